@@ -1,0 +1,49 @@
+# Two commands to know: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+# The reference data sets, where a copy lies beside the checkout.
+ifndef VORONYM_DATA
+ifneq ($(wildcard ../shared/data/census.csv),)
+export VORONYM_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.PHONY: help install demo test test-all lint docs bench clean
+
+help:            ## list the commands
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+install: $(STAMP)  ## make .venv with everything in it
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "voronym needs Python 3.11 or newer; set PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian or Ubuntu, apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --editable '.[test,docs]'
+	@touch $(STAMP)
+
+demo: install    ## anonymize a table of patients and write a report
+	$(BIN)/voronym demo
+
+lint: install    ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint       ## the whole test suite, under ten minutes on two cores
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: lint   ## everything, the slow tests included
+	$(BIN)/python -m pytest -n 2
+
+docs: install    ## build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+
+bench: install   ## speed, memory and loss, as ratios against a baseline in the same run
+	$(BIN)/python -m benchmarks
+
+clean:           ## remove what the other commands made
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

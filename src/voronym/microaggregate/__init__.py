@@ -1,0 +1,10 @@
+"""Classical partitioners, one file each, behind one door.
+
+`front` has the door, `microaggregate`; `mdav` maximum distance to average; `md` maximum distance; `vmdav`
+variable-size MDAV; `univariate` the optimum of a single column; `auto` the choice among them.
+"""
+
+from voronym.microaggregate import auto, md, mdav, univariate, vmdav  # noqa: F401 - importing registers
+from voronym.microaggregate.front import microaggregate
+
+__all__ = ["microaggregate"]
