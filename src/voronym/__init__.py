@@ -1,0 +1,1 @@
+"""voronym publishes tables about people without exposing them."""

@@ -1,0 +1,193 @@
+"""From a table to a release: the one straight line."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym import registry
+from voronym.errors import GuaranteeError, InputError
+from voronym.microaggregate import microaggregate
+from voronym.microaggregate.front import check_k
+from voronym.privacy import KAnonymity, Model, parse_model
+from voronym.progress import Progress, Step, silent
+from voronym.recipe import Recipe
+from voronym.release import Evidence, Release
+from voronym.table.codec import Codec
+from voronym.table.frame import as_frame, tidy
+from voronym.table.schema import Kind, Schema, check_other
+
+
+def anonymize(
+    data: Any,
+    *,
+    keys: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    other: Sequence[str] = (),
+    drop_undeclared: bool = False,
+    kinds: Mapping[str, Kind] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    locations: Sequence[tuple[str, str]] = (),
+    k: int = 5,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    models: Sequence[Model | str] = (),
+    time_limit: float | None = None,
+    seed: int = 0,
+    recipe: Recipe | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Make a k-anonymous release of a table.
+
+    Identifiers are dropped. The keys, which an intruder may know from elsewhere, are replaced by the centre
+    of a cell of at least k records, so that no combination of keys points to fewer than k of them.
+    Confidential and other columns are kept as they are. The rows come out in a fresh random order.
+
+    Parameters
+    ----------
+    data : dataframe, str or Path
+        A pandas, Polars or PyArrow table, or a file that `voronym.read` reads.
+    keys, confidential, identifiers, other : sequences of str
+        The role of every column. An undeclared column is an error, not a guess.
+    drop_undeclared : bool
+        Drop undeclared columns instead.
+    kinds : mapping, optional
+        Kind of a column where the type does not say it: ``{"zip": "nominal"}``.
+    orders : mapping, optional
+        Levels of ordinal columns, from low to high.
+    locations : sequence of (latitude, longitude) pairs
+        Pairs of key columns that are places on the globe.
+    k : int
+        Least number of records that share a combination of keys, 2 or more.
+    method, options, time_limit, seed
+        The partitioning method, its options, the seconds granted to it, and its seed.
+    models : sequence of Model or str
+        Further guarantees, such as ``"k-anonymity=10"``.
+    recipe : Recipe, optional
+        Take all of the above from a recipe; then no other argument may be given.
+    progress : callable, optional
+        Called with a `voronym.progress.Step` now and then.
+
+    Returns
+    -------
+    Release
+        Whose table holds every required model; otherwise nothing is returned.
+
+    Raises
+    ------
+    SchemaError
+        A column is undeclared, unknown, in two roles or of a kind that cannot be a key.
+    GuaranteeError
+        A required guarantee cannot be met.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> patients = vr.datasets.hospital(200, seed=1)
+    >>> release = vr.anonymize(patients, keys=["age", "sex"], confidential=["diagnosis"],
+    ...                        drop_undeclared=True, k=5)
+    >>> release.risk.k >= 5
+    True
+    """
+    tell = silent if progress is None else progress
+    clock = _Clock()
+    frame = as_frame(data)
+    if recipe is None:
+        schema = Schema.build(
+            frame,
+            keys=keys,
+            confidential=confidential,
+            identifiers=identifiers,
+            other=other,
+            kinds=kinds,
+            orders=orders,
+            locations=locations,
+            drop_undeclared=drop_undeclared,
+        )
+        recipe = Recipe(
+            schema=schema,
+            k=_enough(k, len(frame)),
+            method=method,
+            options=dict(options or {}),
+            models=tuple(str(model) for model in models),
+            seed=seed,
+            time_limit=time_limit,
+        )
+    elif keys or confidential or identifiers or other or models or options:
+        raise InputError("give either a recipe or columns and options, not both")
+    else:
+        _enough(recipe.k, len(frame))
+        models = recipe.models
+    required = [KAnonymity(recipe.k), *(parse_model(model) if isinstance(model, str) else model for model in models)]
+    schema = recipe.schema
+    notes = list(check_other(frame, schema))
+
+    tell(Step("encode", 0.0))
+    codec = Codec.fit(frame, schema)
+    X = codec.encode(frame)
+    clock.lap("encode")
+    chosen = registry.get(recipe.method)
+    limit = {"time_limit": recipe.time_limit} if "time_limit" in chosen.options else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        part = microaggregate(
+            X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **limit, **recipe.options
+        )
+    notes += [str(warning.message) for warning in caught]
+    clock.lap("partition")
+    tell(Step("decode", 0.0))
+    # Decode the m centroids once, then gather by label: a mean recomputed per row could differ in its last bits.
+    centroids = part.centroids(X)
+    published = codec.decode(centroids)
+    order = np.random.default_rng().permutation(part.n)  # never from the seed: the recipe is public
+    released = _assemble(frame, published, part.labels, order, schema)
+    clock.lap("decode")
+    tell(Step("measure", 0.0))
+    evidence = Evidence(frame, X, part, centroids, codec, order, clock.seconds)
+    release = Release(released, recipe, models=required, evidence=evidence, notes=notes)
+    clock.lap("measure")
+    tell(Step("measure", 1.0))
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return release
+
+
+def _assemble(
+    frame: nw.DataFrame[Any], published: nw.DataFrame[Any], labels: Any, order: Any, schema: Schema
+) -> nw.DataFrame[Any]:
+    """Put the released columns together in the original's order of columns and a new order of rows."""
+    keys = published[labels[order]]
+    rest = frame[order]
+    columns = []
+    for name in frame.columns:
+        role = schema[name].role
+        if role != "identifier":
+            columns.append((keys if role == "key" else rest)[name])
+    return tidy(columns)
+
+
+def _enough(k: int, n: int) -> int:
+    """Check k; too few records for it is a guarantee that cannot be met."""
+    if isinstance(k, int) and k > n > 0:
+        raise GuaranteeError(f"k={k} cannot be reached with {n} records: there are fewer records than that in all")
+    return check_k(k, n)
+
+
+class _Clock:
+    """Seconds per stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = now - self._last
+        self._last = now

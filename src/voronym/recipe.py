@@ -1,0 +1,128 @@
+"""The recipe of a release: everything needed to make it again from the same data."""
+
+from __future__ import annotations
+
+import json
+import platform
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from voronym.errors import InputError
+from voronym.table.schema import Schema
+
+FORMAT = 1
+_KNOWN = {"format", "k", "method", "options", "models", "seed", "time_limit", "schema", "versions"}
+
+
+def current_versions() -> dict[str, str]:
+    """Return the versions that can change a result: ours, Python's and the numerical libraries'."""
+    packages = ("voronym", "numpy", "scipy", "numba")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Schema, method, models, seed and versions of a release, as a file people can read and keep.
+
+    Guarantee: the same recipe and the same data give the same release, up to the order of its rows. That
+    order is drawn afresh each time and never from the seed, because the recipe is meant to be published.
+
+    Parameters
+    ----------
+    schema : Schema
+        Role and kind of every column.
+    k : int
+        Least number of records that share a combination of keys.
+    method : str
+        The partitioning method, a name from `voronym.algorithms`.
+    options : mapping
+        Options of the method.
+    models : tuple of str
+        Further privacy models, written ``name=value``.
+    seed : int
+        Seed of the method's random choices.
+    time_limit : float, optional
+        Seconds granted to the method, where it takes a limit.
+    versions : mapping
+        Versions of the software that made the release.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> schema = Schema.build(pl.DataFrame({"age": [31, 32]}), keys=["age"])
+    >>> recipe = Recipe(schema, k=2)
+    >>> Recipe.from_toml(recipe.to_toml()) == recipe
+    True
+    """
+
+    schema: Schema
+    k: int = 5
+    method: str = "auto"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    seed: int = 0
+    time_limit: float | None = None
+    versions: Mapping[str, str] = field(default_factory=current_versions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, dicts, strings and numbers."""
+        out: dict[str, Any] = {"format": FORMAT, "k": self.k, "method": self.method, "seed": self.seed}
+        if self.time_limit is not None:
+            out["time_limit"] = self.time_limit
+        out["models"] = list(self.models)
+        out["options"] = dict(self.options)
+        out["versions"] = dict(self.versions)
+        out["schema"] = self.schema.to_dict()
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+        """Build a recipe from what `to_dict` gives; unknown entries are refused, not ignored."""
+        unknown = sorted(set(data) - _KNOWN)
+        if unknown:
+            raise InputError(f"the recipe has entries that this version does not know: {', '.join(unknown)}")
+        if data.get("format", FORMAT) != FORMAT:
+            raise InputError(f"the recipe has format {data['format']}, this version reads format {FORMAT}")
+        if "schema" not in data:
+            raise InputError("the recipe has no [schema]: it must state the role of every column")
+        kept = {name: data[name] for name in ("k", "method", "options", "seed", "time_limit", "versions") if name in data}
+        return cls(schema=Schema.from_dict(data["schema"]), models=tuple(data.get("models", ())), **kept)
+
+    def to_toml(self) -> str:
+        """Return the recipe as TOML text."""
+        return tomli_w.dumps(self.to_dict())
+
+    @classmethod
+    def from_toml(cls, text: str) -> Recipe:
+        """Read a recipe from TOML text."""
+        try:
+            return cls.from_dict(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"the recipe is not valid TOML: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the recipe, as JSON where the name ends in ``.json``, else as TOML."""
+        path = Path(path)
+        text = json.dumps(self.to_dict(), indent=2) if path.suffix == ".json" else self.to_toml()
+        path.write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        """Read a recipe that `save` wrote, or that a person did."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"cannot read the recipe {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+        if path.suffix != ".json":
+            return cls.from_toml(text)
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise InputError(f"the recipe {path} is not valid JSON: {error}") from None

@@ -1,0 +1,167 @@
+"""The release: a masked table that keeps its promise, and the means to write it and tell about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import GuaranteeError
+from voronym.evaluate.risk import Risk, risk
+from voronym.evaluate.utility import Utility, utility
+from voronym.partition import Partition
+from voronym.privacy import Finding, Model
+from voronym.recipe import Recipe
+from voronym.table.codec import Codec
+from voronym.table.schema import Schema
+from voronym.table.write import WriteReceipt, write
+
+if TYPE_CHECKING:
+    from voronym.progress import Progress
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the data holder knows and the public does not: originals, cells and where each row came from."""
+
+    original: nw.DataFrame[Any]
+    X: NDArray[np.float64]
+    partition: Partition
+    centroids: NDArray[np.float64]
+    codec: Codec
+    order: NDArray[np.int64]
+    """Released row r came from original row ``order[r]``."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+class Release:
+    """A masked table with its recipe, findings, utility and gap.
+
+    Guarantee: it cannot be built unless every required model holds on the decoded table, and `write` counts
+    again in the file it wrote before the file gets its name.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        The masked table.
+    recipe : Recipe
+        How it was made.
+    models : sequence of Model
+        What it must fulfil.
+    evidence : Evidence, optional
+        Kept in memory only, for the internal report and the utility figures.
+    gap : float, optional
+        At most this many percent above the least possible loss, where a bound is known.
+    notes : sequence of str
+        Warnings for the data holder.
+    """
+
+    def __init__(
+        self,
+        frame: nw.DataFrame[Any],
+        recipe: Recipe,
+        *,
+        models: Sequence[Model],
+        evidence: Evidence | None = None,
+        gap: float | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self._frame = frame
+        self.recipe = recipe
+        self.schema: Schema = recipe.schema
+        self.gap = gap
+        self.warnings = tuple(notes)
+        self._evidence = evidence
+        identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
+        if identifiers:
+            raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
+        self.findings: tuple[Finding, ...] = tuple(model.measure(frame, recipe.schema) for model in models)
+        broken = [finding for finding in self.findings if not finding.holds]
+        if broken:
+            raise GuaranteeError(
+                "the table does not keep its promise: " + "; ".join(map(str, broken)) + ". Nothing was released."
+            )
+
+    @property
+    def table(self) -> Any:
+        """The masked table, in the dataframe library that the original came in."""
+        return self._frame.to_native()
+
+    @property
+    def information_loss(self) -> float | None:
+        """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
+        if self._evidence is None:
+            return None
+        X, part = self._evidence.X, self._evidence.partition
+        total = float(np.square(X - X.mean(axis=0)).sum())
+        return 100 * part.sse(X) / total if total else 0.0
+
+    @cached_property
+    def risk(self) -> Risk:
+        """Sizes of the classes and the re-identification risks that follow from them."""
+        return risk(self._frame, self.schema.keys)
+
+    @cached_property
+    def utility(self) -> Utility | None:
+        """How far the table's statistics moved; computed on first use, from the originals in memory."""
+        if self._evidence is None:
+            return None
+        return utility(self._evidence.original, self._frame, self.schema, aligned=self._evidence.order)
+
+    def write(
+        self, path: str | Path, *, overwrite: bool = False, delimiter: str = ",", progress: Progress | None = None
+    ) -> WriteReceipt:
+        """Write the table, count its classes again in the written bytes, and only then give it its name.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; the suffix chooses CSV, Parquet, Arrow and so on.
+        overwrite : bool
+            Whether a file that is there may be replaced.
+        delimiter : str
+            Between the cells of a CSV.
+
+        Raises
+        ------
+        WriteError
+            The file could not be written or did not pass its check; nothing is left in its place.
+        """
+        return write(
+            self._frame, path, keys=self.schema.keys, k=self.recipe.k, overwrite=overwrite, delimiter=delimiter
+        )
+
+    def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
+        """Write a self-contained HTML page about the release.
+
+        The internal version compares with the originals. The public one is built from the release alone.
+        """
+        from voronym.report import write_report  # the report imports nothing from here; this breaks the cycle
+
+        return write_report(self, path, audience=audience)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures about this release as plain data, without a single record."""
+        return {
+            "records": len(self._frame),
+            "cells": self.risk.n_classes,
+            "information_loss": self.information_loss,
+            "gap": self.gap,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "risk": self.risk.to_dict(),
+            "utility": None if self.utility is None else self.utility.to_dict(),
+            "warnings": list(self.warnings),
+            "seconds": {} if self._evidence is None else dict(self._evidence.seconds),
+            "recipe": self.recipe.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        loss = self.information_loss
+        stated = "" if loss is None else f", information loss {loss:.2f} %"
+        return f"Release({len(self._frame)} records, {self.risk.n_classes} classes, k={self.risk.k}{stated})"

@@ -1,0 +1,18 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from voronym import datasets
+
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("house")
+
+
+@pytest.fixture(autouse=True)
+def _reference_data(request: pytest.FixtureRequest) -> None:
+    """Skip what needs the reference files where there are none."""
+    if request.node.get_closest_marker("data") and not datasets.available():
+        pytest.skip("set VORONYM_DATA to the folder with the reference files")
