@@ -1,0 +1,200 @@
+"""How exposed the records of a table are, counted from the table alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.errors import InputError
+from voronym.privacy.classes import check_columns, equivalence_classes
+from voronym.table.frame import as_frame
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Re-identification risk of a table, from the sizes of its classes.
+
+    A class is the set of records that share all keys; ``f_i`` is the size of the class of record i, among n
+    records in J classes. An attacker who knows the keys of somebody in the table picks one record of the
+    class at random and is right with probability ``1 / f_i``.
+
+    Parameters
+    ----------
+    k : int
+        Size of the smallest class.
+    records, n_classes : int
+        n and J.
+    histogram : dict of int to int
+        Size of class to the number of classes of that size.
+    unique : int
+        Records alone in their class.
+    uniqueness : float
+        ``unique / n``.
+    prosecutor_max, prosecutor_mean : float
+        Largest and mean ``1 / f_i``. The attacker knows that the person is in the table.
+    marketer : float
+        ``J / n``: the share of correct matches when every record is matched at random inside its class. The
+        same number as ``prosecutor_mean``, since the ``1 / f_i`` of a class sum to 1; both names are in use.
+    threshold : float
+        A record is at risk when ``1 / f_i`` is above it.
+    at_risk : int
+        Records above the threshold.
+    share_at_risk : float
+        ``at_risk / n``.
+    journalist : dict or None
+        Risk against a population of which the table is a part, where one was given: ``F_i`` records of the
+        population share the keys of record i. ``max`` and ``mean`` of ``1 / F_i``, the number of records
+        ``at_risk`` above the threshold and ``absent``, records whose keys the population does not have (they
+        count with ``1 / f_i``, as if the table were the population).
+
+    References
+    ----------
+    El Emam, K., Dankar, F. K.: Protecting privacy using k-anonymity. JAMIA 15(5), 2008.
+    doi:10.1197/jamia.M2716
+    """
+
+    k: int
+    records: int
+    n_classes: int
+    histogram: dict[int, int]
+    unique: int
+    uniqueness: float
+    prosecutor_max: float
+    prosecutor_mean: float
+    marketer: float
+    threshold: float
+    at_risk: int
+    share_at_risk: float
+    journalist: dict[str, float | int] | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain, JSON-able types; the histogram becomes a list of ``{"size", "classes"}``."""
+        plain = asdict(self)
+        plain["histogram"] = [{"size": s, "classes": c} for s, c in self.histogram.items()]
+        return plain
+
+    def __str__(self) -> str:
+        lines = [
+            f"k = {self.k}: {self.records:,} records in {self.n_classes:,} classes",
+            f"unique records: {self.unique:,} ({self.uniqueness:.2%})",
+            f"risk of re-identification: at most {self.prosecutor_max:.2%}, mean {self.prosecutor_mean:.2%}",
+            f"records with a risk above {self.threshold:.0%}: {self.at_risk:,} ({self.share_at_risk:.2%})",
+        ]
+        if self.journalist is not None:
+            j = self.journalist
+            lines.append(f"against the population: at most {j['max']:.2%}, mean {j['mean']:.2%}")
+        return "\n".join(lines)
+
+
+def risk(
+    frame: Any,
+    keys: Sequence[str],
+    *,
+    threshold: float = 0.2,
+    population: Any = None,
+) -> Risk:
+    """Count how exposed the records of a table are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        pandas, Polars, PyArrow or narwhals.
+    keys : sequence of str
+        Columns that an attacker may know.
+    threshold : float
+        Records with a risk above this one are counted as at risk. The default 0.2 means classes below 5.
+    population : DataFrame, optional
+        A table of the whole population with the same key columns. Adds the journalist risk.
+
+    Returns
+    -------
+    Risk
+        Time O(n) per key, memory O(n).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> found = risk(pl.DataFrame({"age": [30, 30, 40, 40, 40, 50]}), ["age"])
+    >>> found.k, found.unique, found.histogram
+    (1, 1, {1: 1, 2: 1, 3: 1})
+    >>> found.marketer
+    0.5
+    """
+    table = as_frame(frame)
+    if not 0.0 <= threshold <= 1.0:
+        raise InputError(f"threshold is a probability from 0 to 1, not {threshold!r}")
+    classes = equivalence_classes(table, keys)
+    sizes = classes.sizes
+    n = int(sizes.sum())
+    size, count = np.unique(sizes, return_counts=True)
+    at_risk = int(sizes[_above(sizes, threshold)].sum())
+    unique = int((sizes == 1).sum())
+    return Risk(
+        k=int(size[0]),
+        records=n,
+        n_classes=len(sizes),
+        histogram={int(s): int(c) for s, c in zip(size, count, strict=True)},
+        unique=unique,
+        uniqueness=unique / n,
+        prosecutor_max=1.0 / int(size[0]),
+        prosecutor_mean=len(sizes) / n,
+        marketer=len(sizes) / n,
+        threshold=float(threshold),
+        at_risk=at_risk,
+        share_at_risk=at_risk / n,
+        journalist=None if population is None else _journalist(table, population, keys, threshold),
+    )
+
+
+def _above(
+    sizes: np.ndarray[Any, np.dtype[np.int64]], threshold: float
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    # 1/f > t as 1 > t f: with t = 0.2 a class of 5 is not above, whatever 1/5 rounds to.
+    return threshold * sizes < 1.0
+
+
+def _journalist(
+    table: nw.DataFrame[Any], population: Any, keys: Sequence[str], threshold: float
+) -> dict[str, float | int]:
+    people = as_frame(population)
+    check_columns(people, keys, "key of the population")
+    ours, theirs = _stack(table, people, keys)
+    n = len(table)
+    joint = equivalence_classes(nw.concat([ours, theirs], how="vertical"), keys)
+    m = len(joint.sizes)
+    here = np.bincount(joint.labels[:n], minlength=m)
+    there = np.bincount(joint.labels[n:], minlength=m)
+    size = np.where(there > 0, there, here)
+    per_record = size[joint.labels[:n]]
+    return {
+        "max": float(1.0 / per_record.min()),
+        "mean": float((1.0 / per_record).mean()),
+        "at_risk": int(_above(per_record, threshold).sum()),
+        "absent": int(here[there == 0].sum()),
+        "population": len(people),
+    }
+
+
+def _stack(
+    table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]
+) -> tuple[nw.DataFrame[Any], nw.DataFrame[Any]]:
+    """Bring the keys of both tables to one library and one set of types."""
+    ours, theirs = (nw.from_native(t.select(*keys).to_polars(), eager_only=True) for t in (table, people))
+    casts = []
+    for name in keys:
+        a, b = ours.schema[name], theirs.schema[name]
+        if a == b:
+            continue
+        if a.is_numeric() and b.is_numeric():
+            casts.append(nw.col(name).cast(nw.Float64))
+        elif {a, b} <= {nw.String(), nw.Categorical()} or isinstance(a, nw.Enum) or isinstance(b, nw.Enum):
+            casts.append(nw.col(name).cast(nw.String))
+        else:
+            raise InputError(
+                f"column {name!r} is {a} in the table and {b} in the population; give both the same type"
+            )
+    return ours.with_columns(*casts), theirs.with_columns(*casts)

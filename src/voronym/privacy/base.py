@@ -1,0 +1,163 @@
+"""A privacy model, what it finds, and the registry of models."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+
+import narwhals as nw
+
+from voronym.errors import InputError
+
+
+class Roles(Protocol):
+    """The part of a schema that a privacy model reads; `voronym.Schema` has it."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns that an attacker may know."""
+        ...
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """Columns that an attacker wants to learn."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a privacy model found in a table.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model, such as "k-anonymity".
+    value : float
+        What was measured.
+    required : float or None
+        What was asked for; None when the model only measured.
+    holds : bool
+        Whether the table meets the requirement. True when nothing was asked.
+    worst : tuple of dict
+        The places furthest from the requirement, as counts. Never a person's values.
+    detail : dict
+        Further figures, JSON-able.
+
+    Examples
+    --------
+    >>> print(Finding("k-anonymity", 3.0, 5.0, False))
+    k-anonymity: 3, required 5: does not hold
+    """
+
+    model: str
+    value: float
+    required: float | None
+    holds: bool
+    worst: tuple[dict[str, object], ...] = ()
+    detail: dict[str, object] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the finding as plain, JSON-able types."""
+        return {
+            "model": self.model,
+            "value": self.value,
+            "required": self.required,
+            "holds": self.holds,
+            "worst": [dict(place) for place in self.worst],
+            "detail": dict(self.detail),
+        }
+
+    def __str__(self) -> str:
+        if self.required is None:
+            return f"{self.model}: {self.value:g}"
+        verdict = "holds" if self.holds else "does not hold"
+        return f"{self.model}: {self.value:g}, required {self.required:g}: {verdict}"
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A privacy model: it measures the released, decoded table, never the internals of a method.
+
+    A model is built by its class, or by ``parse`` from the text behind the ``=`` in ``"name=text"``. Each
+    model reads its own text, so a model may have several parameters. ``str`` gives the whole text back, so
+    that ``parse_model(str(m)) == m``: recipes rely on it.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        ...
+
+    @property
+    def required(self) -> float | None:
+        """What is asked of the table; None to measure only."""
+        ...
+
+    def measure(self, frame: nw.DataFrame[Any], schema: Roles) -> Finding:
+        """Measure a table."""
+        ...
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self:
+        """Build the model from the text behind ``=``; None where there was none."""
+        ...
+
+
+_registry: dict[str, type[Model]] = {}
+M = TypeVar("M", bound=type[Model])
+
+
+def register(name: str) -> Callable[[M], M]:
+    """Register a class of models under the name that users type."""
+
+    def add(cls: M) -> M:
+        if name in _registry:
+            raise InputError(f"a privacy model called {name!r} is registered already")
+        _registry[name] = cls
+        return cls
+
+    return add
+
+
+def models() -> Mapping[str, type[Model]]:
+    """Return the registered privacy models, by name.
+
+    Examples
+    --------
+    >>> "k-anonymity" in models()
+    True
+    """
+    return MappingProxyType(dict(sorted(_registry.items())))
+
+
+def parse_model(text: str) -> Model:
+    """Build a privacy model from ``"name"`` (measure only) or ``"name=value"`` (required).
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"k-anonymity=5"``.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> parse_model("k-anonymity=5")
+    KAnonymity(k=5)
+    """
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if name not in _registry:
+        raise InputError(f"no privacy model is called {name!r}; there are: {', '.join(sorted(_registry))}")
+    if equals and not value:
+        raise InputError(f"{text!r} has nothing behind '='; write {name}=VALUE, or {name} to measure only")
+    return _registry[name].parse(value if equals else None)
+
+
+def summary(cls: type[Model]) -> str:
+    """Return the first line of a model's docstring."""
+    return (inspect.getdoc(cls) or "").split("\n", 1)[0]

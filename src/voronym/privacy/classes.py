@@ -1,0 +1,140 @@
+"""Classes of records that share all their keys.
+
+One rule of equality, whatever library the table comes from:
+
+- missing is a value of its own; null, NaN and NaT are the same missing value, and no row is ever dropped;
+- ``-0.0`` equals ``0.0``;
+- everything else is equal when its column says so. Text is compared as it is: neither case, nor spaces, nor
+  Unicode forms are folded. Where in doubt two values count as different, which can only lower k.
+
+Polars groups the rows. It is a dependency in any case, it keeps rows with missing keys, and it takes columns
+of pandas and PyArrow without copying most of them. Columns it cannot hold (Python objects of mixed types,
+periods, intervals) are numbered by Python's own hashing first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes of a table: the class of each row, and how many rows each class has.
+
+    Classes are numbered in order of first appearance, so frame libraries agree on the numbers too.
+    """
+
+    labels: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """The first row of each class."""
+        rows = np.empty(len(self.sizes), np.int64)
+        n = len(self.labels)
+        rows[self.labels[::-1]] = np.arange(n - 1, -1, -1)  # the last write wins: the first row
+        return rows
+
+
+def equivalence_classes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Classes:
+    """Group the rows that agree in every key.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        Any table with at least one row.
+    keys : sequence of str
+        Columns that must agree; at least one.
+
+    Returns
+    -------
+    Classes
+        Every row is in exactly one class. Time O(n) per key, memory O(n).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = nw.from_native(pl.DataFrame({"age": [30.0, None, float("nan"), 30.0]}), eager_only=True)
+    >>> equivalence_classes(frame, ["age"]).sizes.tolist()
+    [2, 2]
+    """
+    check_columns(frame, keys, "key")
+    if not keys:
+        raise InputError("no key column is named; name the columns that an attacker may know")
+    n = len(frame)
+    if n == 0:
+        raise InputError("the table has no rows, so there is nothing to count")
+    # Names are replaced by positions: no column name can collide with the row counter.
+    columns = [_comparable(frame[key]).alias(f"k{i}") for i, key in enumerate(keys)]
+    grouped = (
+        pl.DataFrame(columns)
+        .with_row_index("row")
+        .select(pl.col("row").min().over([c.name for c in columns]).cast(pl.Int64))
+    )
+    # Each class is named by its first row; numbering these in ascending order is the order of appearance.
+    first, labels, sizes = np.unique(grouped["row"].to_numpy(), return_inverse=True, return_counts=True)
+    del first
+    return Classes(labels.reshape(-1).astype(np.int64), sizes.astype(np.int64))
+
+
+def check_columns(frame: nw.DataFrame[Any], names: Sequence[str], role: str) -> None:
+    """Refuse a string in place of a list, unknown columns and repeated ones, by name."""
+    if isinstance(names, str):
+        raise InputError(f"{role} columns must be a list of names, not the text {names!r}; write [{names!r}]")
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        there = ", ".join(map(repr, frame.columns[:20])) + (", ..." if len(frame.columns) > 20 else "")
+        raise InputError(
+            f"the table has no column {', '.join(map(repr, unknown))} (named as {role}); it has: {there}"
+        )
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise InputError(
+            f"named more than once as {role}: {', '.join(map(repr, twice))}; name each column once"
+        )
+
+
+_OBJECTS = {"Object", "Extension", "Unknown", "Null"}
+
+
+def _comparable(series: nw.Series[Any]) -> pl.Series:
+    """Return the column with one missing value and one zero, in a type that Polars can group by."""
+    try:
+        column = series.to_polars()
+    except Exception:  # Arrow and Polars have no common error for "mixed types"
+        return _by_hash(series)
+    if type(column.dtype).__name__ in _OBJECTS:
+        return _by_hash(series)
+    if column.dtype.is_float():
+        return column.fill_nan(None) + 0.0  # -0.0 + 0.0 is 0.0
+    return column
+
+
+def _by_hash(series: nw.Series[Any]) -> pl.Series:
+    """Give each distinct value of a column of Python objects a number; missing is None."""
+    missing = series.is_null().to_list()
+    numbers: dict[object, int] = {}
+    codes: list[int | None] = []
+    for value, absent in zip(series.to_list(), missing, strict=True):
+        if absent or (isinstance(value, float) and value != value):
+            codes.append(None)
+            continue
+        # True == 1 for Python, but the two are published differently.
+        name = (isinstance(value, bool), value)
+        try:
+            codes.append(numbers.setdefault(name, len(numbers)))
+        except TypeError:
+            raise InputError(
+                f"column {series.name!r} holds values that cannot be compared "
+                f"({type(value).__name__}); turn it into text or numbers first"
+            ) from None
+    return pl.Series(series.name, codes, dtype=pl.Int64)
