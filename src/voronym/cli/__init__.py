@@ -1,0 +1,39 @@
+"""The command line: one module per verb.
+
+`common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `compare`,
+`inspect`, `methods` and `demo` are the verbs. Each imports the library when it runs, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from voronym.cli import anonymize, compare, demo, inspect, measure, methods
+
+app = typer.Typer(
+    name="voronym",
+    help="Publish tables about people without exposing them.",
+    epilog="Exit codes: 0 done, 1 error, 2 usage, 3 a required guarantee cannot be met (nothing is written).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for verb in (demo, anonymize, measure, compare, inspect, methods):
+    verb.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+    """Publish tables about people without exposing them."""
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"voronym {installed('voronym')}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; errors become one sentence on stderr and an exit code."""
+    from voronym.cli.common import run
+
+    run(app)

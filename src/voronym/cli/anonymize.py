@@ -1,0 +1,121 @@
+"""`voronym anonymize`: a file in, a verified k-anonymous file out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voronym.cli import common
+
+if TYPE_CHECKING:
+    from voronym.release import Release
+    from voronym.table.write import WriteReceipt
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("anonymize")(anonymize)
+
+
+def anonymize(
+    source: common.Source,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the release; the suffix chooses the format.")],
+    key: common.Keys = None,
+    confidential: common.Confidential = None,
+    identifier: Annotated[list[str] | None, typer.Option("--identifier", help="Columns that name a person; dropped.")] = None,
+    other: Annotated[list[str] | None, typer.Option("--other", help="Harmless columns; kept as they are.")] = None,
+    drop_undeclared: Annotated[bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")] = False,
+    kind: common.Kinds = None,
+    order: common.Orders = None,
+    location: common.Locations = None,
+    k: Annotated[int, typer.Option("-k", help="Least number of records that share a combination of keys.")] = 5,
+    method: Annotated[str, typer.Option("--method", help="See `voronym methods`.")] = "auto",
+    option: Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the method.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")] = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")] = None,
+    recipe: Annotated[Path | None, typer.Option("--recipe", help="Take roles, method and models from a recipe.")] = None,
+    save_recipe: Annotated[Path | None, typer.Option("--save-recipe", help="Write the recipe (TOML or JSON).")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the internal report (HTML).")] = None,
+    public_report: Annotated[Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")] = None,
+    delimiter: common.Delimiter = None,
+    query: common.Query = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    seed: common.Seed = 0,
+    json: common.Json = False,
+) -> None:
+    """Make a k-anonymous release of a table.
+
+    Identifiers are dropped, keys are replaced by the centre of a cell of at least k records, the rest is kept,
+    and the rows are shuffled. Every column needs a role; an undeclared one is an error.
+    """
+    from voronym.anonymize import anonymize as make
+    from voronym.errors import InputError
+    from voronym.recipe import Recipe
+    from voronym.table.read import read
+
+    common.refuse_existing([output, save_recipe, report, public_report], overwrite)
+    with common.ticker(not json) as progress:
+        frame = read(source, delimiter=delimiter, query=query)
+        if recipe is not None:
+            if any((key, confidential, identifier, other, kind, order, location, option, model, drop_undeclared)):
+                raise InputError("--recipe states roles, kinds, options and models; leave those options out")
+            release = make(frame, recipe=Recipe.load(recipe), progress=progress)
+        else:
+            release = make(
+                frame,
+                keys=common.names(key, frame.columns),
+                confidential=common.names(confidential, frame.columns),
+                identifiers=common.names(identifier, frame.columns),
+                other=common.names(other, frame.columns),
+                drop_undeclared=drop_undeclared,
+                **common.column_options(kind, order, location),
+                k=k,
+                method=method,
+                options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
+                models=common.names(model),
+                time_limit=time_limit,
+                seed=seed,
+                progress=progress,
+            )
+        receipt = release.write(output, overwrite=overwrite)
+        if save_recipe is not None:
+            release.recipe.save(save_recipe)
+        if report is not None:
+            release.report(report)
+        if public_report is not None:
+            release.report(public_report, audience="public")
+    if json:
+        written = {"path": str(receipt.path), "rows": receipt.rows, "k_counted": receipt.k_counted, "sha256": receipt.sha256}
+        common.emit({**release.to_dict(), "written": written})
+    else:
+        show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
+
+
+def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
+    """Print what a release promises and what it cost."""
+    from rich.table import Table
+
+    out = common.console()
+    risk = release.risk
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column()
+
+    def line(name: str, text: Any) -> None:
+        grid.add_row(name, str(text))
+
+    loss = release.information_loss
+    line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k} or more")
+    for finding in release.findings:
+        line("holds", finding)
+    if loss is not None:
+        line("information loss", f"{loss:.2f} % of the keys' variance")
+    line("counted in the file", f"k = {receipt.k_counted}")
+    if receipt.guarded_cells:
+        line("guarded", f"{receipt.guarded_cells:,} text cells could have been spreadsheet formulas; they got an apostrophe")
+    line("written", receipt.path)
+    for path in others:
+        line("", path)
+    out.print(grid)

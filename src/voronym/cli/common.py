@@ -1,0 +1,166 @@
+"""What the verbs share: roles, progress, messages and exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voronym.errors import GuaranteeError, InputError, VoronymError
+from voronym.progress import Progress, Step
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Source = Annotated[str, typer.Argument(help="The table: CSV, Parquet, Arrow, SPSS, Stata, SAS, a database file or address.")]
+Keys = Annotated[list[str] | None, typer.Option("--key", help="Columns an intruder may know; masked. Repeat, or use commas.")]
+Confidential = Annotated[list[str] | None, typer.Option("--confidential", help="Sensitive columns; kept as they are.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")]
+Orders = Annotated[list[str] | None, typer.Option("--order", help="COLUMN=low<mid<high: the levels of an ordinal column.")]
+Locations = Annotated[list[str] | None, typer.Option("--location", help="LAT,LON: two columns that are a place.")]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Between CSV cells; found by itself if not given.")]
+Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choices.")]
+
+
+def console() -> Console:
+    """Return a console on stderr: stdout is for results."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def run(app: typer.Typer) -> None:
+    """Run the application and turn every outcome into an exit code."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except KeyboardInterrupt:
+        _say("stopped; nothing was written", style="yellow")
+        sys.exit(130)
+    except GuaranteeError as error:
+        _say(str(error))
+        sys.exit(3)
+    except InputError as error:
+        _say(str(error))
+        sys.exit(2)
+    except VoronymError as error:
+        _say(str(error))
+        sys.exit(1)
+    except MemoryError:
+        _say("there is not enough memory for this table")
+        sys.exit(1)
+
+
+def _say(message: str, *, word: str = "error", style: str = "bold red") -> None:
+    from rich.text import Text
+
+    console().print(Text(f"{word}: ", style=style).append(message, style="default"), soft_wrap=True)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    _say(str(message), word="warning", style="yellow")
+
+
+def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
+    """Split ``age,zip`` and keep a column whose own name has a comma."""
+    out: list[str] = []
+    for item in given or ():
+        out.extend([item] if item in columns else [part.strip() for part in item.split(",") if part.strip()])
+    return out
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Split ``name=value`` items."""
+    out = {}
+    for item in given or ():
+        name, found, value = item.partition("=")
+        if not found or not name or not value:
+            raise InputError(f"{option} takes NAME=VALUE, not {item!r}")
+        out[name.strip()] = value.strip()
+    return out
+
+
+def column_options(
+    kinds: Sequence[str] | None, orders: Sequence[str] | None, locations: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return the keyword arguments that describe columns."""
+    places = []
+    for item in locations or ():
+        parts = [part.strip() for part in item.split(",")]
+        if len(parts) != 2 or not all(parts):
+            raise InputError(f"--location takes two columns, LAT,LON, not {item!r}")
+        places.append((parts[0], parts[1]))
+    levels = {name: [level.strip() for level in text.split("<")] for name, text in pairs(orders, "--order").items()}
+    return {"kinds": pairs(kinds, "--kind"), "orders": levels, "locations": places}
+
+
+def value_of(text: str) -> Any:
+    """Read an option's value: a number, true or false where it looks like one, else text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def emit(data: Any) -> None:
+    """Print JSON on stdout."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+
+
+@contextmanager
+def ticker(enabled: bool = True) -> Iterator[Progress]:
+    """Show a line of progress on stderr for anything that takes over a second."""
+    out = console()
+    if not enabled or not out.is_terminal:
+        yield lambda step: None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    note = "" if _compiled() else "  (first run: compiling)"
+    bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=out, transient=True)
+    task = bar.add_task("reading" + note, total=1.0)
+    timer = threading.Timer(1.0, bar.start)
+    timer.daemon = True
+
+    def tell(step: Step) -> None:
+        loss = "" if step.loss is None else f"  loss {step.loss:.3f} %"
+        bar.update(task, description=step.stage + loss + note, completed=step.done)
+
+    timer.start()
+    try:
+        yield tell
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
+
+
+def _compiled() -> bool:
+    """Say whether an earlier run left compiled kernels."""
+    cache = Path(__file__).parent.parent / "_kernels" / "__pycache__"
+    return any(cache.glob("*.nbi"))
+
+
+def refuse_existing(paths: Sequence[Path | None], overwrite: bool) -> None:
+    """Refuse outputs that are there already, before the work is done rather than after."""
+    there = [str(path) for path in paths if path is not None and path.exists()]
+    if there and not overwrite:
+        raise InputError(f"{', '.join(there)} exists already; use --overwrite to replace it")
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return the result of some work, and its seconds."""
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start

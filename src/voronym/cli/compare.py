@@ -1,0 +1,96 @@
+"""`voronym compare`: every method on one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voronym.cli import common
+
+if TYPE_CHECKING:
+    from voronym.compare import Comparison
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("compare")(compare)
+
+
+def compare(
+    source: common.Source,
+    key: common.Keys = None,
+    k: Annotated[str, typer.Option("-k", help="Cell sizes, with commas.")] = "3,5,10",
+    method: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
+    kind: common.Kinds = None,
+    order: common.Orders = None,
+    location: common.Locations = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")] = None,
+    delimiter: common.Delimiter = None,
+    query: common.Query = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    seed: common.Seed = 0,
+    json: common.Json = False,
+) -> None:
+    """Partition the keys by every method and k: loss, linkage risk, time; a table and a plot."""
+    from voronym.compare import compare as look
+    from voronym.errors import InputError
+    from voronym.table.read import read
+
+    common.refuse_existing([report], overwrite)
+    try:
+        sizes = [int(part) for part in k.split(",") if part.strip()]
+    except ValueError:
+        raise InputError(f"-k takes whole numbers with commas, such as 3,5,10; not {k!r}") from None
+    with common.ticker(not json) as progress:
+        frame = read(source, delimiter=delimiter, query=query)
+        result = look(
+            frame,
+            keys=common.names(key, frame.columns),
+            k=sizes,
+            methods=common.names(method) or None,
+            **common.column_options(kind, order, location),
+            seed=seed,
+            progress=progress,
+        )
+    if report is not None:
+        from voronym.report import write_comparison
+
+        write_comparison(result, report)
+    if json:
+        common.emit(result.to_dict())
+    else:
+        _show(result, report)
+
+
+def _show(result: Comparison, report: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    out = Console(highlight=False)
+    table = Table(title=f"{result.records:,} records, keys {', '.join(result.keys)}", title_justify="left", box=None, padding=(0, 2))
+    for heading in ("k", "method", "loss %", "", "linked %", "cells", "largest", "seconds"):
+        table.add_column(heading, justify="left" if heading in ("method", "") else "right")
+    worst = max((row.loss for row in result.rows), default=0.0) or 1.0
+    last = None
+    for row in sorted(result.rows, key=lambda row: (row.k, row.loss)):
+        if last not in (None, row.k):
+            table.add_section()
+        bar = "█" * max(1, round(18 * row.loss / worst))
+        table.add_row(
+            str(row.k) if row.k != last else "",
+            row.method,
+            f"{row.loss:.3f}",
+            f"[cyan]{bar}[/]",
+            f"{100 * row.linkage:.2f}",
+            f"{row.cells:,}",
+            f"{row.largest:,}",
+            f"{row.seconds:.2f}",
+        )
+        last = row.k
+    out.print(table)
+    for what, why in result.skipped.items():
+        out.print(f"left out: {what}: {why}")
+    if report is not None:
+        common.console().print(f"written: {report}")

@@ -1,0 +1,76 @@
+"""`voronym demo`: the main job on made-up patients, report included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from voronym.cli import common
+
+KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("demo")(demo)
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--folder", help="Where to write the files.")] = Path("voronym-demo"),
+    records: Annotated[int, typer.Option("--records", "-n", help="How many patients to make up.", min=10)] = 1000,
+    k: Annotated[int, typer.Option("-k", help="Least number of patients that share a combination of keys.")] = 5,
+    seed: common.Seed = 0,
+    json: common.Json = False,
+) -> None:
+    """Make up a table of patients, anonymize it, and write the release and its report."""
+    from voronym import datasets
+    from voronym.anonymize import anonymize
+    from voronym.cli.anonymize import show
+    from voronym.table.frame import as_frame
+
+    out = common.console()
+    with common.ticker(not json) as progress:
+        folder.mkdir(parents=True, exist_ok=True)
+        patients = datasets.hospital(records, seed=seed)
+        patients.write_csv(folder / "patients.csv")
+        release = anonymize(
+            patients,
+            keys=KEYS,
+            confidential=["diagnosis", "days", "cost"],
+            identifiers=["name", "patient_id"],
+            k=k,
+            seed=seed,
+            progress=progress,
+        )
+        receipt = release.write(folder / "release.csv", overwrite=True)
+        release.recipe.save(folder / "recipe.toml")
+        report = release.report(folder / "report.html")
+        public = release.report(folder / "report-public.html", audience="public")
+    if json:
+        common.emit({**release.to_dict(), "folder": str(folder)})
+        return
+    out.print(f"\n[bold]{records:,} made-up patients[/] as they are in the hospital's file:")
+    out.print(_sample(as_frame(patients)))
+    out.print("\nand in the release, names gone, keys shared by at least "
+              f"{release.risk.k} people, rows in a new order:")  # fmt: skip
+    out.print(_sample(as_frame(release.table)))
+    out.print()
+    show(release, receipt, [report, public, folder / "recipe.toml"])
+    out.print(f"\nOpen [bold]{report}[/] in a browser. On your own file: [bold]voronym inspect FILE[/] first.")
+
+
+def _sample(frame: object, rows: int = 4) -> object:
+    """Return the first rows as a table for the terminal."""
+    from typing import Any, cast
+
+    from rich.table import Table
+
+    shown = cast("Any", frame)
+    table = Table(box=None, padding=(0, 2), show_edge=False)
+    for name in shown.columns:
+        table.add_column(name, style="dim" if name in KEYS else "")
+    for row in shown.head(rows).rows():
+        table.add_row(*("–" if value is None else str(value) for value in row))
+    return table

@@ -1,0 +1,56 @@
+"""`voronym measure`: what any table reveals, ours or not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from voronym.cli import common
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("measure")(measure)
+
+
+def measure(
+    source: common.Source,
+    key: common.Keys = None,
+    confidential: common.Confidential = None,
+    original: Annotated[str | None, typer.Option("--original", help="The table it was made from, to attack and compare.")] = None,
+    aligned: Annotated[bool, typer.Option("--aligned", help="Row i of both tables is the same person.")] = False,
+    k: Annotated[int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help="NAME=VALUE: demand a further guarantee.")] = None,
+    kind: common.Kinds = None,
+    order: common.Orders = None,
+    location: common.Locations = None,
+    delimiter: common.Delimiter = None,
+    query: common.Query = None,
+    seed: common.Seed = 0,
+    json: common.Json = False,
+) -> None:
+    """Measure k, uniqueness and risk of a table; with --original also linkage, disclosure and utility."""
+    from voronym.evaluate.measure import measure as look
+    from voronym.table.read import read
+
+    with common.ticker(not json) as progress:
+        frame = read(source, delimiter=delimiter, query=query)
+        models = [*([f"k-anonymity={k}"] if k is not None else []), *common.names(model)]
+        found = look(
+            frame,
+            keys=common.names(key, frame.columns),
+            confidential=common.names(confidential, frame.columns),
+            original=None if original is None else read(original, delimiter=delimiter),
+            aligned=aligned,
+            models=models,
+            **common.column_options(kind, order, location),
+            seed=seed,
+            progress=progress,
+        )
+    if json:
+        common.emit(found.to_dict())
+    else:
+        typer.echo(str(found))
+    if not all(finding.holds for finding in found.findings):
+        raise typer.Exit(3)
