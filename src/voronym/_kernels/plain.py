@@ -1,0 +1,198 @@
+"""Scans over all remaining records, and the textbook MDAV built of them: O(n²/k) distances.
+
+``alive[:left]`` has the indices of the remaining records, ascending; a scan in that order gives ties to the
+lowest index. Squared distances are summed coordinate by coordinate, in order, in every kernel of this package:
+equal inputs give equal bits, whichever kernel asks.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voronym._kernels import kernel
+
+
+@kernel
+def squared_distance(X, i, point):
+    """Return the squared distance of record i to a point."""
+    total = 0.0
+    for j in range(X.shape[1]):
+        difference = X[i, j] - point[j]
+        total += difference * difference
+    return total
+
+
+@kernel
+def add_exactly(high, low, value):
+    """Return the double-double ``high + low + value``, its high part rounded to nearest."""
+    total = high + value
+    virtual = total - high
+    low += (high - (total - virtual)) + (value - virtual)
+    high = total + low
+    return high, low - (high - total)
+
+
+@kernel
+def start_sums(X, high, low):
+    """Set the running sums of the columns, as double-doubles, to those of all records."""
+    high[:] = 0.0
+    low[:] = 0.0
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            high[j], low[j] = add_exactly(high[j], low[j], X[i, j])
+
+
+@kernel
+def farthest_from(X, alive, left, point):
+    """Return the remaining record farthest from a point, and its squared distance."""
+    best = -1.0
+    chosen = -1
+    for t in range(left):
+        distance = squared_distance(X, alive[t], point)
+        if distance > best:
+            best = distance
+            chosen = alive[t]
+    return chosen, best
+
+
+@kernel
+def insert(distances, indices, found, size, distance, index):
+    """Put a record into the list of the ``size`` nearest, sorted by distance and index; return its length."""
+    if found == size:
+        last = size - 1
+        if distance > distances[last] or (distance == distances[last] and index > indices[last]):
+            return found
+    else:
+        last = found
+        found += 1
+    while last > 0 and (
+        distances[last - 1] > distance or (distances[last - 1] == distance and indices[last - 1] > index)
+    ):
+        distances[last] = distances[last - 1]
+        indices[last] = indices[last - 1]
+        last -= 1
+    distances[last] = distance
+    indices[last] = index
+    return found
+
+
+@kernel
+def nearest_to(X, alive, left, point, size, distances, indices):
+    """Fill the ``size`` remaining records nearest to a point, sorted by distance and index."""
+    found = 0
+    for t in range(left):
+        distance = squared_distance(X, alive[t], point)
+        if found < size or distance < distances[size - 1]:
+            found = insert(distances, indices, found, size, distance, alive[t])
+    return found
+
+
+@kernel
+def take(X, k, cell, labels, alive, left, high, low, members):
+    """Make a cell of k members: label them, take them out of the sums and of the list of the remaining."""
+    for q in range(k):
+        i = members[q]
+        labels[i] = cell
+        for j in range(X.shape[1]):
+            high[j], low[j] = add_exactly(high[j], low[j], -X[i, j])
+    kept = 0
+    for t in range(left):
+        if labels[alive[t]] < 0:
+            alive[kept] = alive[t]
+            kept += 1
+    return kept
+
+
+@kernel
+def mdav_plain(X, k, labels, alive, state, high, low, point, distances, members, budget):
+    """Run MDAV from ``state`` (remaining, cells) until it ends or ``budget`` distances are spent.
+
+    One cell: the k records nearest to the one farthest from the mean. The next: the k nearest to the one
+    farthest from that record among those left. With fewer than 3k left: one more cell, and the rest.
+    """
+    d = X.shape[1]
+    left, cell = state[0], state[1]
+    while left >= 2 * k and budget > 0:
+        budget -= 4 * left
+        for j in range(d):
+            point[j] = high[j] / left
+        r, _ = farthest_from(X, alive, left, point)
+        for j in range(d):
+            point[j] = X[r, j]
+        nearest_to(X, alive, left, point, k, distances, members)
+        both = left >= 3 * k
+        left = take(X, k, cell, labels, alive, left, high, low, members)
+        cell += 1
+        if both:
+            s, _ = farthest_from(X, alive, left, point)
+            for j in range(d):
+                point[j] = X[s, j]
+            nearest_to(X, alive, left, point, k, distances, members)
+            left = take(X, k, cell, labels, alive, left, high, low, members)
+            cell += 1
+    if left < 2 * k:
+        for t in range(left):
+            labels[alive[t]] = cell
+        left = 0
+    state[0], state[1] = left, cell
+
+
+@kernel
+def md_plain(X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget):
+    """Run MD from ``state`` (remaining, cells): cells around the two most distant of the remaining records.
+
+    ``reach[i]`` is at least the largest squared distance from i to a remaining record, and equal to it where
+    ``partner[i]`` is one: distances to others only fall as records leave, so old values stay bounds, and only
+    those that come first are computed anew.
+    """
+    d = X.shape[1]
+    left, cell = state[0], state[1]
+    while left >= 2 * k and budget > 0:
+        while True:
+            budget -= left
+            r = -1
+            best = -1.0
+            for t in range(left):
+                if reach[alive[t]] > best:
+                    best = reach[alive[t]]
+                    r = alive[t]
+            if partner[r] >= 0 and labels[partner[r]] < 0:
+                break
+            budget -= left
+            for j in range(d):
+                point[j] = X[r, j]
+            partner[r], reach[r] = farthest_from(X, alive, left, point)
+        s = partner[r]
+        both = left >= 3 * k
+        for turn in range(2 if both else 1):
+            if turn == 1:
+                if labels[s] >= 0:  # only where at least k records are equally far from r
+                    for j in range(d):
+                        point[j] = X[r, j]
+                    s, _ = farthest_from(X, alive, left, point)
+                r = s
+            for j in range(d):
+                point[j] = X[r, j]
+            nearest_to(X, alive, left, point, k, distances, members)
+            left = take(X, k, cell, labels, alive, left, high, low, members)
+            cell += 1
+            budget -= 2 * left
+    if left < 2 * k:
+        for t in range(left):
+            labels[alive[t]] = cell
+        left = 0
+    state[0], state[1] = left, cell
+
+
+@kernel
+def far_bounds(X, center, reach):
+    """Set ``reach[i]`` to a bound, rounded up, on the squared distance from record i to any other."""
+    n = X.shape[0]
+    widest = 0.0
+    for i in range(n):
+        reach[i] = math.sqrt(squared_distance(X, i, center))
+        widest = max(widest, reach[i])
+    for i in range(n):
+        reach[i] = (reach[i] + widest) ** 2 * (1.0 + 1e-9) + np.finfo(np.float64).tiny

@@ -1,0 +1,69 @@
+"""MD: maximum distance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import plain
+from voronym.microaggregate._run import check_space, in_pieces
+from voronym.partition import Partition
+from voronym.progress import Progress
+from voronym.registry import algorithm
+from voronym.space import Space
+
+
+@algorithm(
+    "md",
+    guarantee="every cell has k to 2k-1 records",
+    cost="O(n²) distances as a rule, O(n³/k) at worst; memory O(n d)",
+    reference="10.1109/69.979982",
+    max_size=lambda k: 2 * k - 1,
+)
+def md(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+    progress: Progress,
+) -> Partition:
+    """Build cells around the two most distant of the remaining records.
+
+    While 3k records or more remain: r and s are the two most distant of them; the k nearest to r (itself
+    included) form a cell, then the k nearest to s among the others. With 2k to 3k-1 left, one more cell around
+    r, and the rest is the last. r is the record with the lower index; among equally distant pairs the one with
+    the lowest r, then the lowest s. Where s fell into r's cell (only if k records are equally far
+    from r), the record farthest from r among the others takes its place.
+
+    The most distant pair is exact. Each record keeps the largest distance to any record as of its last look;
+    it stays an upper bound as records leave, so only the few with the largest bounds are looked at again.
+
+    References
+    ----------
+    J. Domingo-Ferrer and J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical
+    disclosure control", IEEE Transactions on Knowledge and Data Engineering 14 (2002), 189-201.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="md").labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    check_space(space, "md")
+    n, d = X.shape
+    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
+    high, low, point = np.empty(d), np.empty(d), np.empty(d)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    reach, partner = np.empty(n), np.full(n, -1, np.int64)
+    plain.start_sums(X, high, low)
+    plain.far_bounds(X, high / n, reach)
+
+    def work(budget: int) -> float:
+        plain.md_plain(
+            X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget
+        )
+        return 1.0 - (state[0] / n) ** 2
+
+    in_pieces(work, progress, budget=1_000_000)
+    return Partition(labels, k=k)
