@@ -1,0 +1,153 @@
+"""The command line as people type it: outcomes, exit codes, and what is left on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tables import count_csv
+
+import voronym as vr
+from voronym import cli
+
+ROLES = ["--key", "age,sex", "--key", "zip", "--confidential", "diagnosis,days,cost", "--drop-undeclared"]
+
+
+@pytest.fixture
+def voronym(monkeypatch, capsys, tmp_path):
+    """Run a command in a fresh folder; give back (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    vr.datasets.hospital(120, seed=4).write_csv("patients.csv")
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return run
+
+
+def test_anonymize_writes_a_checked_file(voronym, tmp_path):
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 4, "--report", "r.html", "--save-recipe", "r.toml")
+    assert code == 0, err
+    assert count_csv(tmp_path / "out.csv", ["age", "sex", "zip"]) >= 4
+    assert "counted in the file" in err
+    assert "<html" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "again.parquet", "--recipe", "r.toml")
+    assert code == 0, err
+    assert sorted(vr.read("again.parquet").to_native()["cost"]) == sorted(vr.read("out.csv").to_native()["cost"])
+
+
+def test_json_is_json_and_nothing_else(voronym):
+    code, out, _ = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert told["written"]["k_counted"] >= 5
+    for words in (["measure", "out.csv", "--key", "age,sex,zip"], ["compare", "patients.csv", "--key", "age,sex", "-k", "3"], ["methods"], ["inspect", "patients.csv"]):
+        code, out, err = voronym(*words, "--json")
+        assert code == 0, err
+        json.loads(out)
+
+
+def test_a_guarantee_that_cannot_be_met_is_exit_code_3_and_no_file(voronym, tmp_path):
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 121)
+    assert code == 3
+    assert "120 records" in err
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 3, "--model", "k-anonymity=100")
+    assert code == 3
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["anonymize", "none.csv", "-o", "out.csv", "--key", "age"], 1, "none.csv"),
+        (["anonymize", "patients.csv", "-o", "out.csv", "--key", "age"], 2, "zip"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "1"], 2, "hides nobody"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "2.5"], 2, "2.5"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--key", "agee"], 2, "agee"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--kind", "age"], 2, "NAME=VALUE"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--location", "lat"], 2, "LAT,LON"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--method", "magic"], 2, "mdav"),
+        (["anonymize", "patients.csv", "-o", "no/such/folder/out.csv", *ROLES], 1, "folder"),
+        (["anonymize", "patients.csv", "-o", "out.docx", *ROLES], 1, "docx"),
+        (["anonymize", "patients.csv", "-o", "out.csv", "--recipe", "none.toml"], 2, "none.toml"),
+        (["measure", "patients.csv"], 2, "key"),
+        (["measure", "patients.csv", "--key", "age", "-k", "5"], 3, ""),
+        (["compare", "patients.csv", "--key", "age", "-k", "a"], 2, "whole numbers"),
+        (["compare", "patients.csv"], 2, "key"),
+        (["magic"], 2, "magic"),
+    ],
+)
+def test_wrong_uses(voronym, tmp_path, words, code, says):
+    got, _, err = voronym(*words)
+    assert (got, says in err) == (code, True), err
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_an_output_that_exists_is_kept(voronym, tmp_path):
+    (tmp_path / "out.csv").write_text("mine")
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES)
+    assert code == 2
+    assert "--overwrite" in err
+    assert (tmp_path / "out.csv").read_text() == "mine"
+    assert voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--overwrite")[0] == 0
+    assert (tmp_path / "out.csv").read_text() != "mine"
+
+
+def test_compare_prints_a_table_and_writes_a_plot(voronym, tmp_path):
+    code, out, err = voronym("compare", "patients.csv", "--key", "age,weight", "-k", "3,5", "--report", "c.html")
+    assert code == 0, err
+    for name in ("mdav", "md", "vmdav"):
+        assert name in out
+    assert "<svg" in (tmp_path / "c.html").read_text(encoding="utf-8")
+
+
+def test_measure_against_the_original(voronym):
+    voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES)
+    code, out, err = voronym("measure", "out.csv", "--key", "age,sex,zip", "--original", "patients.csv")
+    assert code == 0, err
+    assert "linkage" in out.lower()
+
+
+def test_demo(voronym, tmp_path):
+    code, _, err = voronym("demo", "--records", 200)
+    assert code == 0, err
+    assert {p.name for p in (tmp_path / "voronym-demo").iterdir()} == {
+        "patients.csv", "release.csv", "recipe.toml", "report.html", "report-public.html",
+    }  # fmt: skip
+    assert voronym("demo", "--records", 200)[0] == 0
+
+
+def test_inspect_never_calls_a_column_harmless(voronym):
+    code, out, _ = voronym("inspect", "patients.csv", "--json")
+    assert code == 0
+    assert all(column["role"] != "other" for column in json.loads(out)["schema"]["columns"])
+
+
+def test_version_and_help(voronym):
+    assert vr.__version__ in voronym("--version")[1]
+    assert "Exit codes" in voronym("--help")[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
+def test_ctrl_c_leaves_nothing_half_written(tmp_path):
+    vr.datasets.hospital(60000, seed=4).write_csv(tmp_path / "patients.csv")
+    command = [sys.executable, "-c", "from voronym.cli import main; main()"]
+    words = ["anonymize", "patients.csv", "-o", "out.csv", "--key", "age,zip,admitted,weight,cost", "--drop-undeclared", "--method", "md"]
+    with subprocess.Popen([*command, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "nothing was written" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]

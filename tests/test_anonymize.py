@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import voronym as vr
+from voronym.microaggregate.front import OneCellWarning
+from voronym.release import Release
+
+SECRET = "Zyxwvu-secret"
+
+
+def patients(n=60):
+    return vr.datasets.hospital(n, seed=2)
+
+
+def release(table=None, **changes):
+    arguments = {
+        "keys": ["age", "sex", "zip", "admitted", "weight"],
+        "confidential": ["diagnosis", "days", "cost"],
+        "identifiers": ["name", "patient_id"],
+        "other": ["nationality"],
+        "k": 4,
+    }
+    return vr.anonymize(patients() if table is None else table, **{**arguments, **changes})
+
+
+def test_the_straight_line():
+    made = release()
+    table = made.table
+    assert table.columns == [c for c in patients().columns if c not in ("name", "patient_id")]
+    assert table.schema == patients().drop("name", "patient_id").schema
+    assert table.group_by("age", "sex", "zip", "admitted", "weight").len()["len"].min() >= 4
+    assert made.findings[0].holds
+    assert made.risk.k >= 4
+    assert 0 < made.information_loss < 100
+
+
+def test_published_keys_are_the_means_of_their_cells():
+    made = release(keys=["age", "cost"], confidential=["diagnosis", "days"], other=["nationality"], drop_undeclared=True)
+    evidence = made._evidence
+    ages = patients()["age"].to_numpy()
+    published = made.table["age"].to_numpy()
+    for cell in evidence.partition.cells():
+        rows = np.flatnonzero(np.isin(evidence.order, cell))
+        assert set(published[rows]) == {round(ages[cell].mean())} or abs(published[rows][0] - ages[cell].mean()) <= 0.5
+
+
+def test_rows_follow_their_confidential_values():
+    made = release()
+    original = patients()
+    for r, i in enumerate(made._evidence.order[:20]):
+        assert made.table.row(r, named=True)["cost"] == original.row(i, named=True)["cost"]
+
+
+def test_a_release_that_breaks_its_promise_cannot_be_built():
+    made = release()
+    broken = made._frame.with_columns(made._frame["age"] + np.arange(60))
+    with pytest.raises(vr.GuaranteeError, match="does not keep its promise"):
+        Release(broken, made.recipe, models=[vr.KAnonymity(4)])
+
+
+def test_identifiers_cannot_slip_through():
+    made = release()
+    with pytest.raises(vr.GuaranteeError, match="identifiers are still"):
+        Release(made._frame.with_columns(made._frame["zip"].alias("name")), made.recipe, models=[])
+
+
+def test_undeclared_columns_are_listed_not_passed_through():
+    with pytest.raises(vr.SchemaError, match="nationality"):
+        release(other=[])
+    assert "nationality" not in release(other=[], drop_undeclared=True).table.columns
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"k": 1}, vr.InputError, "hides nobody"),
+        ({"k": 2.5}, vr.InputError, "whole number"),
+        ({"k": 61}, vr.GuaranteeError, "60 records"),
+        ({"keys": [], "drop_undeclared": True}, vr.SchemaError, "key"),
+        ({"keys": ["agee"], "drop_undeclared": True}, vr.SchemaError, "agee"),
+        ({"other": ["nationality", "age"]}, vr.SchemaError, "age"),
+        ({"method": "magic"}, vr.InputError, "magic"),
+        ({"models": ["magic=3"]}, vr.InputError, "magic"),
+        ({"models": ["k-anonymity=200"]}, vr.GuaranteeError, "does not keep"),
+    ],
+)
+def test_wrong_arguments(changes, error, says):
+    with pytest.raises(error, match=says):
+        release(**changes)
+
+
+def test_a_recipe_excludes_other_arguments():
+    with pytest.raises(vr.InputError, match="either a recipe"):
+        release(recipe=release().recipe)
+
+
+def test_a_recipe_for_another_table():
+    with pytest.raises(vr.SchemaError, match="weight"):
+        vr.anonymize(patients().drop("weight"), recipe=release().recipe)
+    with pytest.raises(vr.SchemaError, match="extra"):
+        vr.anonymize(patients().with_columns(extra=1), recipe=release().recipe)
+
+
+def test_too_few_records_for_two_cells_warns():
+    with pytest.warns(OneCellWarning, match="single cell"):
+        made = release(patients(7))
+    assert made.risk.n_classes == 1
+    assert any("single cell" in note for note in made.warnings)
+
+
+def test_degenerate_tables():
+    same = pl.DataFrame({"a": [1.5] * 8, "b": ["x"] * 8})
+    made = vr.anonymize(same, keys=["a", "b"], k=4)
+    assert made.table.equals(same)
+    assert made.information_loss == 0.0
+    one = vr.anonymize(pl.DataFrame({"a": range(20)}), keys=["a"], k=3)
+    assert one.table["a"].dtype == pl.Int64
+
+
+@pytest.mark.parametrize("empty", [pl.DataFrame(), pl.DataFrame({"a": []}), pd.DataFrame({"a": []}), pa.table({"a": pa.array([], pa.int64())})])
+def test_empty_tables(empty):
+    with pytest.raises(vr.InputError, match="no (columns|records)"):
+        vr.anonymize(empty, keys=["a"], k=2)
+
+
+def test_things_that_are_not_tables():
+    for thing in (None, 3, [1, 2], pl.DataFrame({"a": [1]}).lazy()):
+        with pytest.raises(vr.InputError, match="table"):
+            vr.anonymize(thing, keys=["a"])
+
+
+def test_repeated_and_numbered_column_names():
+    twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(vr.SchemaError, match="more than once: a"):
+        vr.anonymize(twice, keys=["a"], k=2)
+    arrow = pa.Table.from_arrays([pa.array([1, 2]), pa.array([1, 2])], names=["a", "a"])
+    with pytest.raises(vr.SchemaError, match="more than once: a"):
+        vr.anonymize(arrow, keys=["a"], k=2)
+    with pytest.raises(vr.SchemaError, match="must be text"):
+        vr.anonymize(pd.DataFrame({0: [1, 2]}), keys=[0], k=2)
+
+
+def test_no_category_and_no_index_of_the_original_survive():
+    table = pd.DataFrame(
+        {"city": pd.Categorical([SECRET, *(["Reus", "Salou"] * 6)][:12]), "age": range(12)}, index=[f"{SECRET}{i}" for i in range(12)]
+    )
+    table.attrs["source"] = SECRET
+    made = vr.anonymize(table, keys=["city", "age"], k=6)
+    assert list(made.table.index) == list(range(12))
+    assert not made.table.attrs
+    assert SECRET not in list(made.table["city"].cat.categories)
+    polars_table = pl.DataFrame({"city": pl.Series(table["city"].astype(str).tolist(), dtype=pl.Enum([SECRET, "Reus", "Salou"])), "age": range(12)})
+    assert SECRET not in vr.anonymize(polars_table, keys=["city", "age"], k=6).table["city"].dtype.categories.to_list()
+    arrow = pa.table({"city": pa.array(table["city"].astype(str).tolist()).dictionary_encode(), "age": range(12)}).replace_schema_metadata({"source": SECRET})
+    out = vr.anonymize(arrow, keys=["city", "age"], k=6).table
+    assert SECRET not in out["city"].chunk(0).dictionary.to_pylist()
+    assert not out.schema.metadata
+
+
+def test_no_message_holds_a_value():
+    rows = [SECRET, "1", "2", "3"]
+    attempts = [
+        lambda: vr.anonymize(pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "numeric"}, k=2),
+        lambda: vr.anonymize(pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "ordinal"}, orders={"a": ["1", "2", "3"]}, k=2),
+        lambda: vr.anonymize(pd.DataFrame({"a": [SECRET, 1, 2.5, None]}), keys=["a"], k=2),
+        lambda: vr.anonymize(pl.DataFrame({"a": [1.0, float("inf"), 2.0]}), keys=["a"], k=2),
+        lambda: vr.anonymize(pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "datetime"}, k=2),
+    ]
+    for attempt in attempts:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(vr.VoronymError) as caught:
+                attempt()
+        assert SECRET not in str(caught.value)
+        assert "a" in str(caught.value)
+
+
+def test_wide_tables():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({f"c{j}": rng.standard_normal(40) for j in range(300)})
+    made = vr.anonymize(table, keys=table.columns, k=5)
+    assert made.risk.k >= 5
+
+
+def test_progress_is_told_and_may_stop():
+    stages = []
+    release(progress=lambda step: stages.append(step.stage))
+    assert {"encode", "decode", "measure"} <= set(stages)
+
+    def stop(step):
+        if step.stage == "decode":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        release(progress=stop)
