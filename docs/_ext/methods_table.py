@@ -1,0 +1,62 @@
+"""The table of partitioning methods, made from the registry when the documentation is built."""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+HEADINGS = ("method", "what it does", "guarantee", "cost", "options", "reference")
+_DOI = re.compile(r"\b(?:doi:\s*|https?://doi\.org/)?(10\.\d{4,}/\S+)")
+
+
+class MethodsTable(SphinxDirective):
+    """``{methods-table}``: one row for every registered method."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        import voronym
+
+        table = nodes.table(classes=["methods"])
+        group = nodes.tgroup(cols=len(HEADINGS))
+        table += group
+        group.extend(nodes.colspec(colwidth=1) for _ in HEADINGS)
+        group += nodes.thead("", _row(nodes.Text(heading) for heading in HEADINGS))
+        body = nodes.tbody()
+        group += body
+        for method in voronym.algorithms().values():
+            options = ", ".join(f"{name}={default}" for name, default in method.options.items())
+            body += _row(
+                [
+                    nodes.literal(text=method.name),
+                    nodes.Text(method.summary),
+                    nodes.Text(method.guarantee),
+                    nodes.Text(method.cost),
+                    nodes.literal(text=options) if options else nodes.Text("none"),
+                    _reference(method.reference),
+                ]
+            )
+        return [table]
+
+
+def _row(cells: object) -> nodes.row:
+    row = nodes.row()
+    for cell in cells:  # type: ignore[attr-defined]
+        row += nodes.entry("", nodes.paragraph("", "", cell))
+    return row
+
+
+def _reference(text: str) -> nodes.Node:
+    """Return the text, as a link where it names a DOI."""
+    found = _DOI.search(text)
+    if not found:
+        return nodes.Text(text)
+    return nodes.reference(text, text, refuri=f"https://doi.org/{found.group(1).rstrip('.,;')}", internal=False)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directive."""
+    app.add_directive("methods-table", MethodsTable)
+    return {"parallel_read_safe": True}

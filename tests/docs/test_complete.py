@@ -1,0 +1,101 @@
+"""What can be called, typed or chosen is in the documentation, and the decisions are short."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import voronym
+from docs.pages import DOCS, PAGES, ROOT
+from voronym.cli import app
+
+CLI = typer.main.get_command(app)
+VERBS = sorted(CLI.commands)  # type: ignore[attr-defined]
+DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
+
+
+def section(verb: str) -> str:
+    """Return the part of the command-line page under the verb's heading."""
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## `voronym {verb}`\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/command-line.md has no section about voronym {verb}"
+    return found[1]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_of_a_verb_is_documented(verb: str) -> None:
+    text = section(verb)
+    options = {o for p in CLI.commands[verb].params for o in p.opts if o.startswith("-")}  # type: ignore[attr-defined]
+    documented = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", " ".join(re.findall(r"^\| (.*?) \|", text, re.MULTILINE))))
+    assert options - documented == set(), "options without a row in docs/command-line.md"
+    assert documented - options == set(), "rows in docs/command-line.md about options that are not there"
+
+
+def test_there_are_no_sections_about_verbs_that_are_not_there() -> None:
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^## `voronym (\S+)`$", text, re.MULTILINE)) == VERBS
+
+
+def test_the_options_of_the_program_itself_are_documented() -> None:
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    for option in (opt for parameter in CLI.params for opt in parameter.opts):
+        assert f"`{option}`" in text
+
+
+@pytest.mark.parametrize("name", sorted(voronym.algorithms()))
+def test_every_method_is_documented_with_its_options(name: str) -> None:
+    text = (DOCS / "methods.md").read_text(encoding="utf-8")
+    for word in (name, *voronym.algorithms()[name].options):
+        assert f"`{word}`" in text
+
+
+@pytest.mark.parametrize("name", voronym.__all__)
+def test_every_public_name_is_in_the_reference(name: str) -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\.\. auto(function|class|exception|module):: voronym\.{name}$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_a_decision_fits_a_page(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert len(text.split()) <= 600
+    assert len(text.splitlines()) <= 70
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_the_readme_names_the_two_commands_and_shows_the_report() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
+    picture = ROOT / "docs" / "_static" / "report.png"
+    assert "docs/_static/report.png" in text
+    assert 10_000 < picture.stat().st_size < 300_000
+
+
+def test_the_changelog_has_this_version() -> None:
+    assert f"## [{voronym.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_documentation_builds_without_warnings(tmp_path: Path) -> None:
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(DOCS), str(tmp_path / "html"),
+         "-d", str(tmp_path / "trees")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    page = (tmp_path / "html" / "methods.html").read_text(encoding="utf-8")
+    for name in voronym.algorithms():
+        assert f">{name}</span>" in page
