@@ -1,0 +1,13 @@
+"""Tables at the border: what is in them, how they become points, how they come in and go out.
+
+`frame` any eager data frame, and what its columns hold; `schema` roles and kinds (`kinds` and `infer` beside
+it); `codec` keys to points and back (`encoders`, `build`); `read` files and queries (`delimited`, `columnar`,
+`statistical`, `sql`); `write` a release to a file, verified by `check`, which imports nothing of the library.
+"""
+
+from voronym.table.codec import Block, Codec
+from voronym.table.frame import as_frame
+from voronym.table.infer import Proposal, check_other
+from voronym.table.schema import Column, Kind, Role, Schema
+
+__all__ = ["Block", "Codec", "Column", "Kind", "Proposal", "Role", "Schema", "as_frame", "check_other"]

@@ -1,109 +1,211 @@
-"""Tables at the border: any dataframe in, a clean one of the same library out."""
+"""Frames at the border: any eager data frame in, and a few questions that every module asks of a column.
+
+The three libraries store the same column in many ways (NumPy, nullable and Arrow-backed pandas columns,
+Python objects, dictionaries). The answers given here do not depend on that: what a column holds
+(`form`), where it is missing (`missing`), its numbers (`numbers`), its distinct values (`factorize`).
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from decimal import Decimal
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
 
-from voronym.errors import InputError, SchemaError
+from voronym.errors import SchemaError
+
+Form = Literal[
+    "integer",
+    "float",
+    "decimal",
+    "boolean",
+    "string",
+    "category",
+    "date",
+    "datetime",
+    "empty",
+    "mixed",
+    "other",
+]
+NUMBERS: tuple[Form, ...] = ("integer", "float", "decimal")
+DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_PYTHON: dict[type, Form] = {
+    bool: "boolean",
+    str: "string",
+    int: "integer",
+    float: "float",
+    Decimal: "decimal",
+    dt.date: "date",
+}
 
 
-def as_frame(data: Any) -> nw.DataFrame[Any]:
-    """Return a dataframe, or the file that a path names, as a narwhals DataFrame.
+def as_frame(table: Any) -> nw.DataFrame[Any]:
+    """Return a pandas, Polars or PyArrow table as a narwhals frame whose rows are numbered 0, 1, 2, ...
 
-    Raises
-    ------
-    InputError
-        The object is not a table that voronym reads, or the table is empty.
-    SchemaError
-        Two columns have the same name.
+    An index is dropped: labels are not positions, and libraries that align by label would mix rows up.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_frame(pl.DataFrame({"age": [30, 40]})).shape
+    (2, 1)
     """
-    if isinstance(data, nw.DataFrame):
-        frame = data
-    elif isinstance(data, (str, Path)):
-        from voronym.table.read import read
-
-        frame = read(data)
-    else:
-        names = [str(name) for name in getattr(data, "columns", ())] if _is_pandas(data) else []
-        _refuse_repeated(names or list(getattr(data, "column_names", ())))
-        if _is_pandas(data) and not all(isinstance(name, str) for name in data.columns):
-            raise SchemaError("column names must be text; rename the numbered columns first")
-        try:
-            frame = nw.from_native(data, eager_only=True)
-        except TypeError:
-            raise InputError(
-                f"expected a pandas, Polars or PyArrow table or a file name, not {type(data).__name__}; "
-                "collect a lazy frame first"
-            ) from None
-    if not frame.columns:
-        raise InputError("the table has no columns")
-    if len(frame) == 0:
-        raise InputError(f"the table has {len(frame.columns)} columns and no records")
-    return frame
+    if isinstance(table, nw.LazyFrame) or type(table).__name__ == "LazyFrame":
+        raise SchemaError("the table is lazy; call .collect() on it first")
+    try:
+        frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
+    except DuplicateError:
+        names = _names(table)
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        raise SchemaError(f"column names must differ; repeated: {listing(repeated)}; rename them") from None
+    except TypeError:
+        raise SchemaError(f"expected a pandas, Polars or PyArrow table, got {type(table).__name__}") from None
+    odd = sum(not isinstance(name, str) for name in frame.columns)
+    if odd:
+        raise SchemaError(f"{odd} of {len(frame.columns)} column names are not strings; rename them")
+    return nw.maybe_reset_index(frame)
 
 
-def tidy(columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
-    """Put series together as a frame that carries nothing but their values.
+def _names(table: Any) -> list[str]:
+    return [str(name) for name in getattr(table, "column_names", getattr(table, "columns", []))]
 
-    No index, no categories that no longer occur, no Arrow dictionaries or metadata of the original, and
-    one zero: ``-0.0`` becomes ``0.0``.
+
+def listing(names: Any, limit: int = 12) -> str:
+    """Return names in quotes, the tail of a long list as a count."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def is_object(series: nw.Series[Any]) -> bool:
+    """Whether the column is pandas' bag of Python objects."""
+    return series.implementation.is_pandas_like() and bool(series.to_native().dtype == object)
+
+
+def object_types(series: nw.Series[Any]) -> Counter[type]:
+    """Count the Python types of a column of objects, missing values aside."""
+    values = series.to_native().to_numpy()
+    return Counter(map(type, values[~missing(series)]))
+
+
+def form(series: nw.Series[Any]) -> Form:
+    """Return what a column holds, whatever library and layout it is stored in."""
+    if is_object(series):
+        types = set(object_types(series))
+        if types <= {int, float} and len(types) == 2:
+            return "float"
+        if len(types) > 1:
+            return "mixed"
+        return _PYTHON.get(types.pop(), "other") if types else "empty"
+    dtype = series.dtype
+    if dtype.is_integer():
+        return "integer" if dtype not in (nw.Int128, nw.UInt128) else "other"
+    if dtype.is_float():
+        return "float"
+    simple: dict[Any, Form] = {
+        nw.Decimal: "decimal",
+        nw.Boolean: "boolean",
+        nw.String: "string",
+        nw.Categorical: "category",
+        nw.Enum: "category",
+        nw.Date: "date",
+        nw.Datetime: "datetime",
+    }
+    for known, name in simple.items():
+        if dtype == known:
+            return name
+    if dtype == nw.Unknown and len(series) == int(series.is_null().sum()):
+        return "empty"
+    return "other"
+
+
+def missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
+    """Return where a column is missing: null, and NaN in a column of floats."""
+    if is_object(series):
+        return np.asarray(series.to_native().isna(), dtype=bool)
+    mask = series.is_null().to_numpy().astype(bool)
+    if series.dtype.is_float():
+        mask = mask | series.is_nan().fill_null(True).to_numpy().astype(bool)
+    return np.asarray(mask)
+
+
+def time_unit(series: nw.Series[Any]) -> str:
+    """Return the unit in which a column of times is counted: a day for dates."""
+    return "day" if form(series) == "date" else str(series.dtype.time_unit)  # type: ignore[attr-defined]
+
+
+def numbers(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return the observed (not missing) values: integers as they are, times as counts of their unit.
+
+    Floats and decimals come as float64.
     """
-    cleaned = {}
-    for series in columns:
-        native = series.to_native()
-        if series.implementation.is_pandas_like():
-            native = native.reset_index(drop=True)
-            native.attrs = {}
-            native.name = series.name
-            if str(native.dtype) == "category":
-                native = native.cat.remove_unused_categories()
-        elif series.implementation.is_pyarrow():
-            import pyarrow as pa
-
-            if pa.types.is_dictionary(native.type):
-                native = native.cast(native.type.value_type).dictionary_encode()
-        elif series.dtype in (nw.Enum, nw.Categorical):
-            import polars as pl
-
-            native = _used_levels(native, pl)
-        out = nw.from_native(native, series_only=True).alias(series.name)
-        if out.dtype.is_float():
-            out = out + 0.0  # IEEE 754: -0.0 + 0.0 is 0.0, and nothing else changes
-        cleaned[series.name] = out
-    first = columns[0]
-    if first.implementation.is_pyarrow():
-        import pyarrow as pa
-
-        table = pa.table({name: series.to_native() for name, series in cleaned.items()})
-        return nw.from_native(table.combine_chunks(), eager_only=True)
-    return nw.from_dict(cleaned, backend=first.implementation)
+    kind = form(series)
+    if is_object(series):
+        values = series.to_native().to_numpy()[~missing(series)]
+        if kind == "date":
+            return np.array([value.toordinal() - 719_163 for value in values], dtype=np.int64)
+        return np.array(values, dtype=np.int64 if kind == "integer" else np.float64)
+    present = series.drop_nulls()
+    if kind == "integer":
+        return np.asarray(present.to_numpy())
+    if kind == "date":
+        return np.asarray(present.dt.timestamp("ms").to_numpy()) // 86_400_000
+    if kind == "datetime":
+        unit = time_unit(series)
+        counts = np.asarray(present.dt.timestamp("ms" if unit == "s" else unit).to_numpy())  # type: ignore[arg-type]
+        return counts // 1000 if unit == "s" else counts
+    floats = np.asarray(present.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    return floats[~np.isnan(floats)]
 
 
-def _used_levels(native: Any, pl: Any) -> Any:
-    """Rebuild a Polars Enum or Categorical from the levels that still occur, in their order."""
-    text = native.cast(pl.String)
-    if native.dtype == pl.Categorical:
-        return text.cast(pl.Categorical)
-    present = set(text.drop_nulls().unique().to_list())
-    return text.cast(pl.Enum([level for level in native.dtype.categories.to_list() if level in present]))
+def sample(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a column of one row, an observed one where there is one: enough to know form, dtype and name."""
+    first = int(np.argmin(missing(series)))
+    return series[first : first + 1]
 
 
-def _is_pandas(data: Any) -> bool:
-    return nw.dependencies.is_pandas_dataframe(data)
+def factorize(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return codes (-1 where missing) and the distinct values, sorted, so that row order changes nothing.
+
+    Categories and strings come as ``str``, numbers and booleans as themselves, anything else as its text.
+    """
+    kind = form(series)
+    codes = np.full(len(series), -1, np.int64)
+    if kind == "empty":
+        return codes, []
+    present = ~missing(series)
+    if kind in ("integer", "float", "boolean"):
+        if kind == "boolean":
+            values = np.array([bool(v) for v, here in zip(series.to_list(), present, strict=True) if here])
+        else:
+            values = numbers(series)
+        levels, inverse = np.unique(values, return_inverse=True)
+        codes[present] = inverse.reshape(-1)
+        return codes, list(levels.tolist())
+    raw, distinct = _distinct(series)
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    rank = np.empty(len(distinct), np.int64)
+    rank[order] = np.arange(len(distinct))
+    codes[present] = rank[raw[present]]
+    return codes, [distinct[i] for i in order]
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
-    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-    if repeated:
-        raise SchemaError(f"column names must be unique; these occur more than once: {', '.join(repeated)}")
-
-
-def gather(frame: nw.DataFrame[Any], rows: np.ndarray[Any, np.dtype[np.int64]]) -> nw.DataFrame[Any]:
-    """Return the frame's rows by position, never by index label."""
-    return frame[rows.tolist()] if frame.implementation.is_pyarrow() else frame[rows]
+def _distinct(series: nw.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
+    """Return codes and distinct texts in the library's own order, by its own fast hash table."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        codes, uniques = native.factorize()
+        return np.asarray(codes, np.int64), [str(value) for value in uniques.tolist()]
+    text = series if series.dtype == nw.String else series.cast(nw.String())
+    if series.implementation.is_pyarrow():
+        encoded = text.to_native().combine_chunks().dictionary_encode()
+        encoded = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
+        return encoded.indices.fill_null(-1).to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
+    distinct = text.drop_nulls().unique().to_list()
+    codes = text.replace_strict(distinct, list(range(len(distinct))), return_dtype=nw.Int64()).fill_null(-1)
+    return np.asarray(codes.to_numpy(), np.int64), distinct

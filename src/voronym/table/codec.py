@@ -1,0 +1,145 @@
+"""Key columns to coordinates, and centroids back to key columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError, SchemaError
+from voronym.table.encoders import Encoder, Location, Nominal, Numeric, Ordinal
+from voronym.table.frame import as_frame, listing
+from voronym.table.kinds import check_kind
+from voronym.table.schema import Column, Schema
+
+_ENCODERS: dict[str, Any] = {"numeric": Numeric, "datetime": Numeric, "ordinal": Ordinal, "nominal": Nominal}
+
+
+@dataclass(frozen=True)
+class Block:
+    """The coordinates ``start..stop-1`` of one key (of two, for a location)."""
+
+    name: str
+    start: int
+    stop: int
+    kind: str
+    columns: tuple[str, ...]
+
+
+class Codec:
+    """The keys of a table as points, standardised, and the way back.
+
+    Made by `Codec.fit`. The way back is for centroids: decode them once, then gather the rows by label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [30, 40, 50, 60], "sex": ["f", "m", "f", "f"]})
+    >>> codec = Codec.fit(table, Schema.build(table, keys=["age", "sex"]))
+    >>> X = codec.encode(table)
+    >>> X.shape
+    (4, 2)
+    >>> codec.decode(X[[0, 2, 3]].mean(axis=0, keepdims=True)).rows()
+    [(47, 'f')]
+    """
+
+    def __init__(self, schema: Schema, encoders: tuple[Encoder, ...]) -> None:
+        self.schema = schema
+        self._encoders = encoders
+        blocks, start = [], 0
+        for encoder in encoders:
+            stop = start + encoder.width
+            blocks.append(Block(", ".join(encoder.columns), start, stop, encoder.kind, encoder.columns))
+            start = stop
+        self.blocks: tuple[Block, ...] = tuple(blocks)
+
+    @classmethod
+    def fit(cls, frame: Any, schema: Schema) -> Codec:
+        """Learn means, scales, levels and ranges of the keys.
+
+        Parameters
+        ----------
+        frame : pandas, Polars, PyArrow or narwhals frame
+            The table; columns other than the keys are not read.
+        schema : Schema
+            Says which columns are keys, and their kinds.
+        """
+        table = _with_keys(frame, schema)
+        if len(table) == 0:
+            raise SchemaError("the table has no rows; there is nothing to anonymize")
+        encoders: list[Encoder] = []
+        done: set[str] = set()
+        for name in schema.keys:
+            column = schema[name]
+            check_kind(table[name], column)
+            if name in done:
+                continue
+            if column.kind == "location":
+                lat, lon = _pair(column, schema)
+                encoders.append(Location(table[lat], table[lon]))
+                done |= {lat, lon}
+            else:
+                encoders.append(_ENCODERS[column.kind](table[name], column))
+        return cls(schema, tuple(encoders))
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates of a record."""
+        return self.blocks[-1].stop
+
+    def encode(self, frame: Any) -> NDArray[np.float64]:
+        """Return the records as points, shape (n, d), float64 in C order, every entry finite."""
+        table = _with_keys(frame, self.schema)
+        X = np.empty((len(table), self.width))
+        for encoder, block in zip(self._encoders, self.blocks, strict=True):
+            X[:, block.start : block.stop] = encoder.encode(table)
+        return X
+
+    def decode(self, C: ArrayLike) -> nw.DataFrame[Any]:
+        """Return one row of key values per centroid, in the library and dtypes of the fitted table.
+
+        Guarantee: a number or time lies between the least and the greatest one observed, a category is one
+        that was observed, integers are integers, and there is no -0.0.
+
+        Parameters
+        ----------
+        C : array, shape (m, d)
+            Means of cells of encoded records.
+        """
+        points = np.asarray(C, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.width:
+            raise InputError(
+                f"centroids must have {self.width} coordinates; got an array of shape {points.shape}"
+            )
+        made: dict[str, nw.Series[Any]] = {}
+        for encoder, block in zip(self._encoders, self.blocks, strict=True):
+            series = encoder.decode(points[:, block.start : block.stop])
+            made.update(zip(encoder.columns, series, strict=True))
+        return nw.from_dict({name: made[name] for name in self.schema.keys})
+
+    def describe(self) -> tuple[str, ...]:
+        """Return a sentence per key: how it was encoded, and what happens to its missing values."""
+        return tuple(encoder.describe() for encoder in self._encoders)
+
+    def __repr__(self) -> str:
+        return f"Codec({len(self.schema.keys)} keys in {self.width} coordinates)"
+
+
+def _with_keys(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
+    table = as_frame(frame)
+    lacking = [name for name in schema.keys if name not in table.columns]
+    if lacking:
+        raise SchemaError(f"the table has no column {listing(lacking)}, which the schema calls a key")
+    return table
+
+
+def _pair(column: Column, schema: Schema) -> tuple[str, str]:
+    if column.partner is None or column.partner not in schema.keys or column.axis is None:
+        raise SchemaError(
+            f"location key {column.name!r} has no partner among the keys; declare the pair in locations"
+        )
+    return (column.name, column.partner) if column.axis == "lat" else (column.partner, column.name)

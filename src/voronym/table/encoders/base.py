@@ -1,0 +1,90 @@
+"""What an encoder offers, and the coordinate that says "missing"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table.frame import listing
+
+Array = NDArray[np.float64]
+
+
+class Encoder(Protocol):
+    """What a fitted encoder offers."""
+
+    columns: tuple[str, ...]
+    kind: str
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        ...
+
+    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the coordinates of the rows, shape (n, width)."""
+        ...
+
+    def decode(self, C: Array) -> list[nw.Series[Any]]:
+        """Return one value per centroid for each of the columns."""
+        ...
+
+    def describe(self) -> str:
+        """Return a sentence on how the column was encoded."""
+        ...
+
+
+@dataclass(frozen=True)
+class Absence:
+    """The coordinate that says "missing", scaled to variance 1; none if nothing or all is missing."""
+
+    share: float
+
+    @classmethod
+    def fit(cls, mask: NDArray[np.bool_]) -> Absence:
+        """Take the share of missing values from a column."""
+        return cls(float(mask.mean()))
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return int(0.0 < self.share < 1.0)
+
+    @property
+    def _scale(self) -> float:
+        return float(np.sqrt(self.share * (1.0 - self.share)))
+
+    def encode(self, mask: NDArray[np.bool_], names: tuple[str, ...]) -> Array:
+        """Return the coordinate, shape (n, width)."""
+        if not self.width:
+            if self.share == 0.0 and mask.any():
+                raise SchemaError(
+                    f"{int(mask.sum())} values of {listing(names)} are missing; none was when it was fitted"
+                )
+            return np.empty((len(mask), 0))
+        return np.asarray((mask - self.share) / self._scale, dtype=np.float64)[:, None]
+
+    def decode(self, C: Array) -> tuple[NDArray[np.bool_], Array]:
+        """Return which centroids are missing, and the share of observed members of the others."""
+        if not self.width:
+            gone = np.full(len(C), self.share == 1.0)
+            return gone, np.ones(len(C))
+        share = C[:, -1] * self._scale + self.share
+        gone = share > 0.5
+        return gone, np.where(gone, 1.0, 1.0 - np.clip(share, 0.0, 0.5))
+
+    def describe(self) -> str:
+        """Return a sentence on how the column was encoded."""
+        if self.share == 0.0:
+            return ""
+        if self.share == 1.0:
+            return "; all values are missing"
+        return (
+            f"; missing in {100 * self.share:.3g} % of the rows: those get the mean and one more "
+            "coordinate that says so; a cell is published as missing when more than half of it is"
+        )

@@ -1,0 +1,166 @@
+"""Categories, ordered or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table.encoders.base import Absence, Array
+from voronym.table.frame import factorize
+from voronym.table.schema import Column
+
+ONE_HOT = 64  # most categories that get a coordinate each
+CODE_WIDTH = 64  # coordinates of a pseudo-random code, beyond that
+_CODE_SEED = 0x766F726F  # fixed: the same categories get the same codes in every run
+_BLOCK = 4096
+
+
+class _Levels:
+    """Distinct values of a fitted column, kept as a column of its own dtype so that decoding is a gather."""
+
+    def __init__(self, series: nw.Series[Any]) -> None:
+        self.codes, self.values = factorize(series)
+        first = np.zeros(len(self.values) + 1, np.int64)
+        order = np.arange(len(series))[::-1]
+        first[self.codes[::-1]] = (
+            order  # the last write wins: the first row of every level; -1 is the missing one
+        )
+        gone = bool((self.codes < 0).any())
+        self.native = series[first if gone else first[:-1]]
+        self.position = {value: i for i, value in enumerate(self.values)}
+        self.has_missing = gone
+
+    def lookup(self, series: nw.Series[Any]) -> NDArray[np.int64]:
+        """Return the codes of another column in the fitted levels, or refuse it with a count."""
+        codes, values = factorize(series)
+        to = np.array([self.position.get(value, -2) for value in values] + [-1], dtype=np.int64)
+        codes = to[codes]
+        strange = int((codes == -2).sum())
+        if strange:
+            raise SchemaError(
+                f"{strange} values of {series.name!r} are of categories that it did not have when fitted"
+            )
+        return codes
+
+    def gather(self, codes: NDArray[np.int64]) -> nw.Series[Any]:
+        picked = self.native[np.where(codes < 0, len(self.values), codes)]
+        return nw.maybe_reset_index(picked)
+
+
+class Ordinal:
+    """Ordered levels: the rank, standardised; back to the nearest level that the column has."""
+
+    def __init__(self, series: nw.Series[Any], column: Column) -> None:
+        self.columns, self.kind = (column.name,), column.kind
+        self.levels = _Levels(series)
+        self.absence = Absence.fit(self.levels.codes < 0)
+        values = self.levels.values
+        if column.categories is None:
+            self.ranks = np.arange(len(values), dtype=np.float64)
+        else:
+            place = {level: i for i, level in enumerate(column.categories)}
+            self.ranks = np.array([place[str(value)] for value in values], dtype=np.float64)
+        observed = self.ranks[self.levels.codes[self.levels.codes >= 0]]
+        self.mean, self.std = (float(observed.mean()), float(observed.std())) if len(observed) else (0.0, 0.0)
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return 1 + self.absence.width
+
+    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the coordinates of the rows, shape (n, width)."""
+        codes = self.levels.lookup(frame[self.columns[0]])
+        out = np.zeros((len(codes), self.width))
+        if self.std > 0.0:
+            out[codes >= 0, 0] = (self.ranks[codes[codes >= 0]] - self.mean) / self.std
+        out[:, 1:] = self.absence.encode(codes < 0, self.columns)
+        return out
+
+    def decode(self, C: Array) -> list[nw.Series[Any]]:
+        """Return one value per centroid for each of the columns."""
+        gone, observed = self.absence.decode(C)
+        if not len(self.ranks):
+            return [self.levels.gather(np.full(len(C), -1, np.int64))]
+        rank = self.mean + self.std * (C[:, 0] / observed)
+        order = np.argsort(self.ranks)
+        ranks = self.ranks[order]
+        above = np.searchsorted(
+            (ranks[1:] + ranks[:-1]) / 2, np.round(rank, 9), side="left"
+        )  # a tie: the lower
+        return [self.levels.gather(np.where(gone, -1, order[above]))]
+
+    def describe(self) -> str:
+        """Return a sentence on how the column was encoded."""
+        return (
+            f"{self.columns[0]}: ordinal with {len(self.ranks)} levels, by rank, standardised; published "
+            f"as the level nearest to the mean rank{self.absence.describe()}"
+        )
+
+
+class Nominal:
+    """Categories: corners of a simplex, or random directions when many; back to the nearest category.
+
+    With a coordinate per category the nearest one to a centroid is the most frequent category of the cell.
+    Random directions are nearly orthogonal, so the same holds nearly.
+    """
+
+    def __init__(self, series: nw.Series[Any], column: Column) -> None:
+        self.columns, self.kind = (column.name,), column.kind
+        self.levels = _Levels(series)
+        codes = self._with_missing(self.levels.codes)
+        count = len(self.levels.values) + self.levels.has_missing
+        share = np.bincount(codes, minlength=count) / len(codes)
+        self.n_categories = count
+        if count <= ONE_HOT:
+            self.codes = np.eye(count) if count > 2 else np.array([[0.0], [1.0]])[:count]
+        else:
+            draws = np.random.default_rng(_CODE_SEED).standard_normal((count, CODE_WIDTH))
+            self.codes = draws / np.linalg.norm(draws, axis=1, keepdims=True)
+        self.mean = share @ self.codes
+        variance = float(share @ np.square(self.codes - self.mean).sum(axis=1))
+        self.scale = 1.0 / np.sqrt(variance) if variance > 0.0 else 0.0
+        self.points = (self.codes - self.mean) * self.scale
+
+    def _with_missing(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.where(codes < 0, len(self.levels.values), codes)
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return int(self.codes.shape[1])
+
+    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the coordinates of the rows, shape (n, width)."""
+        codes = self.levels.lookup(frame[self.columns[0]])
+        if not self.levels.has_missing:
+            Absence(0.0).encode(codes < 0, self.columns)
+        return np.asarray(self.points[self._with_missing(codes)])
+
+    def decode(self, C: Array) -> list[nw.Series[Any]]:
+        """Return one value per centroid for each of the columns."""
+        nearest = np.zeros(len(C), np.int64)
+        if self.scale > 0.0:
+            half = np.square(self.points).sum(axis=1) / 2
+            for start in range(0, len(C), _BLOCK):  # blocks: m x categories would be too large
+                rows = slice(start, start + _BLOCK)
+                near = C[rows] @ self.points.T - half
+                nearest[rows] = np.argmax(
+                    np.round(near, 9), axis=1
+                )  # a tie: the first category in sorted order
+        return [self.levels.gather(np.where(nearest == len(self.levels.values), -1, nearest))]
+
+    def describe(self) -> str:
+        """Return a sentence on how the column was encoded."""
+        how = "one coordinate per category"
+        if self.n_categories > ONE_HOT:
+            how = f"a fixed pseudo-random direction in {CODE_WIDTH} coordinates per category"
+        gone = "; missing is a category of its own" if self.levels.has_missing else ""
+        return (
+            f"{self.columns[0]}: nominal with {self.n_categories} categories, {how}, scaled to "
+            f"variance 1; published as the category nearest to the centroid, the most frequent one{gone}"
+        )

@@ -1,0 +1,93 @@
+"""Places on the globe."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table.build import build
+from voronym.table.encoders.base import Absence, Array
+from voronym.table.frame import form, missing, numbers, sample
+
+
+class Location:
+    """Latitude and longitude in degrees: points on the unit sphere; back from the direction of their mean."""
+
+    kind = "location"
+
+    def __init__(self, lat: nw.Series[Any], lon: nw.Series[Any]) -> None:
+        self.columns: tuple[str, ...] = (lat.name, lon.name)
+        self.like = (sample(lat), sample(lon))
+        mask = missing(lat) | missing(lon)
+        self.absence = Absence.fit(mask)
+        angles = self._angles(lat, lon, mask)
+        self.range = [(float(a.min()), float(a.max())) if len(a) else (0.0, 0.0) for a in angles]
+        unit = _unit(*angles)
+        self.mean = unit.mean(axis=0) if len(unit) else np.zeros(3)
+        variance = float(np.square(unit - self.mean).sum(axis=1).mean()) if len(unit) else 0.0
+        self.scale = 1.0 / np.sqrt(variance) if variance > 1e-30 else 0.0
+
+    def _angles(self, lat: nw.Series[Any], lon: nw.Series[Any], mask: NDArray[np.bool_]) -> list[Array]:
+        angles = []
+        for series, low, high in ((lat, -90.0, 90.0), (lon, -180.0, 360.0)):
+            degrees = np.full(len(series), np.nan)
+            degrees[~missing(series)] = numbers(series)
+            degrees = degrees[~mask]
+            outside = int(((degrees < low) | (degrees > high)).sum())
+            if outside:
+                raise SchemaError(
+                    f"location key {series.name!r} has {outside} of {len(degrees)} values outside "
+                    f"{low:g}..{high:g} degrees; check the order (latitude, longitude) and the unit"
+                )
+            angles.append(degrees)
+        return angles
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return 3 + self.absence.width
+
+    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the coordinates of the rows, shape (n, width)."""
+        lat, lon = frame[self.columns[0]], frame[self.columns[1]]
+        mask = missing(lat) | missing(lon)
+        out = np.zeros((len(mask), self.width))
+        out[~mask, :3] = (_unit(*self._angles(lat, lon, mask)) - self.mean) * self.scale
+        out[:, 3:] = self.absence.encode(mask, self.columns)
+        return out
+
+    def decode(self, C: Array) -> list[nw.Series[Any]]:
+        """Return one value per centroid for each of the columns."""
+        gone, observed = self.absence.decode(C)
+        spread = 1.0 / self.scale if self.scale > 0.0 else 0.0
+        x, y, z = (self.mean + spread * (C[:, :3] / observed[:, None])).T
+        lat = np.degrees(np.arctan2(z, np.hypot(x, y)))
+        lon = np.degrees(np.arctan2(y, x))
+        low = self.range[1][0]
+        lon = np.where(lon < low - 1e-9, lon + 360.0, lon) if self.range[1][1] > 180.0 else lon
+        out = []
+        for like, angle, (low, high) in zip(self.like, (lat, lon), self.range, strict=True):
+            degrees = np.clip(np.round(angle, 9), low, high) + 0.0
+            if form(like) == "integer":
+                degrees = np.rint(degrees).astype(np.int64)
+            plain = [round(Decimal(v), 9) for v in degrees.tolist()] if form(like) == "decimal" else degrees
+            out.append(build(like, plain, gone))
+        return out
+
+    def describe(self) -> str:
+        """Return a sentence on how the column was encoded."""
+        return (
+            f"{self.columns[0]}, {self.columns[1]}: location, as points on the sphere scaled to variance 1; "
+            f"published as the direction of their mean{self.absence.describe()}"
+        )
+
+
+def _unit(lat: Array, lon: Array) -> Array:
+    """Return degrees as points on the unit sphere, shape (n, 3)."""
+    phi, theta = np.radians(lat), np.radians(lon)
+    return np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)

@@ -1,0 +1,127 @@
+"""Numbers and times."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table.build import build
+from voronym.table.encoders.base import Absence, Array
+from voronym.table.frame import form, missing, numbers, sample
+from voronym.table.schema import Column
+
+
+class Numeric:
+    """Numbers and times: ``(x - mean) / std``, back to the column's own dtype, inside its observed range."""
+
+    def __init__(self, series: nw.Series[Any], column: Column) -> None:
+        self.columns, self.kind = (column.name,), column.kind
+        self.form = form(series)
+        self.like = sample(series)
+        mask = missing(series)
+        self.absence = Absence.fit(mask)
+        values = numbers(series)
+        _refuse_infinite(values, column)
+        self.low: Any = values.min().item() if len(values) else 0
+        self.high: Any = values.max().item() if len(values) else 0
+        self.mean, self.std = 0.0, 0.0
+        if len(values):
+            with np.errstate(over="ignore", invalid="ignore"):
+                offsets = self._offsets(values)
+                self.mean, self.std = float(offsets.mean()), float(offsets.std())
+            if not np.isfinite([self.mean, self.std]).all():
+                raise SchemaError(
+                    f"the values of key {column.name!r} are too large to square; change its unit"
+                )
+        if self.form == "decimal":
+            present = [
+                value for value in series.to_list() if isinstance(value, Decimal) and value.is_finite()
+            ]
+            self.decimals = (min(present), max(present)) if present else (Decimal(0), Decimal(0))
+            self.scale = max((-int(value.as_tuple().exponent) for value in present), default=0)
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return 1 + self.absence.width
+
+    def _offsets(self, values: NDArray[Any]) -> Array:
+        """Return distances from the lowest value, as floats: whole numbers past 2**53 keep their digits."""
+        if values.dtype.kind not in "iu":
+            return values.astype(np.float64)
+        if int(self.high) - int(self.low) < 2**63:
+            wide = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
+            return (wide - wide.dtype.type(self.low)).astype(np.float64)
+        return values.astype(np.float64) - float(self.low)
+
+    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+        """Return the coordinates of the rows, shape (n, width)."""
+        series = frame[self.columns[0]]
+        mask = missing(series)
+        out = np.zeros((len(series), self.width))
+        values = numbers(series)
+        _refuse_infinite(values, Column(self.columns[0], "key", "numeric"))
+        if self.std > 0.0:
+            out[~mask, 0] = (self._offsets(values) - self.mean) / self.std
+        out[:, 1:] = self.absence.encode(mask, self.columns)
+        return out
+
+    def decode(self, C: Array) -> list[nw.Series[Any]]:
+        """Return one value per centroid for each of the columns."""
+        gone, observed = self.absence.decode(C)
+        offsets = self.mean + self.std * (C[:, 0] / observed)
+        return [build(self.like, _fit(offsets, self), gone)]
+
+    def describe(self) -> str:
+        """Return a sentence on how the column was encoded."""
+        if self.absence.share == 1.0:
+            rule = "left out of the distance"
+        elif self.std == 0.0:
+            rule = "constant, so it does not count in the distance"
+        elif self.form in ("date", "datetime"):
+            rule = "as a time on a line, standardised; published as the mean, at the column's own resolution"
+        else:
+            whole = ", rounded to a whole number" if self.form == "integer" else ""
+            rule = f"standardised; published as the mean{whole}"
+        return f"{self.columns[0]}: {self.kind}, {rule}{self.absence.describe()}"
+
+
+def _fit(offsets: Array, encoder: Numeric) -> Any:
+    """Return offsets as values of the column: rounded to its resolution, inside its range, without -0.0."""
+    low, high = encoder.low, encoder.high
+    if encoder.form in ("float", "empty"):
+        return _tidy(offsets, low, high)
+    if encoder.form == "decimal":
+        least, most = encoder.decimals
+        return [min(max(round(Decimal(value), encoder.scale), least), most) for value in offsets.tolist()]
+    span = int(high) - int(low)
+    if span < 2**53:
+        whole = np.clip(np.rint(offsets), 0, span).astype(np.int64)
+        if low < 2**63 - span - 1:
+            return whole + np.int64(low)
+        return whole.astype(np.uint64) + np.uint64(low)
+    values = [int(low) + min(max(round(value), 0), span) for value in offsets.tolist()]
+    return np.array(values, dtype=np.int64 if high < 2**63 else np.uint64)
+
+
+def _tidy(values: Array, low: float, high: float) -> Array:
+    """Round off the noise of summation (12 digits of the range stay), clip, and turn -0.0 into 0.0."""
+    span = high - low
+    if np.isfinite(span) and 1e-280 < span < 1e280:
+        rounded = np.round(values, int(11 - np.floor(np.log10(span))))
+        values = np.where(np.isfinite(rounded), rounded, values)
+    return np.clip(values, low, high) + 0.0
+
+
+def _refuse_infinite(values: NDArray[Any], column: Column) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        count = int((~np.isfinite(values)).sum())
+        raise SchemaError(
+            f"{column.kind} key {column.name!r} has {count} infinite values out of {len(values)}; "
+            "make them missing, or numbers"
+        )

@@ -1,0 +1,203 @@
+"""The kind of a column: what its dtype and its values suggest, and whether a declared kind fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.errors import SchemaError
+from voronym.table.frame import NUMBERS, Form, factorize, form, is_object, missing, object_types
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Column, Kind, Role
+
+MAX_CATEGORIES = 10_000
+TEXT_WORDS = 4  # values of this many words on average, hardly repeated, are sentences rather than labels
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kind, the order of an ordinal, and why."""
+
+    kind: Kind
+    categories: tuple[str, ...] | None
+    note: str
+
+
+def find_kind(
+    series: nw.Series[Any],
+    *,
+    wanted: Kind | None = None,
+    order: Sequence[Any] | None = None,
+    role: Role = "key",
+) -> Found:
+    """Return the declared kind, or the one that the column's dtype suggests."""
+    held = form(series)
+    if role == "identifier" and wanted is None:  # dropped: nothing to check
+        return Found("text", None, "dropped")
+    if wanted is None:
+        kind, note = _guess(series, held)
+    else:
+        kind, note = wanted, "declared"
+    if kind != "ordinal":
+        if order is not None:
+            raise SchemaError(f"column {series.name!r} has an order but its kind is {kind}, not ordinal")
+        return Found(kind, None, note)
+    if order is not None:
+        levels = tuple(str(level) for level in order)
+        if isinstance(order, str) or len(set(levels)) != len(levels):
+            raise SchemaError(f"the order of column {series.name!r} must be a list of different levels")
+        return Found(kind, levels, note)
+    return Found(kind, _own_order(series, held), note)
+
+
+def _guess(series: nw.Series[Any], held: Form) -> tuple[Kind, str]:
+    if held in NUMBERS:
+        return "numeric", f"holds {held} numbers"
+    if held in ("date", "datetime"):
+        return "datetime", f"holds a {held}"
+    if held == "boolean":
+        return "nominal", "holds true and false"
+    if held == "category":
+        if _is_ordered(series):
+            return "ordinal", "holds ordered categories"
+        return "nominal", "holds categories"
+    if held == "string":
+        if looks_like_text(series):
+            return "text", "long and hardly repeated strings"
+        return "nominal", "holds strings"
+    if held == "empty":
+        return "nominal", "all values are missing"
+    return "text", "holds no plain values"
+
+
+def looks_like_text(series: nw.Series[Any]) -> bool:
+    """Whether a column of strings holds sentences rather than labels: many words, hardly a value twice."""
+    codes, distinct = factorize(series)
+    observed = int((codes >= 0).sum())
+    if not distinct or len(distinct) < max(3, 0.5 * observed):
+        return False
+    sample = distinct[:: max(1, len(distinct) // 1000)]
+    words = float(np.mean([len(value.split()) for value in sample]))
+    return words >= TEXT_WORDS
+
+
+def _is_ordered(series: nw.Series[Any]) -> bool:
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        return bool(native.cat.ordered) if hasattr(native, "cat") else False
+    if series.implementation.is_pyarrow():
+        return bool(native.type.ordered)
+    return series.dtype == nw.Enum  # what ordered categories of the others become in Polars
+
+
+def _own_order(series: nw.Series[Any], held: Form) -> tuple[str, ...] | None:
+    """Return the order that the column itself carries; None for numbers, whose order is their own."""
+    if held == "category":
+        native = series.to_native()
+        if series.dtype == nw.Enum:
+            return tuple(str(level) for level in series.dtype.categories)  # type: ignore[attr-defined]
+        if series.implementation.is_pandas_like() and native.cat.ordered:
+            return tuple(str(level) for level in native.cat.categories)
+        if series.implementation.is_pyarrow() and native.type.ordered:
+            return tuple(str(level) for level in native.unify_dictionaries().chunk(0).dictionary.to_pylist())
+    if held in ("integer", "float", "boolean", "empty", "date", "datetime"):
+        return None
+    raise SchemaError(
+        f"ordinal column {series.name!r} has no order of its own; give its levels, lowest first"
+    )
+
+
+def check_kind(series: nw.Series[Any], column: Column) -> None:
+    """Refuse a column whose values do not fit its kind, in one sentence with counts."""
+    if column.role == "identifier":
+        return
+    held, name = form(series), column.name
+    if held == "mixed":
+        counts = ", ".join(f"{count} {kind.__name__}" for kind, count in object_types(series).most_common())
+        raise SchemaError(
+            f"column {name!r} mixes types ({counts}); make it one type, or an identifier, which drops it"
+        )
+    if held == "other" and (column.role == "key" or series.dtype.is_nested() or is_object(series)):
+        raise SchemaError(
+            f"column {name!r} holds {_what(series)}, which cannot be {_part(column)}; "
+            "convert it to numbers, dates or strings, or make it an identifier, which drops it"
+        )
+    if column.role != "key":
+        return
+    if column.kind == "text":
+        raise SchemaError(
+            f"key {name!r} is free text ({len(factorize(series)[1])} distinct values in {len(series)} rows), "
+            "which has no centroid; make it an identifier, or declare it nominal if its values are labels"
+        )
+    if column.kind in ("numeric", "location") and held not in (*NUMBERS, "empty"):
+        raise SchemaError(f"column {name!r} is declared {column.kind}, but {_not_numbers(series, held)}")
+    if column.kind == "datetime" and held not in ("date", "datetime", "empty"):
+        raise SchemaError(
+            f"column {name!r} is declared datetime, but holds {_noun(held)}; convert it to dates first"
+        )
+    if column.kind in ("nominal", "ordinal"):
+        _check_categories(series, column)
+
+
+def _check_categories(series: nw.Series[Any], column: Column) -> None:
+    codes, distinct = factorize(series)
+    if len(distinct) > MAX_CATEGORIES:
+        raise SchemaError(
+            f"key {column.name!r} has {len(distinct)} distinct values in {len(series)} rows, more than "
+            f"the {MAX_CATEGORIES} that a {column.kind} key may have; group them, or make it an identifier"
+        )
+    if column.categories is not None:
+        known = set(column.categories)
+        strange = np.array([str(level) not in known for level in distinct], dtype=bool)
+        if strange.any():
+            rows = int(strange[codes[codes >= 0]].sum())
+            raise SchemaError(
+                f"ordinal key {column.name!r} has {int(strange.sum())} levels, in {rows} rows, that its "
+                f"order of {len(known)} levels lacks; add them to the order"
+            )
+
+
+def _not_numbers(series: nw.Series[Any], held: Form) -> str:
+    if held not in ("string", "category"):
+        return f"holds {_noun(held)}"
+    codes, distinct = factorize(series)
+    reads = np.array([_reads_as_number(value) for value in distinct], dtype=bool)
+    good = int(reads[codes[codes >= 0]].sum())
+    total = int((~missing(series)).sum())
+    return f"{total - good} of its {total} values do not read as numbers; convert it to numbers first"
+
+
+def _reads_as_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _noun(held: Form) -> str:
+    return {
+        "string": "strings",
+        "category": "categories",
+        "boolean": "true and false",
+        "empty": "nothing",
+    }.get(held, f"{held} values")
+
+
+def _what(series: nw.Series[Any]) -> str:
+    if is_object(series):
+        return f"Python objects of type {next(iter(object_types(series))).__name__}"
+    if series.dtype.is_nested():
+        return f"nested values ({type(series.dtype).__name__})"
+    if series.dtype == nw.Unknown:
+        return "values of an unusual dtype"
+    return f"{type(series.dtype).__name__} values"
+
+
+def _part(column: Column) -> str:
+    return "a key" if column.role == "key" else "released as it is"

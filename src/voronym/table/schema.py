@@ -1,0 +1,287 @@
+"""Which column plays which part, and what kind of values it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from voronym.errors import SchemaError
+from voronym.table.frame import as_frame, listing
+from voronym.table.kinds import check_kind, find_kind
+
+if TYPE_CHECKING:
+    from voronym.table.infer import Proposal
+
+Role = Literal["identifier", "key", "confidential", "other"]
+Kind = Literal["numeric", "ordinal", "nominal", "datetime", "location", "text"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its role, its kind, and why the kind was chosen.
+
+    Parameters
+    ----------
+    name : str
+        The column's name in the table.
+    role : {"identifier", "key", "confidential", "other"}
+        Identifiers are dropped; keys are masked; confidential and other columns are kept as they are.
+    kind : {"numeric", "ordinal", "nominal", "datetime", "location", "text"}
+        What the values are, which decides the encoding of a key.
+    categories : tuple of str, optional
+        The order of an ordinal column, lowest first.
+    partner : str, optional
+        The other coordinate of a location.
+    axis : {"lat", "lon"}, optional
+        Which coordinate of a location this is.
+    note : str
+        Why this kind.
+    """
+
+    name: str
+    role: Role
+    kind: Kind
+    categories: tuple[str, ...] | None = None
+    partner: str | None = None
+    axis: Literal["lat", "lon"] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Every column of a table with exactly one role and one kind.
+
+    Build one with `Schema.build`, or let `Schema.infer` propose one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"name": ["Ann", "Bob"], "age": [30, 40], "disease": ["flu", "cold"]})
+    >>> schema = Schema.build(table, keys=["age"], confidential=["disease"], identifiers=["name"])
+    >>> schema.keys, schema["age"].kind
+    (('age',), 'numeric')
+    """
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise SchemaError(f"every column has one role; these are declared twice: {listing(repeated)}")
+        if not self.keys:
+            raise SchemaError(
+                "no column has the role 'key'; name at least one that could single a person out"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, in the order of the table."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns that an intruder may know; they are masked."""
+        return self._of("key")
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """Columns whose values the release should not tie to a person."""
+        return self._of("confidential")
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Columns that are dropped."""
+        return self._of("identifier")
+
+    @property
+    def other(self) -> tuple[str, ...]:
+        """Columns that are kept as they are."""
+        return self._of("other")
+
+    def _of(self, role: Role) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise SchemaError(f"no column is called {name!r}; there are: {listing(self.names)}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    @classmethod
+    def build(
+        cls,
+        frame: Any,
+        *,
+        keys: Sequence[str] | str,
+        confidential: Sequence[str] | str = (),
+        identifiers: Sequence[str] | str = (),
+        other: Sequence[str] | str = (),
+        kinds: Mapping[str, Kind] | None = None,
+        orders: Mapping[str, Sequence[str]] | None = None,
+        locations: Sequence[tuple[str, str]] = (),
+        drop_undeclared: bool = False,
+    ) -> Schema:
+        """Give every column of a table one role and one kind, and check that they fit.
+
+        Parameters
+        ----------
+        frame : pandas, Polars, PyArrow or narwhals frame
+            The table.
+        keys, confidential, identifiers, other : names
+            The roles. Every column needs exactly one.
+        kinds : mapping, optional
+            Kinds that differ from what the dtype suggests, such as ``{"zip": "nominal"}``.
+        orders : mapping, optional
+            Levels of ordinal columns, lowest first.
+        locations : pairs of names
+            ``(latitude, longitude)`` columns, in degrees; both must be keys.
+        drop_undeclared : bool
+            Treat columns without a role as identifiers, which drops them. Otherwise they are an error.
+
+        Returns
+        -------
+        Schema
+        """
+        table = as_frame(frame)
+        kinds, orders = dict(kinds or {}), dict(orders or {})
+        declared: list[tuple[Role, Sequence[str] | str]] = [
+            ("key", keys),
+            ("confidential", confidential),
+            ("identifier", identifiers),
+            ("other", other),
+        ]
+        roles = _roles(table.columns, declared)
+        if len(table) == 0:
+            raise SchemaError("the table has no rows; there is nothing to anonymize")
+        undeclared = [name for name in table.columns if name not in roles]
+        if undeclared and not drop_undeclared:
+            raise SchemaError(
+                f"{len(undeclared)} of {len(table.columns)} columns have no role: "
+                f"{listing(undeclared)}; declare each as key, confidential, identifier or other, "
+                "or drop the undeclared ones"
+            )
+        roles.update(dict.fromkeys(undeclared, "identifier"))
+        if not any(role == "key" for role in roles.values()):
+            raise SchemaError(
+                "no column has the role 'key'; name at least one that could single a person out"
+            )
+        pairs = _pairs(locations, roles, kinds)
+        for what, given in (("kinds", kinds), ("orders", orders)):
+            unknown = [name for name in given if name not in roles]
+            if unknown:
+                raise SchemaError(f"{what} names columns that the table does not have: {listing(unknown)}")
+        columns = []
+        for name in table.columns:
+            partner, axis = pairs.get(name, (None, None))
+            wanted: Any = "location" if axis else kinds.get(name, "ordinal" if name in orders else None)
+            if wanted is not None and wanted not in get_args(Kind):
+                raise SchemaError(f"{wanted!r} is no kind; the kinds are: {', '.join(get_args(Kind))}")
+            found = find_kind(table[name], wanted=wanted, order=orders.get(name), role=roles[name])
+            column = Column(name, roles[name], found.kind, found.categories, partner, axis, found.note)
+            check_kind(table[name], column)
+            columns.append(column)
+        return cls(tuple(columns))
+
+    @staticmethod
+    def infer(frame: Any) -> Proposal:
+        """Propose a schema, with a reason for every column; a person has to confirm it.
+
+        No column is ever proposed as "other": only a person can say that a column is safe as it is.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> table = pl.DataFrame({"name": ["Ann", "Bob", "Eve"], "age": [30, 40, 50]})
+        >>> Schema.infer(table).schema["name"].role
+        'identifier'
+        """
+        from voronym.table.infer import infer
+
+        return infer(frame)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, strings and dicts, fit for TOML and JSON."""
+        out = []
+        for column in self.columns:
+            row: dict[str, Any] = {"name": column.name, "role": column.role, "kind": column.kind}
+            if column.categories is not None:
+                row["categories"] = list(column.categories)
+            row |= {key: value for key in ("partner", "axis", "note") if (value := getattr(column, key))}
+            out.append(row)
+        return {"columns": out}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Schema:
+        """Rebuild a schema from `to_dict`.
+
+        Examples
+        --------
+        >>> schema = Schema((Column("age", "key", "numeric"),))
+        >>> Schema.from_dict(schema.to_dict()) == schema
+        True
+        """
+        columns = []
+        for row in data.get("columns", ()):
+            unknown = sorted(set(row) - set(Column.__dataclass_fields__))
+            if unknown or not {"name", "role", "kind"} <= set(row):
+                raise SchemaError(
+                    f"a column needs name, role and kind; unknown entries: {listing(unknown) or 'none'}"
+                )
+            if row["role"] not in get_args(Role) or row["kind"] not in get_args(Kind):
+                raise SchemaError(f"column {row['name']!r} has an unknown role or kind")
+            categories = row.get("categories")
+            columns.append(Column(**{**row, "categories": None if categories is None else tuple(categories)}))
+        return cls(tuple(columns))
+
+
+def _roles(present: Sequence[str], declared: Sequence[tuple[Role, Sequence[str] | str]]) -> dict[str, Role]:
+    roles: dict[str, Role] = {}
+    twice: list[str] = []
+    unknown: list[str] = []
+    for role, names in declared:
+        for name in [names] if isinstance(names, str) else names:
+            if name in roles:
+                twice.append(name)
+            elif name not in present:
+                unknown.append(name)
+            else:
+                roles[name] = role
+    if unknown:
+        raise SchemaError(
+            f"the table has no column {listing(dict.fromkeys(unknown))}; its columns are: {listing(present)}"
+        )
+    if twice:
+        raise SchemaError(
+            f"every column has one role; these are declared twice: {listing(dict.fromkeys(twice))}"
+        )
+    return roles
+
+
+def _pairs(
+    locations: Sequence[tuple[str, str]], roles: Mapping[str, Role], kinds: Mapping[str, Kind]
+) -> dict[str, tuple[str, Literal["lat", "lon"]]]:
+    pairs: dict[str, tuple[str, Literal["lat", "lon"]]] = {}
+    for pair in locations:
+        if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+            raise SchemaError("a location is a pair of two columns: (latitude, longitude)")
+        lat, lon = pair
+        for name in pair:
+            if roles.get(name) != "key":
+                raise SchemaError(f"location column {name!r} must be a key, like its partner")
+            if name in pairs:
+                raise SchemaError(f"column {name!r} is in two locations")
+        pairs[lat], pairs[lon] = (lon, "lat"), (lat, "lon")
+    alone = [name for name, kind in kinds.items() if kind == "location" and name not in pairs]
+    if alone:
+        raise SchemaError(
+            f"kind 'location' needs a pair; name the other coordinate of {listing(alone)} in locations"
+        )
+    return pairs
