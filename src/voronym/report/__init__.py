@@ -1,0 +1,14 @@
+"""Reports: one self-contained HTML file, without network, fonts or scripts.
+
+``html``        pages put together, and written: `render`, `render_comparison`, `write_report`
+``public``      sections that need the release alone, and the `View` they see
+``internal``    sections that compare with the originals
+``comparison``  the page behind ``voronym compare``
+``figures``     drawings: numbers in, SVG text out
+``columns``     distributions of a column as counts; ``plane``: records on their principal axes
+``parts``       what a page is made of; ``svg``: scales, ticks, labels; ``templates/``: the page and its style
+"""
+
+from voronym.report.html import render, render_comparison, write_page, write_report
+
+__all__ = ["render", "render_comparison", "write_page", "write_report"]

@@ -1,0 +1,263 @@
+"""Small parts of a drawing: scales, ticks, labels and the SVG text itself.
+
+Everything here is pure: values in, strings out. Colours are classes, so one style sheet serves the light, the dark and
+the printed page. Coordinates have one decimal; a drawing is a few kilobytes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+FONT = 11.0
+"""Height of the text in a drawing, in its own units."""
+
+
+def clean(text: object) -> str:
+    """Return text without characters that XML forbids or that would turn the line around.
+
+    Examples
+    --------
+    >>> clean("a\\x00b")
+    'ab'
+    """
+    kept = (" " if c in "\t\n\r" else c for c in str(text))
+    return "".join(c for c in kept if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Cn"} or c == "\u200d")
+
+
+def escape(text: object) -> str:
+    """Return text that is safe inside XML, both as content and as an attribute.
+
+    Examples
+    --------
+    >>> escape("<b> & 'c'")
+    '&lt;b&gt; &amp; &#39;c&#39;'
+    """
+    out = clean(text)
+    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
+        out = out.replace(char, entity)
+    return out
+
+
+def width(text: str, size: float = FONT) -> float:
+    """Estimate the width of a text: wide (East Asian) characters are an em, others a little over half."""
+    ems = 0.0
+    for char in text:
+        if unicodedata.combining(char):
+            continue
+        ems += 1.05 if unicodedata.east_asian_width(char) in "WF" else 0.3 if char in "iljtf.,:;|'! " else 0.58
+    return ems * size
+
+
+def shorten(text: object, room: float, size: float = FONT) -> str:
+    """Cut a text so that it fits into ``room`` units, with an ellipsis where it was cut.
+
+    Examples
+    --------
+    >>> shorten("a very long name of a column", 60)
+    'a very long…'
+    """
+    whole = clean(text)
+    if width(whole, size) <= room:
+        return whole
+    while whole and width(whole + "…", size) > room:
+        whole = whole[:-1]
+    return whole.rstrip() + "…"
+
+
+def num(value: float) -> str:
+    """Write a coordinate with one decimal at most."""
+    out = f"{value:.1f}"
+    return out[:-2] if out.endswith(".0") else out
+
+
+def nice_step(span: float, count: int = 5) -> float:
+    """Return 1, 2 or 5 times a power of ten, so that ``span`` has about ``count`` steps."""
+    raw = span / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    for factor in (1.0, 2.0, 5.0):
+        if raw <= factor * power * (1 + 1e-9):
+            return factor * power
+    return 10.0 * power
+
+
+def ticks(low: float, high: float, count: int = 5, *, whole: bool = False) -> list[float]:
+    """Return round numbers inside ``[low, high]``, ascending and evenly spaced.
+
+    Examples
+    --------
+    >>> ticks(0, 97, 5)
+    [0.0, 20.0, 40.0, 60.0, 80.0]
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return []
+    span = high - low
+    if span <= 0 or span < 1e-12 * max(abs(low), abs(high)):
+        return [low]
+    step = nice_step(span, count)
+    if whole:
+        step = max(1.0, round(step))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [i * step + 0.0 for i in range(first, last + 1)]
+
+
+def tick_labels(values: Sequence[float], *, unit: str = "") -> list[str]:
+    """Write ticks with the same number of decimals, thousands apart."""
+    step = abs(values[1] - values[0]) if len(values) > 1 else abs(values[0]) if values else 0.0
+    if any(abs(v) >= 1e7 for v in values) or 0 < step < 1e-4:
+        return [f"{v:.3g}{unit}" for v in values]
+    digits = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
+    return [("−" if v < 0 else "") + f"{abs(v):,.{digits}f}{unit}" for v in values]
+
+
+EPOCH = dt.datetime(1970, 1, 1)
+
+
+def moment(seconds: float) -> dt.datetime:
+    """Return the date and time so many seconds after 1970, kept inside the calendar."""
+    inside = min(max(seconds, -62135596800.0), 253402300799.0)
+    return EPOCH + dt.timedelta(seconds=inside)
+
+
+def date_ticks(low: float, high: float, count: int = 5) -> tuple[list[float], list[str]]:
+    """Return ticks and labels of a time axis in seconds: on years, months, days or hours.
+
+    Examples
+    --------
+    >>> date_ticks(0, 5 * 366 * 86400)[1]
+    ['1970', '1971', '1972', '1973', '1974', '1975']
+    """
+    span, day = max(high - low, 1.0), 86400.0
+    if span < 2 * day:
+        values = ticks(low / 3600, high / 3600, count)
+        return [v * 3600 for v in values], [f"{moment(v * 3600):%H:%M}" for v in values]
+    if span < 75 * day:
+        values = ticks(low / day, high / day, count, whole=True)
+        return [v * day for v in values], [f"{moment(v * day):%d %b}".lstrip("0") for v in values]
+    months = span / (30.44 * day)
+    step = next((s for s in (1, 3, 6, 12) if months / s <= count + 1), 0)
+    step = step or 12 * max(1, round(nice_step(months / 12, count)))
+    first, at = moment(low), []
+    index = (first.year * 12 + first.month - 1) // step * step
+    while len(at) < 100:
+        year, month = divmod(index, 12)
+        index += step
+        if year < 1:
+            continue
+        if year > 9998:
+            break
+        seconds = (dt.datetime(year, month + 1, 1) - EPOCH).total_seconds()
+        if seconds > high:
+            break
+        if seconds >= low:
+            at.append(seconds)
+    pattern = "%Y" if step % 12 == 0 else "%b %Y"
+    return at, [f"{moment(s):{pattern}}" for s in at]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A straight line from values to coordinates; a span of zero lands in the middle."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def __call__(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        if self.high == self.low:
+            return (self.start + self.stop) / 2
+        return self.start + (value - self.low) / (self.high - self.low) * (self.stop - self.start)
+
+
+def text(x: float, y: float, content: object, cls: str = "t", anchor: str = "start", hint: str = "") -> str:
+    """Return one line of text; ``hint`` is shown on hover, for labels that were cut."""
+    where = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    title = f"<title>{escape(hint)}</title>" if hint else ""
+    return f'<text class="{cls}" x="{num(x)}" y="{num(y)}"{where}>{title}{escape(content)}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, cls: str = "g") -> str:
+    """Return a straight line."""
+    return f'<line class="{cls}" x1="{num(x1)}" y1="{num(y1)}" x2="{num(x2)}" y2="{num(y2)}"/>'
+
+
+def rect(x: float, y: float, w: float, h: float, cls: str, hint: str = "") -> str:
+    """Return a bar; widths and heights below zero count as zero."""
+    box = f'<rect class="{cls}" x="{num(x)}" y="{num(y)}" width="{num(max(w, 0))}" height="{num(max(h, 0))}"'
+    return f"{box}><title>{escape(hint)}</title></rect>" if hint else f"{box}/>"
+
+
+def path(points: Sequence[tuple[float, float]], cls: str, *, closed: bool = False) -> str:
+    """Return a line through points."""
+    if not points:
+        return ""
+    body = "L".join(f"{num(x)} {num(y)}" for x, y in points)
+    return f'<path class="{cls}" d="M{body}{"Z" if closed else ""}"/>'
+
+
+def _circle(x: float, y: float, r: float) -> str:
+    return f"M{num(x - r)} {num(y)}a{num(r)} {num(r)} 0 1 0 {num(2 * r)} 0a{num(r)} {num(r)} 0 1 0 {num(-2 * r)} 0Z"
+
+
+def _polygon(corners: int, turn: float) -> Callable[[float, float, float], str]:
+    def draw(x: float, y: float, r: float) -> str:
+        angles = [turn + 2 * math.pi * i / corners for i in range(corners)]
+        grow = 1.25 * r
+        return "M" + "L".join(f"{num(x + grow * math.sin(a))} {num(y - grow * math.cos(a))}" for a in angles) + "Z"
+
+    return draw
+
+
+MARKERS: tuple[Callable[[float, float, float], str], ...] = (
+    _circle,
+    _polygon(4, math.pi / 4),
+    _polygon(3, 0.0),
+    _polygon(4, 0.0),
+    _polygon(3, math.pi),
+    _polygon(5, 0.0),
+)
+"""Shapes of marks: colour never tells two series apart alone."""
+
+
+def marker(series: int, x: float, y: float, r: float = 3.5, hint: str = "") -> str:
+    """Return the mark of a series: a shape and a colour that go round at different lengths."""
+    title = f"<title>{escape(hint)}</title>" if hint else ""
+    return f'<path class="m c{series % 8}" d="{MARKERS[series % len(MARKERS)](x, y, r)}">{title}</path>'
+
+
+def picture(w: float, h: float, body: Sequence[str], *, title: str, desc: str) -> str:
+    """Wrap a drawing: view box, accessible title and description."""
+    inner = "".join(body)
+    key = hashlib.sha256(f"{title}{desc}{inner}".encode()).hexdigest()[:8]
+    return (
+        f'<svg class="fig" viewBox="0 0 {num(w)} {num(h)}" role="img" '
+        f'aria-labelledby="t{key} d{key}"><title id="t{key}">{escape(title)}</title>'
+        f'<desc id="d{key}">{escape(desc)}</desc>{inner}</svg>'
+    )
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move labels apart, as little as a single pass allows, so that none overlap.
+
+    Examples
+    --------
+    >>> spread([10, 11, 30], 5, 0, 40)
+    [10, 15, 30]
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    out = list(wanted)
+    floor = low
+    for i in order:
+        out[i] = max(out[i], floor)
+        floor = out[i] + gap
+    ceiling = high
+    for i in reversed(order):
+        out[i] = min(out[i], ceiling)
+        ceiling = out[i] - gap
+    return out
