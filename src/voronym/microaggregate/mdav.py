@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels import mdav as kernels
 from voronym._kernels import plain
+from voronym._kernels import tree as trees
 from voronym.microaggregate._run import check_space, in_pieces
 from voronym.partition import Partition
 from voronym.progress import Progress
 from voronym.registry import algorithm
 from voronym.space import Space
+
+FAST_FROM = 2_000
+"""Records from which on the tree pays."""
+
+SHELL = 256
+"""Least number of records in a shell."""
 
 
 @algorithm(
@@ -47,7 +55,8 @@ def mdav(
     [0, 0, 1, 1, 2, 2]
     """
     check_space(space, "mdav")
-    return Partition(partition_plain(X, k, progress), k=k)
+    partition = partition_fast if len(X) >= FAST_FROM else partition_plain
+    return Partition(partition(X, k, progress), k=k)
 
 
 def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
@@ -64,3 +73,57 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
 
     in_pieces(work, progress, budget=2_000_000)
     return labels
+
+
+def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates."""
+    n, d = X.shape
+    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
+    high, low, mean = np.empty(d), np.empty(d), np.empty(d)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    plain.start_sums(X, high, low)
+    tree = trees.grow(X, high / n)
+    shell, complete = peel(X, tree, high / n, SHELL, n)
+    size, seen = SHELL, n
+
+    def work(budget: int) -> float:
+        nonlocal shell, complete, size, seen
+        while True:
+            budget = kernels.mdav_fast(
+                X, tree, shell, complete, k, labels, state, high, low, mean, distances, members, budget
+            )
+            left = int(state[0])
+            if left < 2 * k:
+                labels[labels < 0] = state[1]
+                return 1.0
+            if budget == 0:
+                return 1.0 - left / n
+            size = 4 * size if left == seen else max(SHELL, left // 16)
+            shell, complete = peel(X, tree, mean, size, left)
+            state[2], seen = 0, left
+
+    in_pieces(work, progress, budget=1000)
+    return labels
+
+
+def peel(
+    X: NDArray[np.float64], tree: trees.Tree, mean: NDArray[np.float64], size: int, left: int
+) -> tuple[kernels.Shell, bool]:
+    """Return the shell of the ``size`` remaining records farthest from the mean, and whether it has them all."""
+    squares, index = np.empty(left), np.empty(left, np.int64)
+    tree.query[:] = mean
+    trees.all_distances(tree, squares, index)
+    if size < left:
+        outer = np.argpartition(squares, left - size)[left - size :]
+        squares, index = squares[outer], index[outer]
+    order = np.argsort(-squares)
+    squares, index = squares[order], index[order]
+    points = X[index]
+    start = np.arange(len(index) + 1)
+    if (squares[1:] == squares[:-1]).any():  # bring equal records together
+        order = np.lexsort((index, *points.T, -squares))
+        squares, index, points = squares[order], index[order], points[order]
+        new = np.flatnonzero((points[1:] != points[:-1]).any(axis=1)) + 1
+        start = np.concatenate([[0], new, [len(index)]])
+        squares, points = squares[start[:-1]], points[start[:-1]]
+    return kernels.Shell(mean.copy(), np.sqrt(squares), points, start, start[:-1].copy(), index), size >= left

@@ -1,0 +1,107 @@
+"""MDAV on a tree."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import kernel
+from voronym._kernels.plain import add_exactly
+from voronym._kernels.tree import SLACK, TINY, ask, farthest, nearest, remove
+
+
+class Shell(NamedTuple):
+    """The records farthest from an earlier mean, in runs of equal records, by falling distance."""
+
+    mean: NDArray[np.float64]  # (d,) the earlier mean
+    distance: NDArray[np.float64]  # (runs,) distance to it
+    points: NDArray[np.float64]  # (runs, d)
+    start: NDArray[np.int64]  # (runs + 1,) where a run begins in index
+    place: NDArray[np.int64]  # (runs,) where its first record begins that may remain
+    index: NDArray[np.int64]  # records, ascending in a run
+
+
+@kernel
+def outermost(shell, labels, mean, complete, state):
+    """Return the remaining record farthest from the mean, or -1 where the shell does not tell.
+
+    The shell has the records that were farthest from an earlier mean, by falling distance. The mean has moved by
+    ``drift`` since, so no distance has grown by more: the search ends where the earlier distance plus drift falls
+    short of the best. Equal records form a run, and only the first of a run that remains can be chosen.
+    """
+    d = len(mean)
+    drift = 0.0
+    for j in range(d):
+        drift += (mean[j] - shell.mean[j]) ** 2
+    drift = math.sqrt(drift) * SLACK
+    best = -1.0
+    chosen = -1
+    runs = len(shell.distance)
+    head = state[2]
+    for run in range(state[2], runs):
+        bound = shell.distance[run] + drift
+        if bound * bound * SLACK + TINY < best:
+            return chosen
+        place = shell.place[run]
+        while place < shell.start[run + 1] and labels[shell.index[place]] >= 0:
+            place += 1
+        shell.place[run] = place
+        if place == shell.start[run + 1]:
+            if run == head:
+                head += 1
+                state[2] = head
+            continue
+        distance = 0.0
+        for j in range(d):
+            difference = shell.points[run, j] - mean[j]
+            distance += difference * difference
+        index = shell.index[place]
+        if distance > best or (distance == best and index < chosen):
+            best = distance
+            chosen = index
+    if complete or runs == 0:
+        return chosen
+    bound = shell.distance[runs - 1] + drift
+    return chosen if bound * bound * SLACK + TINY < best else -1
+
+
+@kernel
+def take(X, tree, k, cell, labels, high, low, members):
+    """Make a cell of k members: label them, take them out of the sums and of the tree."""
+    for q in range(k):
+        i = members[q]
+        labels[i] = cell
+        for j in range(X.shape[1]):
+            high[j], low[j] = add_exactly(high[j], low[j], -X[i, j])
+    remove(tree, members, k)
+
+
+@kernel
+def mdav_fast(X, tree, shell, complete, k, labels, state, high, low, mean, distances, members, budget):
+    """Run MDAV from ``state`` (remaining, cells, head of the shell) for ``budget`` pairs of cells.
+
+    Returns what is left of the budget: something, where the shell does not tell the outermost record any more.
+    Same steps, in the same order, as `voronym._kernels.plain.mdav_plain`.
+    """
+    while state[0] >= 2 * k and budget > 0:
+        left = state[0]
+        for j in range(X.shape[1]):
+            mean[j] = high[j] / left
+        r = outermost(shell, labels, mean, complete, state)
+        if r < 0:
+            return budget
+        budget -= 1
+        nearest(tree, ask(tree, r), k, distances, members)
+        take(X, tree, k, state[1], labels, high, low, members)
+        state[0] -= k
+        state[1] += 1
+        if left >= 3 * k:
+            s, _ = farthest(tree)
+            nearest(tree, ask(tree, s), k, distances, members)
+            take(X, tree, k, state[1], labels, high, low, members)
+            state[0] -= k
+            state[1] += 1
+    return budget
