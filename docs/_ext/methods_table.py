@@ -53,7 +53,9 @@ def _reference(text: str) -> nodes.Node:
     found = _DOI.search(text)
     if not found:
         return nodes.Text(text)
-    return nodes.reference(text, text, refuri=f"https://doi.org/{found.group(1).rstrip('.,;')}", internal=False)
+    return nodes.reference(
+        text, text, refuri=f"https://doi.org/{found.group(1).rstrip('.,;')}", internal=False
+    )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -34,5 +34,7 @@ def test_docstring_examples(name: str) -> None:
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
-    examples = sum(len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name)))
+    examples = sum(
+        len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name))
+    )
     assert examples > 40
