@@ -2,11 +2,30 @@
 
 ``risk``     exposure counted from the table alone: sizes of classes, uniqueness
 ``attacks``  what an attacker who holds the originals achieves: record linkage, interval disclosure
-``utility``  what the data lost: information loss, change per column, correlations
+``rate``     a measured share and its confidence interval
+``pair``     original and table brought to common types and one encoding
+``columns``  change of single columns and of correlations
 ``pmse``     whether a model can tell original from released records
-``measure``  all of it for any table, ours or not
+``utility``  what the data lost: information loss and all of the above
+``measure``  everything at once, for any table, ours or not
 """
 
+from voronym.evaluate.attacks import Interval, Linkage, interval_disclosure, record_linkage
+from voronym.evaluate.measure import Measurement, measure
+from voronym.evaluate.rate import Rate
 from voronym.evaluate.risk import Risk, risk
+from voronym.evaluate.utility import Utility, utility
 
-__all__ = ["Risk", "risk"]
+__all__ = [
+    "Interval",
+    "Linkage",
+    "Measurement",
+    "Rate",
+    "Risk",
+    "Utility",
+    "interval_disclosure",
+    "measure",
+    "record_linkage",
+    "risk",
+    "utility",
+]

@@ -214,6 +214,7 @@ def interval_disclosure(
     column: str = "",
     percent: float = 10.0,
     published: ArrayLike | None = None,
+    population: int | None = None,
     confidence: float = 0.95,
 ) -> Interval | None:
     """Count how often a released value pins the original down to a narrow interval.
@@ -231,6 +232,8 @@ def interval_disclosure(
         either side of the linked value among the m published ones.
     published : array, shape (m,), optional
         All released values, for the ranks; by default ``linked``.
+    population : int, optional
+        Records that the originals were drawn from; by default they are all there are.
     confidence : float
         Coverage of the intervals around the rates.
 
@@ -259,6 +262,7 @@ def interval_disclosure(
     if not 0.0 < percent <= 100.0:
         raise InputError(f"percent must be above 0 and at most 100, not {percent!r}")
     here = ~np.isnan(x)
+    total = len(x) if population is None else population
     x, y = x[here], y[here]
     if len(x) == 0:
         return None
@@ -276,8 +280,8 @@ def interval_disclosure(
     return Interval(
         column,
         float(percent),
-        rate(within, population=len(x), confidence=confidence),
-        rate(inside, population=len(x), confidence=confidence),
+        rate(within, population=total - int((~here).sum()), confidence=confidence),
+        rate(inside, population=total - int((~here).sum()), confidence=confidence),
     )
 
 

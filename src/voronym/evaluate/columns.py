@@ -1,0 +1,206 @@
+"""How a single column changed, and how columns vary together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import wasserstein_distance
+
+from voronym.evaluate.pair import codes, numbers
+from voronym.table.schema import Column
+
+Floats = NDArray[np.float64]
+QUANTILES = (5, 25, 50, 75, 95)
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """A column before and after. Figures that make no sense for its kind are None.
+
+    Parameters
+    ----------
+    name, role, kind : str
+        From the schema.
+    missing_before, missing_after : float
+        Share of missing values.
+    mean_before, mean_after, sd_before, sd_after : float or None
+        Numbers and times (in seconds since 1970). Infinite values are left out.
+    variance_ratio : float or None
+        Variance after over variance before.
+    quantiles_before, quantiles_after : dict of int to float
+        At 5, 25, 50, 75 and 95 percent.
+    wasserstein : float or None
+        Area between the two distribution functions, in standard deviations of the original.
+    total_variation, hellinger : float or None
+        Distance of the category shares, 0 to 1; missing counts as a category.
+    categories_before, categories_after, categories_lost, categories_new : int or None
+        Numbers of distinct categories, missing aside.
+    """
+
+    name: str
+    role: str
+    kind: str
+    missing_before: float
+    missing_after: float
+    mean_before: float | None = None
+    mean_after: float | None = None
+    sd_before: float | None = None
+    sd_after: float | None = None
+    variance_ratio: float | None = None
+    quantiles_before: dict[int, float] = field(default_factory=dict)
+    quantiles_after: dict[int, float] = field(default_factory=dict)
+    wasserstein: float | None = None
+    total_variation: float | None = None
+    hellinger: float | None = None
+    categories_before: int | None = None
+    categories_after: int | None = None
+    categories_lost: int | None = None
+    categories_new: int | None = None
+
+    @property
+    def distance(self) -> float | None:
+        """The one figure to look at: Wasserstein for numbers, total variation for categories."""
+        return self.wasserstein if self.total_variation is None else self.total_variation
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain, JSON-able types."""
+        plain = asdict(self)
+        for name in ("quantiles_before", "quantiles_after"):
+            plain[name] = {str(q): v for q, v in plain[name].items()}
+        return plain
+
+
+def compare_column(before: pl.Series, after: pl.Series, column: Column) -> ColumnChange:
+    """Compare one column of two tables; rows need not correspond."""
+    base: dict[str, Any] = {
+        "name": column.name,
+        "role": column.role,
+        "kind": column.kind,
+        "missing_before": before.null_count() / len(before),
+        "missing_after": after.null_count() / len(after),
+    }
+    if column.kind in ("numeric", "datetime", "location"):
+        x, y = numbers(before), numbers(after)
+        if x is not None and y is not None:
+            return ColumnChange(**base, **_as_numbers(x[~np.isnan(x)], y[~np.isnan(y)]))
+    return ColumnChange(**base, **_as_categories(before, after))
+
+
+def _as_numbers(x: Floats, y: Floats) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for when, values in (("before", x), ("after", y)):
+        if len(values) == 0:
+            continue
+        made[f"mean_{when}"] = math.fsum(values.tolist()) / len(values)
+        made[f"sd_{when}"] = float(values.std())
+        at = np.quantile(values, np.array(QUANTILES) / 100.0)
+        made[f"quantiles_{when}"] = dict(zip(QUANTILES, at.tolist(), strict=True))
+    if len(x) and len(y):
+        sd = made["sd_before"]
+        if sd > 0.0:
+            made["variance_ratio"] = (made["sd_after"] / sd) ** 2
+            made["wasserstein"] = float(wasserstein_distance(x / sd, y / sd))
+        elif np.array_equal(np.unique(x), np.unique(y)):
+            made["wasserstein"] = 0.0
+    return made
+
+
+def _as_categories(before: pl.Series, after: pl.Series) -> dict[str, Any]:
+    a, b, missing, n = codes(before, after)
+    in_a, in_b = np.bincount(a, minlength=n), np.bincount(b, minlength=n)
+    p, q = in_a / len(a), in_b / len(b)
+    real = np.arange(n) != (-1 if missing is None else missing)
+    return {
+        "total_variation": float(np.abs(p - q).sum() / 2.0),
+        "hellinger": float(np.sqrt(np.square(np.sqrt(p) - np.sqrt(q)).sum() / 2.0)),
+        "categories_before": int((real & (in_a > 0)).sum()),
+        "categories_after": int((real & (in_b > 0)).sum()),
+        "categories_lost": int((real & (in_a > 0) & (in_b == 0)).sum()),
+        "categories_new": int((real & (in_a == 0) & (in_b > 0)).sum()),
+    }
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson correlations of numbers, times and ranks, before and after.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns.
+    before, after : tuple of tuples of float or None
+        The matrices; None where a column is constant or too few rows have both values.
+    max_change, mean_change : float or None
+        Largest and mean absolute difference over the pairs that both tables have.
+    """
+
+    names: tuple[str, ...]
+    before: tuple[tuple[float | None, ...], ...]
+    after: tuple[tuple[float | None, ...], ...]
+    max_change: float | None
+    mean_change: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain, JSON-able types."""
+        return {
+            "names": list(self.names),
+            "before": [list(row) for row in self.before],
+            "after": [list(row) for row in self.after],
+            "max_change": self.max_change,
+            "mean_change": self.mean_change,
+        }
+
+
+def correlation_change(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> Correlation | None:
+    """Compare the correlations of two sets of columns; None with fewer than two columns."""
+    names = tuple(name for name in before if name in after)
+    if len(names) < 2:
+        return None
+    a = correlations(np.column_stack([before[name] for name in names]))
+    b = correlations(np.column_stack([after[name] for name in names]))
+    upper = np.triu_indices(len(names), 1)
+    change = np.abs(a - b)[upper]
+    change = change[~np.isnan(change)]
+    return Correlation(
+        names,
+        _matrix(a),
+        _matrix(b),
+        float(change.max()) if len(change) else None,
+        float(change.mean()) if len(change) else None,
+    )
+
+
+def correlations(X: Floats) -> Floats:
+    """Return Pearson correlations over the rows that have both values, shape (p, p).
+
+    All pairs at once from sums over masks: no loop over pairs, O(n p^2) time, O(n p) memory.
+    """
+    here = ~np.isnan(X)
+    some = here.any(axis=0)
+    Z = np.zeros_like(X)
+    for j in np.flatnonzero(some):  # standardised first: the sums below then lose no digits
+        x = X[here[:, j], j]
+        # A column whose spread is rounding noise is constant.
+        sd = x.std()
+        if sd > 1e-12 * np.abs(x).max():
+            Z[here[:, j], j] = (x - x.mean()) / sd
+    M = here.astype(np.float64)
+    n = np.maximum(M.T @ M, 1.0)
+    mean = (Z.T @ M) / n  # mean[i, j]: of column i over the rows that have j too
+    variance = (np.square(Z).T @ M) / n - np.square(mean)
+    covariance = (Z.T @ Z) / n - mean * mean.T
+    scale = np.sqrt(np.clip(variance * variance.T, 0.0, None))
+    out = np.full(scale.shape, np.nan)
+    usable = (scale > 1e-12) & (M.T @ M >= 2)
+    out[usable] = np.clip(covariance[usable] / scale[usable], -1.0, 1.0)
+    return out
+
+
+def _matrix(values: Floats) -> tuple[tuple[float | None, ...], ...]:
+    return tuple(tuple(None if math.isnan(v) else v for v in row) for row in values.tolist())

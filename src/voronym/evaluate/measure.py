@@ -1,0 +1,335 @@
+"""Measure any table: what it promises, what it gives away and, beside its original, what it lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError, SchemaError
+from voronym.evaluate import attacks
+from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map
+from voronym.evaluate.risk import Risk, risk
+from voronym.evaluate.utility import Utility, compare
+from voronym.privacy import Finding, Model, models, parse_model
+from voronym.privacy.classes import check_columns
+from voronym.progress import Progress, Step, silent
+from voronym.table.frame import as_frame
+from voronym.table.kinds import find_kind
+from voronym.table.schema import Column, Kind, Schema
+
+_WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What `measure` found. With an original it holds figures of it: not for publication.
+
+    Parameters
+    ----------
+    keys, confidential : tuple of str
+        The columns by role.
+    findings : tuple of Finding
+        One per privacy model.
+    risk : Risk
+        Sizes of classes and what follows from them.
+    original_risk : Risk or None
+        The same for the original.
+    utility : Utility or None
+        What was lost, where the original was given.
+    linkage : Linkage or None
+        Record linkage of the originals to the table.
+    intervals : tuple of Interval
+        Interval disclosure of each numeric key.
+    basis : {"aligned", "nearest", None}
+        What the intervals compare an original with: its own released record, or the nearest one, where it is
+        not known which is its own.
+    notes : tuple of str
+        What was left out, and why.
+    seed : int
+        Seed of all samples.
+    """
+
+    keys: tuple[str, ...]
+    confidential: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    risk: Risk
+    original_risk: Risk | None = None
+    utility: Utility | None = None
+    linkage: attacks.Linkage | None = None
+    intervals: tuple[attacks.Interval, ...] = ()
+    basis: str | None = None
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether every required model holds."""
+        return all(finding.holds for finding in self.findings)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain, JSON-able types."""
+        return {
+            "keys": list(self.keys),
+            "confidential": list(self.confidential),
+            "holds": self.holds,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "risk": self.risk.to_dict(),
+            "original_risk": None if self.original_risk is None else self.original_risk.to_dict(),
+            "utility": None if self.utility is None else self.utility.to_dict(),
+            "linkage": None if self.linkage is None else self.linkage.to_dict(),
+            "intervals": [interval.to_dict() for interval in self.intervals],
+            "basis": self.basis,
+            "notes": list(self.notes),
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        parts = ["Privacy", *(f"  {finding}" for finding in self.findings), "", "Risk from the table alone"]
+        parts += [f"  {line}" for line in str(self.risk).splitlines()]
+        if self.original_risk is not None:
+            parts.append(
+                f"  (the original: k = {self.original_risk.k}, {self.original_risk.uniqueness:.2%} unique)"
+            )
+        if self.linkage is not None:
+            parts += ["", "Risk against the original", f"  record linkage: {self.linkage}"]
+            whose = "its own" if self.basis == "aligned" else "the nearest"
+            parts += [
+                f"  {i.column}: {i.sd.value:.1%} within {i.percent:g} % of an sd of {whose} record, "
+                f"{i.rank.value:.1%} by rank"
+                for i in self.intervals
+            ]
+        if self.utility is not None:
+            parts += ["", "Utility", *(f"  {line}" for line in str(self.utility).splitlines())]
+        if self.notes:
+            parts += ["", "Notes", *(f"  {note}" for note in self.notes)]
+        return "\n".join(parts)
+
+    def __repr__(self) -> str:
+        n, k = self.risk.records, self.risk.k
+        beside = "" if self.utility is None else ", beside its original"
+        return f"Measurement({n} records, k={k}, {len(self.keys)} keys{beside})"
+
+
+def measure(
+    table: Any,
+    *,
+    keys: Sequence[str],
+    confidential: Sequence[str] = (),
+    original: Any = None,
+    aligned: bool | ArrayLike = False,
+    kinds: Mapping[str, Kind] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    locations: Sequence[tuple[str, str]] = (),
+    models: Sequence[Model | str] = (),
+    threshold: float = 0.2,
+    population: Any = None,
+    percent: float = 10.0,
+    targets: int = attacks.TARGETS,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Measurement:
+    """Measure the privacy of a table and, beside its original, the risk and the loss.
+
+    The table may come from anywhere. It is measured as it is; nothing is changed.
+
+    Parameters
+    ----------
+    table : DataFrame
+        pandas, Polars or PyArrow: the table that is or will be released.
+    keys, confidential : sequences of str
+        Columns that an attacker may know; columns that an attacker wants to learn.
+    original : DataFrame, optional
+        The table it was made from. It may have more columns, and rows in another order. Adds record linkage,
+        interval disclosure and utility.
+    aligned : bool or array
+        True: row i of both tables is the same person. An array: the original row of each row of the table.
+        Otherwise linkage is bounded from above and the information loss is not known.
+    kinds, orders, locations
+        As for `voronym.anonymize`: kinds of columns, levels of ordinal ones, pairs of coordinates.
+    models : sequence of Model or str
+        What the table must fulfil, such as ``"k-anonymity=5"``. Every other registered model is measured
+        without a requirement.
+    threshold : float
+        Risk above which a record counts as at risk.
+    population : DataFrame, optional
+        The population of which the table is a part, for the journalist risk.
+    percent : float
+        Half width of the disclosure intervals, in percent of a standard deviation and of the ranks.
+    targets : int
+        Originals that are attacked at most.
+    confidence : float
+        Coverage of the confidence intervals.
+    seed : int
+        For all samples.
+    progress : callable, optional
+        Called with a `voronym.progress.Step` now and then.
+
+    Returns
+    -------
+    Measurement
+
+    Raises
+    ------
+    InputError
+        A column is unknown, the two tables have different columns, or aligned tables differ in length.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> before = pl.DataFrame({"age": [20, 30, 60, 70], "ill": ["a", "b", "a", "b"]})
+    >>> after = pl.DataFrame({"age": [25, 25, 65, 65], "ill": ["a", "b", "a", "b"]})
+    >>> found = measure(after, keys=["age"], confidential=["ill"], original=before, aligned=True)
+    >>> found
+    Measurement(4 records, k=2, 1 keys, beside its original)
+    >>> found.linkage.rate.value  # the right cell each time, then one of two
+    0.5
+    """
+    tell = silent if progress is None else progress
+    frame = as_frame(table)
+    check_columns(frame, keys, "key")
+    check_columns(frame, confidential, "confidential")
+    if not keys:
+        raise InputError("no key column is named; name the columns that an attacker may know")
+    source = frame if original is None else as_frame(original)
+    if original is None and aligned is not False:
+        raise InputError("aligned says how rows correspond to an original, but no original was given")
+    tell(Step("count", 0.0))
+    options = {"kinds": kinds, "orders": orders, "locations": locations}
+    notes: list[str] = []
+    schema = _schema(frame, source, keys, confidential, options, notes)
+    findings = _findings(frame, schema, models, notes)
+    counted = risk(frame, keys, threshold=threshold, population=population)
+    tell(Step("count", 1.0))
+    made: dict[str, Any] = {}
+    if original is not None:
+        pair = make_pair(source, frame, schema)
+        rows = row_map(aligned, len(source), len(frame))
+        made["original_risk"] = risk(source, keys, threshold=threshold)
+        points = None
+        try:
+            X, Y, codec, note = encode(pair)
+            points = (X, Y, codec)
+            notes += [] if note is None else [note]
+        except SchemaError as error:
+            notes.append(f"no record linkage: {error}")
+        if points is not None:
+            fewer = _affordable(targets, counted.n_classes, X.shape[1])
+            truth = None if rows is None else _inverse(rows, len(source))
+            made["linkage"] = attacks.record_linkage(
+                X, Y, truth=truth, targets=fewer, confidence=confidence, seed=seed, progress=tell
+            )
+            made["basis"] = "nearest" if truth is None else "aligned"
+            made["intervals"] = _intervals(pair, points[:2], truth, fewer, percent, confidence, seed)
+        made["utility"] = compare(pair, aligned=rows, seed=seed, points=points, progress=tell)
+        notes += [note for note in made["utility"].notes if note not in notes]
+    return Measurement(
+        tuple(keys), tuple(confidential), findings, counted, notes=tuple(notes), seed=seed, **made
+    )
+
+
+def _schema(
+    frame: nw.DataFrame[Any],
+    source: nw.DataFrame[Any],
+    keys: Sequence[str],
+    confidential: Sequence[str],
+    options: dict[str, Any],
+    notes: list[str],
+) -> Schema:
+    """Build a schema from the original; a table that cannot be encoded can still be counted."""
+    strange = [name for name in frame.columns if name not in source.columns]
+    if strange:
+        raise InputError(
+            f"original and table have different columns: the original lacks {', '.join(map(repr, strange))}; "
+            "compare a table with the one it was made from"
+        )
+    rest = [name for name in frame.columns if name not in keys and name not in confidential]
+    roles: dict[str, Any] = {"keys": keys, "confidential": confidential, "other": rest}
+    try:
+        return Schema.build(source, **roles, **options, drop_undeclared=True)
+    except SchemaError as error:
+        if any(options.values()) or set(keys) & set(confidential):
+            raise
+        notes.append(str(error))
+    columns = [*((k, "key") for k in keys), *((c, "confidential") for c in confidential)]
+    columns += [(name, "other") for name in rest]
+    made = []
+    for name, role in columns:
+        found = find_kind(source[name])
+        made.append(Column(name, role, found.kind, found.categories))  # type: ignore[arg-type]
+    return Schema(tuple(made))
+
+
+def _findings(
+    frame: nw.DataFrame[Any], schema: Schema, wanted: Sequence[Model | str], notes: list[str]
+) -> tuple[Finding, ...]:
+    """Measure the required models, then every registered one that was not asked for."""
+    asked = [parse_model(m) if isinstance(m, str) else m for m in wanted]
+    found = [model.measure(frame, schema) for model in asked]
+    for name, cls in models().items():
+        if any(model.name == name for model in asked):
+            continue
+        try:
+            found.append(cls.parse(None).measure(frame, schema))
+        except InputError as error:  # such as a model of confidential columns where there are none
+            notes.append(f"{name}: not measured: {error}")
+    return tuple(found)
+
+
+def _affordable(targets: int, classes: int, width: int) -> int:
+    """Return how many targets to attack: beyond some ten dimensions a k-d tree looks at every point."""
+    if width <= 10:
+        return targets
+    return int(min(targets, max(1000, _WORK // (classes * width))))
+
+
+def _inverse(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Return the released row of each original from the original row of each released one."""
+    truth = np.full(n, -1, np.int64)
+    truth[rows] = np.arange(len(rows))
+    return truth
+
+
+def _intervals(
+    pair: Pair,
+    points: tuple[NDArray[np.float64], NDArray[np.float64]],
+    truth: NDArray[np.int64] | None,
+    targets: int,
+    percent: float,
+    confidence: float,
+    seed: int,
+) -> tuple[attacks.Interval, ...]:
+    X, Y = points
+    some = np.arange(len(X))
+    if truth is not None:
+        linked = truth
+    else:
+        if len(X) > targets:
+            some = np.sort(np.random.default_rng(seed).choice(len(X), targets, replace=False))
+        linked = attacks.nearest_released(X[some], Y)
+    found = []
+    for name in pair.schema.keys:
+        if pair.schema[name].kind not in ("numeric", "location", "datetime"):
+            continue
+        x, y = numbers(pair.original[name]), numbers(pair.released[name])
+        if x is None or y is None:
+            continue
+        x = x[some]
+        # An original without a released record is no target: nothing about it was published.
+        there = linked >= 0
+        one = attacks.interval_disclosure(
+            x[there],
+            y[linked[there]],
+            column=name,
+            percent=percent,
+            published=y,
+            population=len(X) if truth is None else int(there.sum()),
+            confidence=confidence,
+        )
+        found += [] if one is None else [one]
+    return tuple(found)

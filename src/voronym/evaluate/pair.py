@@ -1,0 +1,208 @@
+"""Two tables made comparable: the original and the released one, column by column.
+
+The two may come from different libraries, and a masked column may have another type than the original one
+(whole numbers become means, dates come back from a CSV as text). Each column of both is brought to one type;
+what cannot be compared as numbers or dates is compared as categories, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError, SchemaError
+from voronym.privacy.classes import equivalence_classes
+from voronym.table.codec import Codec
+from voronym.table.frame import as_frame
+from voronym.table.schema import Schema
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The columns that both tables have, as Polars frames of the same types, and a schema that fits them."""
+
+    original: pl.DataFrame
+    released: pl.DataFrame
+    schema: Schema
+    notes: tuple[str, ...]
+
+
+def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
+    """Bring the released columns of both tables to common types.
+
+    Raises
+    ------
+    InputError
+        The released table has columns that the original lacks, or lacks a key.
+    """
+    before, after = as_frame(original), as_frame(released)
+    strange = [name for name in after.columns if name not in before.columns]
+    lacking = [name for name in schema.keys if name not in after.columns]
+    if strange or lacking:
+        raise InputError(
+            f"original and table have different columns: the original lacks {_names(strange)}, the table "
+            f"lacks {_names(lacking)}; compare a table with the one it was made from"
+        )
+    for what, table in (("original", before), ("table", after)):
+        if len(table) == 0:
+            raise InputError(f"the {what} has no rows, so there is nothing to compare")
+    names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
+    left, right, odd = [], [], []
+    for name in names:
+        a, b, fits = _common(plain(before[name]), plain(after[name]))
+        left.append(a)
+        right.append(b)
+        if not fits and schema[name].kind != "text":
+            odd.append(name)
+    notes = []
+    if odd:
+        notes.append(
+            f"{_names(odd)}: of different types in the original and the table, so compared as categories"
+        )
+        odd += [partner for name in odd if (partner := schema[name].partner) is not None]
+    columns = [schema[name] for name in names]
+    fitted = tuple(
+        replace(c, kind="nominal", categories=None, partner=None, axis=None) if c.name in odd else c
+        for c in columns
+    )
+    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes))
+
+
+def plain(series: nw.Series[Any]) -> pl.Series:
+    """Return a column as Polars holds it, NaN as null; objects that Polars cannot hold become text."""
+    try:
+        column = series.to_polars()
+    except Exception:  # Arrow and Polars have no common error for "mixed types"
+        column = None
+    if column is None or type(column.dtype).__name__ in {"Object", "Extension", "Unknown"}:
+        missing = series.is_null().to_list()
+        values = [None if gone else str(v) for v, gone in zip(series.to_list(), missing, strict=True)]
+        return pl.Series(series.name, values, dtype=pl.String)
+    if column.dtype.is_float():
+        column = column.cast(pl.Float64).fill_nan(None) + 0.0
+    return column.alias(series.name)
+
+
+def _common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
+    """Return both columns with one type, and whether it is the type that they had."""
+    if a.dtype == b.dtype and a.dtype != pl.Categorical and a.dtype != pl.Enum:
+        return a, b, True
+    text = (pl.String, pl.Categorical, pl.Enum)
+    if a.dtype in text and b.dtype in text:
+        return a.cast(pl.String), b.cast(pl.String), True
+    for x, y in ((a, b), (b, a)):
+        if x.dtype == pl.Null:  # nothing but missing values: it takes the other's type
+            same = y.cast(pl.String) if y.dtype in text else y
+            gone = pl.Series(x.name, [None] * len(x), dtype=same.dtype)
+            return (gone, same, True) if x is a else (same, gone, True)
+    if a.dtype.is_numeric() and b.dtype.is_numeric():
+        return a.cast(pl.Float64), b.cast(pl.Float64), True
+    moments = (pl.Date, pl.Datetime)
+    if a.dtype in moments and b.dtype in moments:
+        return _moment(a), _moment(b), True
+    return a.cast(pl.String), b.cast(pl.String), False
+
+
+def _moment(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return column.cast(pl.Datetime("us"))
+
+
+def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | None:
+    """Return a column as float64, NaN where missing or infinite; None where it has no numbers.
+
+    Times are seconds since 1970; ordered levels, where the order is given, are ranks from 0.
+    """
+    if order is not None:
+        rank = {level: float(i) for i, level in enumerate(order)}
+        levels = [level for level in column.unique().cast(pl.String).to_list() if level is not None]
+        known = [level for level in levels if level in rank]
+        ranks = [rank[level] for level in known]
+        column = column.cast(pl.String).replace_strict(known, ranks, default=None, return_dtype=pl.Float64)
+        return column.fill_null(float("nan")).to_numpy().astype(np.float64)
+    if column.dtype in (pl.Date, pl.Datetime):
+        column = _moment(column).dt.epoch("us") / 1e6
+    elif column.dtype == pl.Null or column.dtype.is_numeric():
+        column = column.cast(pl.Float64)
+    else:
+        return None
+    values = column.fill_null(float("nan")).to_numpy().astype(np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def codes(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]:
+    """Give the values of two columns of one type the same numbers.
+
+    Returns
+    -------
+    codes of a, codes of b, the code of "missing" (None where nothing is), number of codes
+    """
+    both = pl.concat([a.alias("v"), b.alias("v")])
+    frame = nw.from_native(both.to_frame(), eager_only=True)
+    found = equivalence_classes(frame, ["v"])
+    gone = np.flatnonzero(both.is_null().to_numpy())
+    missing = int(found.labels[gone[0]]) if len(gone) else None
+    return found.labels[: len(a)], found.labels[len(a) :], missing, len(found.sizes)
+
+
+def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
+    """Return the keys of both tables as points in one encoding.
+
+    The encoding is learned from the original. A released table may have values that the original lacks
+    (suppressed cells, merged categories); then it is learned from both, and the note says so.
+
+    Raises
+    ------
+    SchemaError
+        A key cannot be encoded: free text, too many categories, mixed types.
+    """
+    keys = list(pair.schema.keys)
+    original, released = pair.original.select(keys), pair.released.select(keys)
+    codec = Codec.fit(original, pair.schema)
+    try:
+        return codec.encode(original), codec.encode(released), codec, None
+    except SchemaError:
+        codec = Codec.fit(pl.concat([original, released]), pair.schema)
+        note = "the table has key values that the original lacks, so the encoding was learned from both"
+        return codec.encode(original), codec.encode(released), codec, note
+
+
+def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int64] | None:
+    """Return the original row of each released row; None where it is not known.
+
+    Parameters
+    ----------
+    aligned : bool, array or None
+        True: row i of both is the same person. An array: the original row of each released row.
+    n, m : int
+        Rows of the original and of the released table.
+    """
+    if aligned is None or aligned is False:
+        return None
+    if aligned is True:
+        if n != m:
+            raise InputError(
+                f"aligned rows need tables of equal length: the original has {n} rows, the table {m}; "
+                "without alignment they can still be compared"
+            )
+        return np.arange(n, dtype=np.int64)
+    rows = np.asarray(aligned)
+    if rows.shape != (m,) or not np.issubdtype(rows.dtype, np.integer):
+        raise InputError(f"aligned must hold one original row for each of the {m} released rows")
+    if rows.min() < 0 or rows.max() >= n or len(np.unique(rows)) != m:
+        raise InputError(f"aligned must hold different rows from 0 to {n - 1} of the original")
+    return rows.astype(np.int64)
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:12])) or "nothing"
+    return shown if len(names) <= 12 else f"{shown} and {len(names) - 12} more"
