@@ -27,4 +27,5 @@ default_role = "py:obj"  # `name` in a docstring links where there is something 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the numpydoc sections state the types, in words people use
 napoleon_google_docstring = False
+napoleon_use_param = False  # "keys, confidential : sequences of str" stays one entry
 napoleon_use_rtype = False

@@ -8,7 +8,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-HEADINGS = ("method", "what it does", "guarantee", "cost", "options", "reference")
+HEADINGS = ("method", "what it does", "guarantee", "cost", "options", "source")
+WIDTHS = (2, 6, 4, 4, 2, 2)
 _DOI = re.compile(r"\b(?:doi:\s*|https?://doi\.org/)?(10\.\d{4,}/\S+)")
 
 
@@ -19,10 +20,10 @@ class MethodsTable(SphinxDirective):
         """Return the table."""
         import voronym
 
-        table = nodes.table(classes=["methods"])
+        table = nodes.table(classes=["methods", "colwidths-given"])
         group = nodes.tgroup(cols=len(HEADINGS))
         table += group
-        group.extend(nodes.colspec(colwidth=1) for _ in HEADINGS)
+        group.extend(nodes.colspec(colwidth=width) for width in WIDTHS)
         group += nodes.thead("", _row(nodes.Text(heading) for heading in HEADINGS))
         body = nodes.tbody()
         group += body
@@ -49,13 +50,12 @@ def _row(cells: object) -> nodes.row:
 
 
 def _reference(text: str) -> nodes.Node:
-    """Return the text, as a link where it names a DOI."""
+    """Return the text, or a link to the paper where it names a DOI."""
     found = _DOI.search(text)
     if not found:
         return nodes.Text(text)
-    return nodes.reference(
-        text, text, refuri=f"https://doi.org/{found.group(1).rstrip('.,;')}", internal=False
-    )
+    target = f"https://doi.org/{found.group(1).rstrip('.,;')}"
+    return nodes.reference(text, "paper", refuri=target, internal=False)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

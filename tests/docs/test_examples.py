@@ -26,7 +26,7 @@ def name_of(page: Path) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a working folder with the files that the pages start from."""
-    datasets.hospital(400, seed=0).write_csv(tmp_path / "patients.csv")
+    datasets.hospital(1000, seed=0).write_csv(tmp_path / "patients.csv")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "110")
     monkeypatch.setattr(
