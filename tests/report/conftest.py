@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from voronym.evaluate.risk import risk
+from voronym.evaluate.utility import utility
 from voronym.partition import Partition
 from voronym.privacy import KAnonymity
 from voronym.recipe import Recipe
-from voronym.release import Evidence
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 
@@ -53,10 +53,18 @@ def fake_release(frame, *, k=5, **roles):
         findings=(KAnonymity(k).measure(released, schema),),
         risk=risk(released, schema.keys),
         information_loss=100 * part.sse(X) / total if total else 0.0,
-        utility=None,
+        utility=utility(table, released, schema, aligned=order),
         gap=None,
         warnings=(),
-        _evidence=Evidence(table, X, part, centroids, codec, order, {"encode": 0.01, "partition": 0.2}),
+        _evidence=SimpleNamespace(
+            original=table,
+            X=X,
+            partition=part,
+            centroids=centroids,
+            codec=codec,
+            order=order,
+            seconds={"encode": 0.01, "partition": 0.2},
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import narwhals as nw
@@ -23,8 +24,8 @@ MISSING = "(missing)"
 class Distribution:
     """Counts of one column: bins with ``edges``, or categories with ``names``.
 
-    ``before`` is None where the original may not be shown. Counts of missing values stand apart for bins, and are a
-    category of their own for names.
+    ``before`` is None where the original may not be shown. Counts of missing values stand apart for
+    bins, and are a category of their own for names.
     """
 
     column: str
@@ -47,18 +48,18 @@ class Distribution:
             apart = (edges[-1] - edges[0]) / max(len(edges) - 1, 1)
             pattern = "%Y-%m-%d" if apart >= 86400 else "%Y-%m-%d %H:%M"
             written = [f"{moment(e):{pattern}}" for e in edges]
-        elif all(abs(e - round(e)) == 0.5 for e in edges) and all(b - a == 1 for a, b in zip(edges, edges[1:], strict=False)):
+        elif all(abs(e - round(e)) == 0.5 for e in edges) and all(b - a == 1 for a, b in pairwise(edges)):
             return [tick_labels([e + 0.5, e + 1.5])[0] for e in edges[:-1]]
         else:
             written = tick_labels(edges)
-        out = [f"{a} to {b}" for a, b in zip(written, written[1:], strict=False)]
+        out = [f"{a} to {b}" for a, b in pairwise(written)]
         if self.clipped and len(out) > 1:
             out[0], out[-1] = f"below {written[1]}", f"{written[-2]} and above"
         return out
 
 
 def as_numbers(series: nw.Series[Any]) -> Numbers | None:
-    """Return a column as floats, dates in seconds since 1970, missing as NaN; None for what is not a number."""
+    """Return a column as floats, dates in seconds since 1970, missing as NaN; None if it has no numbers."""
     values = series.to_polars()
     if values.dtype.is_numeric() or values.dtype == pl.Decimal:
         return np.array(values.cast(pl.Float64).fill_null(math.nan).to_numpy(), dtype=np.float64)
@@ -134,8 +135,8 @@ def distribution(
 def bin_edges(values: Numbers, *, dates: bool = False, bins: int = 22) -> tuple[list[float], bool]:
     """Return round, ascending limits of bins, and whether values lie beyond them.
 
-    Whole numbers over a short range get a bin each. A long tail does not squeeze the rest: limits then cover 99 % of
-    the values and the outer bins hold what lies beyond.
+    Whole numbers over a short range get a bin each. A long tail does not squeeze the rest: limits then cover
+    99 % of the values and the outer bins hold what lies beyond.
     """
     if not len(values):
         return [0.0, 1.0], False

@@ -7,27 +7,35 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voronym.report import figures
-from voronym.report.figures import percent
 from voronym.report.parts import Block, Fact, Page, Section, Table, cell, plural, share, svg
 from voronym.report.svg import clean
 
 
-def page(rows: Sequence[Mapping[str, Any]], title: str) -> Page:
+def page(rows: Sequence[Mapping[str, Any]], title: str, skipped: Mapping[str, str] | None = None) -> Page:
     """Put the page together; rows without a loss (a method that failed) are listed, not drawn."""
     ordered = sorted(rows, key=lambda row: (row["k"], _number(row.get("loss")), str(row["method"])))
     methods = list(dict.fromkeys(clean(row["method"]) for row in ordered))
     levels = sorted({int(row["k"]) for row in ordered})
-    best = {k: next((r for r in ordered if r["k"] == k and math.isfinite(_number(r.get("loss")))), None) for k in levels}
+    best = {
+        k: next((r for r in ordered if r["k"] == k and math.isfinite(_number(r.get("loss")))), None)
+        for k in levels
+    }
     winners = [row for row in best.values() if row is not None]
     sections = [_loss(ordered, methods), _map(ordered, methods), _everything(ordered)]
     return Page(
         title=title,
         kind="comparison",
         verdict=_verdict(winners),
-        support=(f"{plural(len(methods), 'method')} on the same records, for k = {', '.join(map(str, levels))}.",) if rows else (),
+        support=(
+            f"{plural(len(methods), 'method')} on the same records, for k = {', '.join(map(str, levels))}.",
+        )
+        if rows
+        else (),
         facts=tuple(
-            Fact(percent(row["loss"]), f"least loss at k = {row['k']}", clean(row["method"])) for row in winners[:4]
+            Fact(_loss_text(row["loss"]), f"least loss at k = {row['k']}", clean(row["method"]))
+            for row in winners[:4]
         ),
+        warnings=tuple(f"{clean(name)} was left out: {clean(why)}" for name, why in (skipped or {}).items()),
         sections=tuple(section for section in sections if section is not None),
     )
 
@@ -38,11 +46,17 @@ def _verdict(winners: Sequence[Mapping[str, Any]]) -> str:
         return "No method gave a result."
     if len(names) == 1:
         return f"“{names[0]}” loses least at {'every' if len(winners) > 1 else 'this'} k."
-    return "Which method loses least depends on k: " + ", ".join(f"“{clean(r['method'])}” at {r['k']}" for r in winners) + "."
+    return (
+        "Which method loses least depends on k: "
+        + ", ".join(f"“{clean(r['method'])}” at {r['k']}" for r in winners)
+        + "."
+    )
 
 
 def _loss(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Section | None:
-    series = {m: [(float(r["k"]), _number(r.get("loss"))) for r in rows if clean(r["method"]) == m] for m in methods}
+    series = {
+        m: [(float(r["k"]), _number(r.get("loss"))) for r in rows if clean(r["method"]) == m] for m in methods
+    }
     series = {m: [p for p in pairs if math.isfinite(p[1])] for m, pairs in series.items()}
     series = {m: pairs for m, pairs in series.items() if pairs}
     if not series:
@@ -58,14 +72,16 @@ def _loss(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Section 
     )
     table = Table.of(
         ("method", *(f"k = {k}" for k in levels)),
-        [(m, *(percent(losses.get((m, k))) for k in levels)) for m in series],
+        [(m, *(_loss_text(losses.get((m, k))) for k in levels)) for m in series],
     )
     lead = "The share of the keys’ variance that is gone. Lower is better; a larger k costs more."
     return Section("loss", "Information loss against k", lead, (Block(figure=svg(drawing), table=table),))
 
 
 def _map(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Section | None:
-    usable = [r for r in rows if math.isfinite(_number(r.get("loss"))) and math.isfinite(_number(r.get("linkage")))]
+    usable = [
+        r for r in rows if math.isfinite(_number(r.get("loss"))) and math.isfinite(_number(r.get("linkage")))
+    ]
     if not usable:
         return None
     kept = [m for m in methods if any(clean(r["method"]) == m for r in usable)]
@@ -81,9 +97,12 @@ def _map(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Section |
     )
     table = Table.of(
         ("method", "k", "loss", "linked right"),
-        [(r["method"], r["k"], percent(r["loss"]), share(r["linkage"])) for r in usable],
+        [(r["method"], r["k"], _loss_text(r["loss"]), share(r["linkage"])) for r in usable],
     )
-    lead = "Down and to the left is better: fewer records that an attacker links to the right person, and less lost."
+    lead = (
+        "Down and to the left is better: fewer records that an attacker links to the right person, and "
+        "less lost."
+    )
     return Section("map", "Risk against loss", lead, (Block(figure=svg(drawing), table=table),))
 
 
@@ -94,7 +113,7 @@ def _everything(rows: Sequence[Mapping[str, Any]]) -> Section:
             (
                 clean(r["method"]),
                 cell(r["k"]),
-                percent(_number(r.get("loss"))),
+                _loss_text(r.get("loss")),
                 share(_maybe(r.get("linkage"))),
                 cell(r.get("cells")),
                 cell(r.get("largest")),
@@ -105,6 +124,11 @@ def _everything(rows: Sequence[Mapping[str, Any]]) -> Section:
     )
     lead = "Sorted by k, then by loss. Times are of this run on this machine."
     return Section("all", "All figures", lead, (Block(table=table),), shape="text")
+
+
+def _loss_text(value: Any) -> str:
+    # two decimals, as in the literature's tables: methods differ in the second
+    return "–" if not math.isfinite(_number(value)) else f"{float(value):.2f}\u202f%"
 
 
 def _number(value: Any) -> float:

@@ -1,13 +1,14 @@
 """The report's figures: small pure functions, numbers in, one SVG string out.
 
-Every drawing is at most 420 units wide, so that its text stays readable on a phone; a wide page shows several side by
-side. Before is grey and after is blue throughout; marks differ in shape as well as in colour.
+Every drawing is at most 380 units wide, so that its text stays readable on a phone; a wide page shows several
+side by side. Before is grey and after is blue throughout; marks differ in shape as well as in colour.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +32,8 @@ from voronym.report.svg import (
     width,
 )
 
-WIDE = 420.0
-NARROW = 340.0
+WIDE = 380.0
+NARROW = 300.0
 
 
 def histogram_pair(
@@ -116,7 +117,7 @@ def bars(
             body.append(rect(x(0), y + 2, x(before[i]) - x(0), 9, "b"))
             body.append(rect(x(0), y + 11, x(after[i]) - x(0), 9, "a"))
         end = max(x(after[i]), x(before[i]) if before is not None else 0)
-        body.append(text(end + 4, y + row / 2 + 2, shown[i], "t q"))
+        body.append(text(end + 4, y + row / 2 + 2, shown[i], "t q v"))
     body.append(line(x(0), 2, x(0), 4 + len(names) * row, "ax"))
     return picture(w, 8 + len(names) * row, body, title=title, desc=desc)
 
@@ -156,28 +157,26 @@ def size_histogram(sizes: Mapping[int, int], *, k: int | None, title: str, desc:
     True
     """
     w, h = WIDE, 190.0
-    edges, counts = bin_sizes(sizes)
-    top = float(max(counts, default=0)) or 1.0
+    bins = bin_sizes(sizes)
+    top = float(max(b.cells for b in bins)) or 1.0
     marks = ticks(0, top, 3, whole=True)
     labels = tick_labels(marks)
     left = 10 + max(map(width, labels))
-    low = min(edges[0], k) if k else edges[0]
-    x = Scale(low - 0.6, edges[-1] - 0.4, left, w - 8)
+    x = Scale(0, max(len(bins), 6), left + 4, w - 8)
     y = Scale(0, top, h - 34, 22)
     body = _grid_y(y, marks, labels, left, w - 4)
-    for i, count in enumerate(counts):
-        x0, x1 = x(edges[i] - 0.5), x(edges[i + 1] - 0.5)
-        gap = min(2.0, (x1 - x0) * 0.1)
-        span = f"{edges[i]}" if edges[i + 1] - edges[i] == 1 else f"{edges[i]} to {edges[i + 1] - 1}"
-        if count:
-            body.append(rect(x0 + gap, y(count), x1 - x0 - 2 * gap, y(0) - y(count), "a", f"{span} records: {count} cells"))
+    for i, b in enumerate(bins):
+        gap = min(2.0, (x(1) - x(0)) * 0.1)
+        if b.cells:
+            bar = (x(i) + gap, y(b.cells), x(i + 1) - x(i) - 2 * gap, y(0) - y(b.cells))
+            body.append(rect(*bar, "a", f"{b.label} records: {b.cells:,} cells"))
     body.append(line(left, y(0), w - 4, y(0), "ax"))
-    values = [v for v in ticks(low, edges[-1] - 1, 8, whole=True) if v >= 1]
-    body += _labels_x(x, values, tick_labels(values), h - 19)
+    body += _labels_x(x, [i + 0.5 for i in range(len(bins))], [b.label for b in bins], h - 19)
     body.append(text((left + w) / 2, h - 4, "records in the cell", "t", "middle"))
     if k is not None:
-        body.append(line(x(k - 0.5), 14, x(k - 0.5), y(0), "k"))
-        body.append(text(max(x(k - 0.5), left), 10, f"k = {k}", "t w", "middle" if x(k - 0.5) > left + 14 else "start"))
+        at = x(sum(b.high < k for b in bins))
+        body.append(line(at, 14, at, y(0), "k"))
+        body.append(text(at, 10, f"k = {k}", "t w", "start" if at < left + 20 else "middle"))
     return picture(w, h, body, title=title, desc=desc)
 
 
@@ -190,7 +189,7 @@ def scatter_cells(
     title: str,
     desc: str = "",
     axes: tuple[str, str] = ("first axis", "second axis"),
-    most_hulls: int = 400,
+    most_hulls: int = 200,
 ) -> str:
     """Draw records as dots, their cells as tinted hulls and the published centroids as rings.
 
@@ -205,7 +204,7 @@ def scatter_cells(
     sizes : array of int, shape (m,)
         Number of records in each cell.
     """
-    w, h, pad = WIDE, 380.0, 12.0
+    w, h, pad = WIDE, 340.0, 12.0
     middle = np.asarray(centroids, float).reshape(-1, 2)
     dots = np.empty((0, 2)) if points is None else np.asarray(points, float).reshape(-1, 2)
     x, y = _plane(np.vstack([dots, middle]), w, h - 18, pad)
@@ -223,8 +222,11 @@ def scatter_cells(
             body.append(f'<path class="d c{colours[int(cell)]}" d="{spots}"/>')
     largest = float(np.max(sizes, initial=1))
     for (a, b), size in zip(middle, np.asarray(sizes, float), strict=True):
-        radius = 2.0 if points is not None else 1.6 + 5.0 * math.sqrt(size / largest)
-        body.append(f'<circle class="{"o" if points is not None else "u"}" cx="{num(x(a))}" cy="{num(y(b))}" r="{num(radius)}"/>')
+        radius = 1.8 if points is not None else 1.6 + 5.0 * math.sqrt(size / largest)
+        body.append(
+            f'<circle class="{"o" if points is not None else "u"}" cx="{num(x(a))}" cy="{num(y(b))}" '
+            f'r="{num(radius)}"/>'
+        )
     body.append(text(w - 4, h - 5, f"{axes[0]} →", "t", "end"))
     body.append(text(4, h - 5, f"↑ {axes[1]}", "t"))
     return picture(w, h, body, title=title, desc=desc)
@@ -262,9 +264,13 @@ def dot_ranges(
             body.append(line(x(interval[0]), y, x(interval[1]), y, "i"))
             body += [line(x(end), y - 4, x(end), y + 4, "i") for end in interval]
         if before is not None:
-            body.append(f'<circle class="b" cx="{num(x(before))}" cy="{num(y)}" r="5"><title>before</title></circle>')
+            body.append(
+                f'<circle class="b" cx="{num(x(before))}" cy="{num(y)}" r="5"><title>before</title></circle>'
+            )
         if after is not None:
-            body.append(f'<circle class="a" cx="{num(x(after))}" cy="{num(y)}" r="4"><title>after</title></circle>')
+            body.append(
+                f'<circle class="a" cx="{num(x(after))}" cy="{num(y)}" r="4"><title>after</title></circle>'
+            )
     return picture(w, h, body, title=title, desc=desc)
 
 
@@ -287,62 +293,96 @@ def lines(
     notes : mapping of name to one word per point, optional
         Written beside the points, such as ``"k=3"``.
     """
-    kept = {n: sorted(p for p in pairs if all(map(math.isfinite, p))) for n, pairs in series.items()}
-    words = {n: [w for _, w in sorted(zip(series[n], notes[n], strict=True)) if True] for n in kept} if notes else {}
-    every = [p for pairs in kept.values() for p in pairs] or [(0.0, 0.0)]
-    w, h = WIDE, 300.0
-    room = min(max((width(str(n)) for n in kept), default=0.0), 110.0) + 16
-    marks = ticks(0, max(p[1] for p in every) * 1.05 or 1.0, 5)
+    kept: dict[str, list[tuple[float, float, str]]] = {}
+    for name, pairs in series.items():
+        words = notes[name] if notes else [""] * len(pairs)
+        told = [(a, b, word) for (a, b), word in zip(pairs, words, strict=True)]
+        kept[name] = sorted(p for p in told if math.isfinite(p[0]) and math.isfinite(p[1]))
+    every = [p for pairs in kept.values() for p in pairs] or [(0.0, 0.0, "")]
+    w, h = WIDE, max(270.0, 58.0 + 14 * len(kept))
+    room = min(max((width(str(n)) for n in kept), default=0.0), 110.0) + 22
+    top = max(p[1] for p in every) * 1.05 or 1.0
+    marks = ticks(0, top, 5)
     labels = tick_labels(marks)
     left = 10 + max(map(width, labels))
-    high, low = max(p[0] for p in every), min(p[0] for p in every)
-    low = 0.0 if not joined else low
+    low = min(p[0] for p in every) if joined else 0.0
+    high = max(p[0] for p in every)
     x = Scale(low, high if high > low else low + 1, left + 8, w - room - 4)
-    y = Scale(0, max(max(p[1] for p in every) * 1.05, marks[-1]) or 1.0, h - 36, 22)
+    y = Scale(0, top, h - 36, 22)
     body = _grid_y(y, marks, labels, left, w - room + 4)
     body.append(line(left, y(0), w - room + 4, y(0), "ax"))
     distinct = sorted({p[0] for p in every})
-    at = distinct if joined and len(distinct) <= 8 else ticks(low, high, 5)
-    body += _labels_x(x, at, tick_labels(at) if at != distinct else [f"{v:g}" for v in at], h - 20)
+    at = distinct if joined and len(distinct) <= 8 else ticks(low, x.high, 5)
+    body += _labels_x(x, at, [f"{v:g}" for v in at] if at is distinct else tick_labels(at), h - 20)
     body.append(text((left + w - room) / 2, h - 4, x_name, "t", "middle"))
     body.append(text(2, 10, y_name, "t"))
-    ends = spread([y(p[-1][1]) if p else h for p in kept.values()], 13, 22, h - 36)
-    for i, (name, pairs) in enumerate(kept.items()):
-        if not pairs:
-            continue
-        if joined and len(pairs) > 1:
-            body.append(path([(x(a), y(b)) for a, b in pairs], f"l c{i % 8}"))
-        for j, (a, b) in enumerate(pairs):
-            hint = f"{name}: {x_name} {a:g}, {y_name} {b:.3g}"
+    wanted = [y(p[-1][1]) if p and joined else 22.0 for p in kept.values()]
+    ends = spread(wanted, 14, 22, h - 36)
+    for i, (name, own) in enumerate(kept.items()):
+        if joined and len(own) > 1:
+            body.append(path([(x(a), y(b)) for a, b, _ in own], f"l c{i % 8}"))
+        if joined and own:
+            start = (x(own[-1][0]) + 5, y(own[-1][1]))
+            body.append(path([start, (w - room + 8, ends[i])], f"z c{i % 8}"))
+        body.append(marker(i, w - room + 12, ends[i], 3.2))
+        body.append(text(w - room + 19, ends[i] + 4, shorten(name, room - 20), "t s", hint=str(name)))
+    for i, (name, own) in enumerate(kept.items()):
+        for a, b, word in own:
+            hint = f"{name}{', ' if word else ''}{word}: {x_name} {a:.3g}, {y_name} {b:.3g}"
             body.append(marker(i, x(a), y(b), hint=hint))
-            if words and j < len(words[name]) and i == 0:
-                body.append(text(x(a), y(b) - 8, words[name][j], "t q", "middle"))
-        last = pairs[-1]
-        body.append(path([(x(last[0]) + 5, y(last[1])), (w - room + 8, ends[i]), (w - room + 10, ends[i])], f"z c{i % 8}"))
-        body.append(text(w - room + 13, ends[i] + 4, shorten(name, room - 14), "t s", hint=str(name)))
+    for a, b, word in _highest(kept):
+        body.append(text(x(a), y(b) - 8, word, "t q", "middle"))
     return picture(w, h, body, title=title, desc=desc)
 
 
-def bin_sizes(sizes: Mapping[int, int], most: int = 40) -> tuple[list[int], list[int]]:
-    """Put sizes of cells into at most ``most`` bins of whole numbers: edges (b + 1) and counts (b).
+def _highest(kept: Mapping[str, Sequence[tuple[float, float, str]]]) -> list[tuple[float, float, str]]:
+    """Return for each note the point furthest up, so that it is written once, above its cluster."""
+    out: dict[str, tuple[float, float, str]] = {}
+    for own in kept.values():
+        for point in own:
+            if point[2] and (point[2] not in out or point[1] > out[point[2]][1]):
+                out[point[2]] = point
+    return list(out.values())
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Cells with ``low`` to ``high`` records: how many there are, and the records in them."""
+
+    low: int
+    high: int
+    cells: int
+    records: int
+    label: str
+
+
+def bin_sizes(sizes: Mapping[int, int], most: int = 24) -> list[SizeBin]:
+    """Put sizes of cells into bins of whole numbers; a long tail ends in one open bin.
 
     Examples
     --------
-    >>> bin_sizes({5: 10, 7: 2})
-    ([5, 6, 7, 8], [10, 0, 2])
+    >>> [(b.label, b.cells) for b in bin_sizes({5: 10, 7: 2})]
+    [('5', 10), ('6', 0), ('7', 2)]
     """
     if not sizes:
-        return [1, 2], [0]
-    low, high = min(sizes), max(sizes)
-    step = max(1, math.ceil((high - low + 1) / most))
-    edges = list(range(low, high + step + 1, step))
-    edges = edges if edges[-1] > high else [*edges, edges[-1] + step]
-    while len(edges) > 2 and edges[-2] > high:
-        edges.pop()
-    counts = [0] * (len(edges) - 1)
-    for size, count in sizes.items():
-        counts[(size - low) // step] += int(count)
-    return edges, counts
+        return [SizeBin(1, 1, 0, 0, "1")]
+    ordered = sorted((int(size), int(count)) for size, count in sizes.items())
+    low, high = ordered[0][0], ordered[-1][0]
+    running = np.cumsum([count for _, count in ordered])
+    usual = ordered[int(np.searchsorted(running, 0.98 * running[-1]))][0]
+    last = usual if high - low + 1 > most and high - low > 2 * (usual - low + 1) else high
+    step = max(1, math.ceil((last - low + 1) / most))
+    starts = list(range(low, last + 1, step))
+    spans = [(a, a + step - 1) for a in starts]
+    if spans[-1][1] < high:
+        spans.append((spans[-1][1] + 1, high))
+    out = []
+    for a, b in spans:
+        inside = [(size, count) for size, count in ordered if a <= size <= b]
+        open_end = last < high and b == high
+        label = f"{a}+" if open_end else f"{a}" if a == b else f"{a}–{b}"
+        out.append(SizeBin(a, b, sum(c for _, c in inside), sum(s * c for s, c in inside), label))
+    return out
 
 
 def percent(value: float | None) -> str:
@@ -367,7 +407,9 @@ def _count(value: float) -> str:
 
 def _grid_y(y: Scale, marks: Sequence[float], labels: Sequence[str], left: float, right: float) -> list[str]:
     out = [line(left, y(m), right, y(m)) for m in marks if m > 0]
-    return out + [text(left - 4, y(m) + 4, label, "t q", "end") for m, label in zip(marks, labels, strict=True)]
+    return out + [
+        text(left - 4, y(m) + 4, label, "t q", "end") for m, label in zip(marks, labels, strict=True)
+    ]
 
 
 def _labels_x(x: Scale, values: Sequence[float], labels: Sequence[str], y: float) -> list[str]:
@@ -385,10 +427,14 @@ def _labels_x(x: Scale, values: Sequence[float], labels: Sequence[str], y: float
 
 def _plane(both: NDArray[np.float64], w: float, h: float, pad: float) -> tuple[Scale, Scale]:
     """Return scales over nearly all points; the outermost half percent may not squeeze the rest."""
-    low, high = np.percentile(both, [0.5, 99.5], axis=0) if len(both) > 200 else (both.min(axis=0), both.max(axis=0))
+    low, high = (
+        np.percentile(both, [0.5, 99.5], axis=0) if len(both) > 200 else (both.min(axis=0), both.max(axis=0))
+    )
     span = np.where(high > low, high - low, 1.0)
-    low, high = np.maximum(low - span * 0.15, both.min(axis=0)), np.minimum(high + span * 0.15, both.max(axis=0))
-    both[:] = both  # the caller's points stay; those outside are drawn on the border
+    low, high = (
+        np.maximum(low - span * 0.15, both.min(axis=0)),
+        np.minimum(high + span * 0.15, both.max(axis=0)),
+    )
     return _Clipped(low[0], high[0], pad, w - pad), _Clipped(low[1], high[1], h - pad, pad)
 
 

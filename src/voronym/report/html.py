@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,8 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from voronym.errors import InputError, WriteError
-from voronym.report import comparison, internal, public
+from voronym.report import comparison as comparisons
+from voronym.report import internal, public
 from voronym.report.parts import Page, Section
 from voronym.report.public import View
 
@@ -22,16 +23,16 @@ Audience = Literal["internal", "public"]
 def render(release: Any, *, audience: Audience = "internal") -> str:
     """Return a page about a release as HTML text.
 
-    Guarantee: the page loads nothing from elsewhere and runs no script. The public page is built from a `View` of the
-    release: no original record, no original distribution, nobody's loss.
+    Guarantee: the page loads nothing from elsewhere and runs no script. The public page is built from a `View`
+    of the release: no original record, no original distribution, nobody's loss.
 
     Parameters
     ----------
     release : Release
         What to tell about.
     audience : {"internal", "public"}
-        The internal page compares with the originals; it is for the data holder. Without originals in memory it
-        has the public sections only.
+        The internal page compares with the originals; it is for the data holder. Without originals in
+        memory it has the public sections only.
 
     Returns
     -------
@@ -76,35 +77,41 @@ def internal_page(view: View, release: Any) -> Page:
         return Page(**{**page.__dict__, "kind": "internal", "banner": banner})
     sections = [
         internal.plane(evidence),
-        internal.losses(evidence, view.loss),
+        internal.losses(evidence, view.loss, release.utility),
         public.distributions(view, evidence.original),
         public.sizes(view),
-        internal.risk(view, evidence, getattr(release, "linkage", None)),
-        public.repeat(view, internal.steps(evidence), public=False),
+        internal.risk(view, evidence),
+        internal.statistics(release.utility),
+        public.repeat(view, internal.steps(evidence), internal.fates(evidence), public=False),
         public.limits(view),
     ]
-    banner = "Internal: this page shows distributions of the original data and single records as dots. Do not publish it."
+    banner = (
+        "Internal: this page shows distributions of the original data and single records as dots. Do not "
+        "publish it."
+    )
     return _page(view, sections, kind="internal", banner=banner)
 
 
-def render_comparison(rows: Iterable[Mapping[str, Any]], *, title: str = "Comparison of methods") -> str:
+def render_comparison(comparison: Any, *, title: str = "Comparison of methods") -> str:
     """Return a page that compares methods as HTML text.
 
     Parameters
     ----------
-    rows : iterable of mappings
-        One per run: ``method``, ``k``, ``loss`` (percent), ``linkage`` (share, or None), ``seconds``, ``cells``,
-        ``largest``.
+    comparison : Comparison or iterable
+        What `voronym.compare` gives; or rows, mappings or objects with ``method``, ``k``, ``loss`` (percent),
+        ``linkage`` (share, or None), ``seconds``, ``cells`` and ``largest``.
     title : str
         Head of the page.
 
     Examples
     --------
-    >>> row = {"method": "mdav", "k": 3, "loss": 5.7, "linkage": 0.2, "seconds": 0.1, "cells": 360, "largest": 5}
+    >>> row = dict(method="mdav", k=3, loss=5.7, linkage=0.2, seconds=0.1, cells=360, largest=5)
     >>> "mdav" in render_comparison([row])
     True
     """
-    return fill("report.html", comparison.page(list(rows), title))
+    rows = getattr(comparison, "rows", comparison)
+    plain = [dict(row) if isinstance(row, Mapping) else dict(vars(row)) for row in rows]
+    return fill("report.html", comparisons.page(plain, title, getattr(comparison, "skipped", None)))
 
 
 def write_report(release: Any, path: str | Path, *, audience: Audience = "internal") -> Path:

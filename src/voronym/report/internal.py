@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
+from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.rate import Rate
 from voronym.evaluate.risk import risk as measure_risk
 from voronym.report import figures, public
 from voronym.report.figures import percent
-from voronym.report.parts import Block, Section, Table, names, plural, share, svg
+from voronym.report.parts import Block, Section, Table, decimal, names, plural, share, svg
 from voronym.report.plane import heaviest, principal_axes, sample_cells
 from voronym.report.public import View
-from voronym.report.svg import clean
+from voronym.report.svg import clean, moment
 
 MOST_POINTS = 2000
-MOST_CELLS = 240
+MOST_CELLS = 150
+MOST_OVERLAPPING = 80  # in more than two dimensions cells overlap in the plane
 MOST_BARS = 40
+MOST_PAIRS = 8
 
 
 def plane(evidence: Any) -> Section:
@@ -25,25 +28,41 @@ def plane(evidence: Any) -> Section:
     X, part = evidence.X, evidence.partition
     flat = principal_axes(X)
     cells = sample_cells(part.labels, part.n_cells, MOST_POINTS)
-    if len(cells) > MOST_CELLS:
-        cells = np.sort(np.random.default_rng(0).permutation(cells)[:MOST_CELLS])
+    most = MOST_CELLS if X.shape[1] <= 2 else MOST_OVERLAPPING
+    if len(cells) > most:
+        cells = np.sort(np.random.default_rng(0).permutation(cells)[:most])
     place = np.full(part.n_cells, -1, dtype=np.int64)
     place[cells] = np.arange(len(cells))
     own = place[part.labels]
     shown = np.flatnonzero(own >= 0)
-    shown = shown if len(shown) <= MOST_POINTS else np.sort(np.random.default_rng(0).permutation(shown)[:MOST_POINTS])
-    middle = np.array([flat.points[part.labels == c].mean(axis=0) for c in cells])
+    shown = (
+        shown
+        if len(shown) <= MOST_POINTS
+        else np.sort(np.random.default_rng(0).permutation(shown)[:MOST_POINTS])
+    )
+    middle = part.centroids(flat.points)[cells]
+    flatland = X.shape[1] == 1
+    if flatland:
+        middle[:, 1] = 0.5
     drawing = figures.scatter_cells(
         flat.points[shown],
         own[shown],
         middle,
         part.sizes[cells],
         axes=flat.axes,
+        most_hulls=0 if flatland else len(cells),
         title="Records and cells in the plane",
-        desc=f"{len(shown)} records in {len(cells)} cells on the first two principal axes of the encoded keys.",
+        desc=(
+            f"{len(shown)} records in {len(cells)} cells on the first two principal axes of the encoded keys."
+        ),
     )
     blocks = [(clean(b.name), b.start, b.stop) for b in getattr(evidence.codec, "blocks", ())]
-    rows: list[tuple[object, ...]] = [("records", part.n), ("drawn", len(shown)), ("cells", part.n_cells), ("drawn", len(cells))]
+    rows: list[tuple[object, ...]] = [
+        ("records", part.n),
+        ("records drawn", len(shown)),
+        ("cells", part.n_cells),
+        ("cells drawn", len(cells)),
+    ]
     for axis in range(min(2, X.shape[1])):
         title = ("first", "second")[axis] + " axis: share of variance"
         rows.append((title, percent(100 * flat.shares[axis])))
@@ -59,10 +78,16 @@ def plane(evidence: Any) -> Section:
     if X.shape[1] > 2:
         note += " Cells that overlap here lie apart in the other directions."
     lead = (
-        "Each dot is a record, each tinted shape a cell, each ring the centre that is published for all of its records. "
-        "Small shapes lose little."
+        f"Each dot is a record, each {'colour' if flatland else 'tinted shape'} a cell, each ring the "
+        "centre that is published for all of its records. "
+        f"{'Narrow cells' if flatland else 'Small shapes'} lose little."
     )
-    return Section("plane", "Records and cells in the plane", lead, (Block(figure=svg(drawing), table=Table.of(("figure", "value"), rows), note=note),))
+    return Section(
+        "plane",
+        "Records and cells in the plane",
+        lead,
+        (Block(figure=svg(drawing), table=Table.of(("figure", "value"), rows), note=note),),
+    )
 
 
 def loss_per_column(evidence: Any) -> list[tuple[str, float]]:
@@ -73,11 +98,13 @@ def loss_per_column(evidence: Any) -> list[tuple[str, float]]:
     out = []
     for block in evidence.codec.blocks:
         total = float(there[block.start : block.stop].sum())
-        out.append((block.name, 100 * float(gone[block.start : block.stop].sum()) / total if total > 0 else 0.0))
+        out.append(
+            (block.name, 100 * float(gone[block.start : block.stop].sum()) / total if total > 0 else 0.0)
+        )
     return out
 
 
-def losses(evidence: Any, total: float | None) -> Section:
+def losses(evidence: Any, total: float | None, utility: Any = None) -> Section:
     """Show what each key lost."""
     rows = sorted(loss_per_column(evidence), key=lambda row: -row[1])
     shown = rows[:MOST_BARS]
@@ -86,16 +113,45 @@ def losses(evidence: Any, total: float | None) -> Section:
         [v for _, v in shown],
         total=total,
         title="Information loss of each key",
-        desc=f"Loss in percent of the variance for {len(shown)} keys, largest first; the line marks the loss of all keys together.",
+        desc=(
+            f"Loss in percent of the variance for {len(shown)} keys, largest first; the line marks the loss "
+            "of all keys together."
+        ),
     )
-    table = Table.of(("key", "loss"), [(name, percent(value)) for name, value in rows])
-    lead = "The share of a key’s variance that is gone. 0 % means as before, 100 % that only its average is left."
-    note = "" if len(shown) == len(rows) else f"The {len(shown)} largest of {plural(len(rows), 'key')}."
-    return Section("loss", "Information loss of each key", lead, (Block(figure=svg(drawing), table=table, note=note),))
+    published = dict(getattr(utility, "loss_by_key", None) or {})
+    if published:
+        table = Table.of(
+            ("key", "loss", "as published"),
+            [(name, percent(value), percent(published.get(name))) for name, value in rows],
+        )
+    else:
+        table = Table.of(("key", "loss"), [(name, percent(value)) for name, value in rows])
+    lead = (
+        "The share of a key’s variance that is gone. 0 % means as before, 100 % that only its average is "
+        "left."
+    )
+    notes = [] if len(shown) == len(rows) else [f"The {len(shown)} largest of {plural(len(rows), 'key')}."]
+    if published:
+        notes.append(
+            "“As published” counts the centre after it was rounded to a value that can occur, such as "
+            "a category."
+        )
+    note = " ".join(notes)
+    return Section(
+        "loss", "Information loss of each key", lead, (Block(figure=svg(drawing), table=table, note=note),)
+    )
 
 
-def risk(view: View, evidence: Any, linkage: Any = None) -> Section:
+def linkage(view: View, evidence: Any) -> Rate:
+    """Let somebody who holds the original keys link them to the nearest released records."""
+    owner = np.empty(len(evidence.order), np.int64)
+    owner[evidence.order] = np.arange(len(owner))
+    return record_linkage(evidence.X, evidence.codec.encode(view.table), truth=owner).rate
+
+
+def risk(view: View, evidence: Any) -> Section:
     """Show the risk before and after, and how often an attacker who has the originals links them right."""
+    linked = linkage(view, evidence)
     before = measure_risk(evidence.original, view.keys)
     rows: list[tuple[str, float | None, float | None, tuple[float, float] | None]] = [
         (label, 100 * old, 100 * new, None)
@@ -105,16 +161,26 @@ def risk(view: View, evidence: Any, linkage: Any = None) -> Section:
         (label, share(old), share(new))
         for (label, old), (_, new) in zip(public.risk_rows(before), public.risk_rows(view.risk), strict=True)
     ]
-    note = ""
-    if linkage is not None:
-        label = "Original records linked to the right record"
-        rows.append((label, None, 100 * linkage.value, (100 * linkage.low, 100 * linkage.high)))
-        spread = f"{share(linkage.value)} ({share(linkage.low)} to {share(linkage.high)})"
-        table_rows.append((label, None, spread))
-        note = (
-            "Linking: somebody who holds the original keys takes, for each, the nearest released record. "
-            f"Measured on {plural(int(linkage.n), 'record')}; the range is the 95 % confidence interval."
+    label = "Original records linked to the right record"
+    rows.append((label, None, 100 * linked.value, (100 * linked.low, 100 * linked.high)))
+    table_rows.append((label, None, share(linked.value)))
+    table_rows.append(
+        (
+            f"its {100 * linked.confidence:.0f} % interval",
+            None,
+            f"{share(linked.low)} to {share(linked.high)}",
         )
+    )
+    measured = (
+        f"all {plural(linked.n, 'record')}"
+        if linked.exact
+        else f"{linked.n:,} of {plural(linked.population, 'record')}"
+    )
+    note = (
+        "Linking: somebody who holds the original keys takes, for each, the nearest released record, "
+        "and guesses among "
+        f"those equally near. Measured on {measured}."
+    )
     drawing = figures.dot_ranges(
         rows,
         title="Risk of re-identification before and after",
@@ -123,22 +189,118 @@ def risk(view: View, evidence: Any, linkage: Any = None) -> Section:
     )
     lead = (
         f"{plural(before.unique, 'original record')} of {before.records:,} had a combination of keys of "
-        f"{'its' if before.unique == 1 else 'their'} own. Now {'none has' if view.risk.unique == 0 else f'{view.risk.unique:,} have'}."
+        f"{'its' if before.unique == 1 else 'their'} own. Now "
+        f"{'none has' if view.risk.unique == 0 else f'{view.risk.unique:,} have'}."
     )
     table = Table.of(("risk", "before", "after"), table_rows)
-    return Section("risk", "Risk of re-identification", lead, (Block(figure=svg(drawing), table=table, note=note, legend=True),))
+    return Section(
+        "risk",
+        "Risk of re-identification",
+        lead,
+        (Block(figure=svg(drawing), table=table, note=note, legend=True),),
+    )
 
 
-def distributions(view: View, original: nw.DataFrame[Any]) -> Section:
-    """Show each key before and after."""
-    return public.distributions(view, original)
+def statistics(utility: Any) -> Section | None:
+    """Show how correlations, means and spreads changed."""
+    if utility is None:
+        return None
+    blocks = [
+        block
+        for block in (_correlations(utility.correlation), _columns(utility.columns))
+        if block is not None
+    ]
+    if not blocks:
+        return None
+    lead = (
+        "Centres keep a number’s mean, up to rounding and missing values. Spreads shrink, because what "
+        "varies inside a cell "
+        "is gone, and correlations change with them."
+    )
+    if utility.pmse is not None:
+        lead += (
+            " The pMSE, by which a logistic model tells original from released records, is "
+            f"{decimal(utility.pmse.ratio, 2)} times what two samples of one population would give; "
+            "about 1 or less means alike."
+        )
+    foot = " ".join(clean(note) for note in utility.notes)
+    return Section("statistics", "Statistics before and after", lead, tuple(blocks), foot=foot)
+
+
+def _correlations(found: Any) -> Block | None:
+    if found is None:
+        return None
+    pairs = []
+    for i, one in enumerate(found.names):
+        for j in range(i):
+            old, new = found.before[i][j], found.after[i][j]
+            if old is not None and new is not None:
+                pairs.append((f"{clean(found.names[j])} and {clean(one)}", old, new))
+    if not pairs:
+        return None
+    pairs.sort(key=lambda pair: -abs(pair[2] - pair[1]))
+    shown = pairs[:MOST_PAIRS]
+    drawing = figures.dot_ranges(
+        [(label, old, new, None) for label, old, new in shown],
+        limits=(-1.0, 1.0),
+        title="Correlations before and after",
+        desc=f"The {len(shown)} pairs of columns whose correlation changed most; grey before, blue after.",
+    )
+    rows = [(label, f"{old:+.2f}", f"{new:+.2f}") for label, old, new in pairs[:MOST_BARS]]
+    note = (
+        f"Pearson correlation. Mean absolute change over {plural(len(pairs), 'pair')}: "
+        f"{decimal(found.mean_change, 2)}."
+    )
+    if len(shown) < len(pairs):
+        note += f" The {len(shown)} largest changes are drawn."
+    table = Table.of(
+        ("pair", "before", "after"),
+        [tuple(v.replace("-", "−") if n else v for n, v in enumerate(r)) for r in rows],
+    )
+    return Block("Correlations", svg(drawing), table, note, legend=True)
+
+
+def _columns(changes: Any) -> Block | None:
+    """Tabulate means, spreads and distances of the released columns."""
+    rows = []
+    for change in changes:
+        if change.role != "key":
+            continue
+        if change.kind == "datetime" and change.mean_before is not None and change.mean_after is not None:
+            means = [f"{moment(value):%Y-%m-%d}" for value in (change.mean_before, change.mean_after)]
+            spreads = [f"{decimal(value / 86400)} d" for value in (change.sd_before, change.sd_after)]
+        else:
+            means = [decimal(change.mean_before), decimal(change.mean_after)]
+            spreads = [decimal(change.sd_before), decimal(change.sd_after)]
+        lost = (
+            "–"
+            if change.categories_lost is None
+            else f"{change.categories_lost:,} of {change.categories_before:,}"
+        )
+        rows.append((change.name, *means, *spreads, decimal(change.distance, 2), lost))
+    if not rows:
+        return None
+    head = ("key", "mean before", "after", "sd before", "after", "distance", "categories lost")
+    return Block("Means, spreads and distances", table=Table.of(head, rows), note=_DISTANCE)
+
+
+_DISTANCE = (
+    "Distance: for numbers and dates the Wasserstein distance in standard deviations; for categories "
+    "the total variation, "
+    "from 0 (the same) to 1."
+)
+
+
+def fates(evidence: Any) -> dict[str, str]:
+    """Say of each key how it was encoded and published."""
+    out = {}
+    for block, sentence in zip(evidence.codec.blocks, evidence.codec.describe(), strict=True):
+        words = clean(sentence).removeprefix(f"{clean(block.name)}: ")
+        out.update(dict.fromkeys(block.columns, words))
+    return out
 
 
 def steps(evidence: Any) -> tuple[str, ...]:
-    """Say how each key was encoded and how long the stages took."""
-    describe = getattr(evidence.codec, "describe", None)
-    out = [clean(sentence) for sentence in describe()] if callable(describe) else []
-    if evidence.seconds:
-        spent = ", ".join(f"{clean(stage)} {seconds:.2f} s" for stage, seconds in evidence.seconds.items())
-        out.append(f"Time: {spent}.")
-    return tuple(out)
+    """Say how long the stages took."""
+    spent = ", ".join(f"{clean(stage)} {seconds:.2f} s" for stage, seconds in evidence.seconds.items())
+    return (f"Time spent: {spent}.",) if spent else ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from voronym.report.figures import percent
-from voronym.report.svg import clean
+from voronym.report.svg import clean, shorten
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class Table:
         return len(self.rows) <= 8
 
     @classmethod
-    def of(cls, head: Sequence[str], rows: Sequence[Sequence[object]], *, caption: str = "", numeric: bool = True) -> Table:
+    def of(
+        cls, head: Sequence[str], rows: Sequence[Sequence[object]], *, caption: str = "", numeric: bool = True
+    ) -> Table:
         """Build a table from any values, written as text."""
         return cls(tuple(head), tuple(tuple(cell(v) for v in row) for row in rows), caption, numeric)
 
@@ -37,7 +39,7 @@ class Block:
     """A figure with a heading, a sentence and the same figures as a table."""
 
     title: str = ""
-    figure: Markup = Markup()
+    figure: Markup | None = None
     table: Table | None = None
     note: str = ""
     legend: bool = False
@@ -129,9 +131,19 @@ def share(value: float | None) -> str:
     return percent(None if value is None else 100 * value)
 
 
-def names(items: Sequence[str], most: int = 12) -> str:
-    """List names in a sentence, and count those that do not fit."""
-    shown = [clean(item) for item in items[:most]]
+def names(items: Sequence[str], most: int = 12, room: int = 140) -> str:
+    """List names in a sentence, and count those that do not fit.
+
+    Examples
+    --------
+    >>> names(["age", "sex", "zip"]), names(["age", "sex", "zip"], 2)
+    ('age, sex and zip', 'age, sex and 1 more')
+    """
+    shown: list[str] = []
+    for item in items[:most]:
+        if shown and sum(map(len, shown)) + len(item) > room:
+            break
+        shown.append(shorten(item, 400))
     rest = len(items) - len(shown)
     if rest > 0:
         return f"{', '.join(shown)} and {rest} more"

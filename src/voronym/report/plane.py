@@ -31,8 +31,8 @@ class Plane:
 def principal_axes(X: Floats) -> Plane:
     """Project points onto the two directions along which they vary most.
 
-    One column has a single axis; its points are spread over the second so that they can be told apart. Signs are
-    fixed (the largest weight of a direction is positive), so a figure does not flip from run to run.
+    One column has a single axis; its points are spread over the second so that they can be told apart.
+    Signs are fixed (the largest weight of a direction is positive), so a figure does not flip from run to run.
 
     Examples
     --------
@@ -76,4 +76,4 @@ def sample_cells(labels: NDArray[np.int64], n_cells: int, most: int, seed: int =
 
 
 def _scatter(n: int) -> Floats:
-    return (np.arange(n) * _GOLDEN) % 1.0
+    return np.asarray((np.arange(n) * _GOLDEN) % 1.0, dtype=np.float64)

@@ -1,7 +1,7 @@
 """Sections that need the release alone: its table, schema, recipe, findings and risk.
 
-A `View` is all that these sections see. It holds no original record, so that a public report cannot tell one; of the
-originals there are only percentages over the whole table.
+A `View` is all that these sections see. It holds no original record, so that a public report cannot tell one;
+of the originals there are only percentages over the whole table.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import narwhals as nw
 import numpy as np
 import tomli_w
 
+from voronym.errors import VoronymError
 from voronym.report import figures
 from voronym.report.columns import as_names, distribution
 from voronym.report.figures import percent
 from voronym.report.parts import Block, Fact, Section, Table, cell, names, plural, share, svg
 from voronym.report.plane import principal_axes
 from voronym.report.svg import clean
+from voronym.table.codec import Codec
 
 OPEN_COLUMNS = 12
 
@@ -87,7 +89,9 @@ def support(view: View) -> tuple[str, ...]:
             f"{names(view.keys, 6)}."
         )
     if view.loss is not None:
-        out.append(f"Replacing the keys by the centre of their cell lost {percent(view.loss)} of their variance.")
+        out.append(
+            f"Replacing the keys by the centre of their cell lost {percent(view.loss)} of their variance."
+        )
     if view.gap is not None:
         out.append(f"That is at most {percent(view.gap)} above the least possible loss.")
     return tuple(out)
@@ -111,13 +115,11 @@ def plane(view: View) -> Section | None:
     """Show the published combinations of keys in the plane, larger where more records share one."""
     keys = view.table.select(*view.keys)
     try:
-        from voronym.table.codec import Codec
-
         X = Codec.fit(view.table, view.schema).encode(view.table)
-    except Exception:  # noqa: BLE001 - a figure less is better than no report
+    except VoronymError:  # a figure less is better than no report
         return None
     flat = principal_axes(X)
-    points, first, sizes = np.unique(np.round(flat.points, 9), axis=0, return_index=True, return_counts=True)
+    points, sizes = np.unique(np.round(flat.points, 9), axis=0, return_counts=True)
     keep = np.random.default_rng(0).permutation(len(points))[:2000]
     drawing = figures.scatter_cells(
         None,
@@ -126,9 +128,11 @@ def plane(view: View) -> Section | None:
         sizes[keep],
         axes=flat.axes,
         title="Published combinations of keys in the plane",
-        desc=f"{len(keep)} published combinations of {len(keys.columns)} keys on their first two principal axes.",
+        desc=(
+            f"{len(keep)} published combinations of {len(keys.columns)} keys on their first two principal "
+            "axes."
+        ),
     )
-    del first
     shown = "all" if len(keep) == len(points) else f"a random {len(keep):,}"
     rows: list[tuple[object, ...]] = [
         ("combinations of keys", view.risk.n_classes if view.risk is not None else len(points)),
@@ -139,7 +143,10 @@ def plane(view: View) -> Section | None:
     block = Block(
         figure=svg(drawing),
         table=Table.of(("figure", "value"), rows),
-        note=f"Each circle is one published combination of keys ({shown} of {len(points):,} places); its area grows with "
+        note=(
+            f"Each circle is one published combination of keys ({shown} of {len(points):,} places); its "
+            "area grows with "
+        )
         "the number of records that share it. The axes are those along which the published keys vary most.",
     )
     return Section("plane", "The published records in the plane", blocks=(block,))
@@ -160,7 +167,10 @@ def distributions(view: View, original: nw.DataFrame[Any] | None = None) -> Sect
         alone = original is None
         what = "released" if alone else "before and after"
         title = f"{clean(name)}: distribution {what}"
-        desc = f"Counts of {len(found.after)} {'categories' if found.names else 'bins'}; the table has the figures."
+        desc = (
+            f"Counts of {len(found.after)} {'categories' if found.names else 'bins'}; the table has the "
+            "figures."
+        )
         if found.names is not None:
             drawing = figures.bars(found.names, found.before, found.after, title=title, desc=desc)
         else:
@@ -186,7 +196,8 @@ def distributions(view: View, original: nw.DataFrame[Any] | None = None) -> Sect
     else:
         title, lead = (
             "Distributions before and after",
-            "Counts of records for each key. Cells pull extremes towards their centre, so tails grow shorter and rare "
+            "Counts of records for each key. Cells pull extremes towards their centre, so tails grow "
+            "shorter and rare "
             "categories may vanish.",
         )
     return Section("distributions", title, lead, tuple(blocks), shape="grid")
@@ -197,22 +208,22 @@ def sizes(view: View) -> Section | None:
     if view.risk is None:
         return None
     histogram = dict(view.risk.histogram)
-    edges, counts = figures.bin_sizes(histogram)
-    rows = [
-        (_range(edges[i], edges[i + 1] - 1), count, share(_records(histogram, edges[i], edges[i + 1]) / view.risk.records))
-        for i, count in enumerate(counts)
-        if count
-    ]
+    bins = [b for b in figures.bin_sizes(histogram) if b.cells]
     drawing = figures.size_histogram(
         histogram,
         k=getattr(view.recipe, "k", None),
         title="Sizes of cells",
-        desc=f"{plural(sum(counts), 'cell')}; sizes run from {min(histogram)} to {max(histogram)} records.",
+        desc=(
+            f"{plural(view.risk.n_classes, 'cell')}; sizes run from {min(histogram)} to {max(histogram)} "
+            "records."
+        ),
     )
+    rows = [(b.label, b.cells, share(b.records / view.risk.records)) for b in bins]
     table = Table.of(("records in the cell", "cells", "share of records"), rows)
     lead = (
-        f"The smallest cell has {plural(min(histogram), 'record')}, the largest {max(histogram):,}. Cells larger than k "
-        "cost detail; they come from ties, remainders or data that lie in clumps."
+        f"The smallest cell has {plural(min(histogram), 'record')}, the largest {max(histogram):,}. "
+        "Cells that are published "
+        "with the same keys count as one."
     )
     return Section("sizes", "Sizes of cells", lead, (Block(figure=svg(drawing), table=table),))
 
@@ -237,9 +248,12 @@ def risk(view: View) -> Section | None:
         desc="Three risks of the released table, in percent; the table has the figures.",
         unit=" %",
     )
-    table = Table.of(("risk of the released table", "value"), [(label, share(value)) for label, value in rows])
+    table = Table.of(
+        ("risk of the released table", "value"), [(label, share(value)) for label, value in rows]
+    )
     lead = (
-        "Somebody who knows all keys of a person in the table finds a cell, not a record. The chance to pick the right "
+        "Somebody who knows all keys of a person in the table finds a cell, not a record. The chance "
+        "to pick the right "
         "record in it is one over its size."
     )
     return Section("risk", "Risk of re-identification", lead, (Block(figure=svg(drawing), table=table),))
@@ -247,30 +261,52 @@ def risk(view: View) -> Section | None:
 
 def findings(view: View) -> Table:
     """Return the guarantees as a table."""
-    rows = [(f.model, f.value, f.required, "holds" if f.holds else "does not hold") for f in view.findings]
-    return Table.of(("guarantee", "measured", "required", "verdict"), rows, caption="Measured on the released table")
+    rows = [
+        (
+            f.model,
+            *(None if v is None else f"{v:g}" for v in (f.value, f.required)),
+            "holds" if f.holds else "does not hold",
+        )
+        for f in view.findings
+    ]
+    return Table.of(
+        ("guarantee", "measured", "required", "verdict"), rows, caption="Measured on the released table"
+    )
 
 
-def repeat(view: View, steps: Sequence[str] = (), *, public: bool = True) -> Section:
+def repeat(
+    view: View, steps: Sequence[str] = (), fates: Mapping[str, str] | None = None, *, public: bool = True
+) -> Section:
     """Say what was done and how to do it again."""
     schema = view.schema
     done = [
-        f"Dropped {plural(len(schema.identifiers), 'column')} that identify people or were not declared."
+        f"Dropped {plural(len(schema.identifiers), 'column')}: identifiers, and columns that were not "
+        "declared."
         if schema.identifiers
         else "No column was declared an identifier.",
-        f"Divided the records into cells of at least {view.recipe.k} with the method “{clean(view.recipe.method)}” on "
+        f"Divided the records into cells of at least {view.recipe.k} with the method "
+        f"“{clean(view.recipe.method)}” on "
         f"{names(view.keys)}.",
-        "Replaced each key by the centre of its cell: the mean of numbers, dates and places, a level or category that "
+        "Replaced each key by the centre of its cell: the mean of numbers, dates and places, a level "
+        "or category that "
         "occurs for the others.",
         "Put the rows into a fresh random order, dropped any index and measured the result.",
     ]
     roles = [
-        (column.name, column.role, _kind(column), _fate(column.role)) for column in schema.columns
+        (column.name, column.role, _kind(column), (fates or {}).get(column.name) or _fate(column.role))
+        for column in schema.columns
     ]
     text = tomli_w.dumps(_public_recipe(view) if public else view.recipe.to_dict())
     code = (
-        ("On the command line", "voronym anonymize INPUT -o OUTPUT --recipe recipe.toml --report report.html"),
-        ("In Python", 'import voronym as vr\n\nrecipe = vr.Recipe.load("recipe.toml")\nrelease = vr.anonymize("INPUT", recipe=recipe)'),
+        (
+            "On the command line",
+            "voronym anonymize INPUT -o OUTPUT --recipe recipe.toml --report report.html",
+        ),
+        (
+            "In Python",
+            'import voronym as vr\n\nrecipe = vr.Recipe.load("recipe.toml")\nrelease = '
+            'vr.anonymize("INPUT", recipe=recipe)',
+        ),
         ("recipe.toml", text),
     )
     blocks = (
@@ -280,22 +316,29 @@ def repeat(view: View, steps: Sequence[str] = (), *, public: bool = True) -> Sec
     foot = "The same recipe and the same data give the same release, up to the order of its rows."
     if public:
         foot += " Levels that do not occur in the released table are left out of this recipe."
-    return Section("repeat", "What was done, and how to repeat it", "", blocks, (*done, *steps), code, "text", foot)
+    return Section(
+        "repeat", "What was done, and how to repeat it", "", blocks, (*done, *steps), code, "text", foot
+    )
 
 
 def limits(view: View) -> Section:
     """Say what the report does not promise."""
     kept = (*view.schema.confidential, *view.schema.other)
     points = [
-        f"It hides who is who among {view.k or 'k'} records, for somebody who knows the keys and nothing else. It is not "
+        f"It hides who is who among {view.k or 'k'} records, for somebody who knows the keys and "
+        "nothing else. It is not "
         "differential privacy: it bounds no other knowledge.",
-        "If all records of a cell share a confidential value, that value is known for everyone in it. k-anonymity alone "
+        "If all records of a cell share a confidential value, that value is known for everyone in it. "
+        "k-anonymity alone "
         "does not prevent this.",
-        "A person who is in two releases of the same data may stand out in their combination. Check them together.",
-        "Columns were trusted as declared. A column that is no key here, but that somebody can look up elsewhere, is a "
+        "A person who is in two releases of the same data may stand out in their combination. Check "
+        "them together.",
+        "Columns were trusted as declared. A column that is no key here, but that somebody can look up "
+        "elsewhere, is a "
         "key that was missed.",
         "Rows count as people. If a person has several rows, fewer than k people may share a cell.",
-        "Averages over large groups stay close to the original; single records, extremes and small groups do not.",
+        "Averages over large groups stay close to the original; single records, extremes and small "
+        "groups do not.",
     ]
     if kept:
         points.insert(2, f"These columns were published as they were: {names(kept)}.")
@@ -304,10 +347,6 @@ def limits(view: View) -> Section:
 
 def _range(low: int, high: int) -> str:
     return cell(int(low)) if low == high else f"{cell(int(low))} to {cell(int(high))}"
-
-
-def _records(histogram: Mapping[int, int], low: int, high: int) -> int:
-    return sum(size * count for size, count in histogram.items() if low <= size < high)
 
 
 def _kind(column: Any) -> str:

@@ -1,7 +1,7 @@
 """Small parts of a drawing: scales, ticks, labels and the SVG text itself.
 
-Everything here is pure: values in, strings out. Colours are classes, so one style sheet serves the light, the dark and
-the printed page. Coordinates have one decimal; a drawing is a few kilobytes.
+Everything here is pure: values in, strings out. Colours are classes, so one style sheet serves the light,
+the dark and the printed page. Coordinates have one decimal; a drawing is a few kilobytes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ FONT = 11.0
 
 
 def clean(text: object) -> str:
-    """Return text without characters that XML forbids or that would turn the line around.
+    r"""Return text without characters that XML forbids or that would turn the line around.
 
     Examples
     --------
-    >>> clean("a\\x00b")
+    >>> clean("a\x00b")
     'ab'
     """
     kept = (" " if c in "\t\n\r" else c for c in str(text))
-    return "".join(c for c in kept if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Cn"} or c == "\u200d")
+    return "".join(
+        c for c in kept if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Cn"} or c == "\u200d"
+    )
 
 
 def escape(text: object) -> str:
@@ -49,24 +51,29 @@ def width(text: str, size: float = FONT) -> float:
     for char in text:
         if unicodedata.combining(char):
             continue
-        ems += 1.05 if unicodedata.east_asian_width(char) in "WF" else 0.3 if char in "iljtf.,:;|'! " else 0.58
+        ems += (
+            1.05 if unicodedata.east_asian_width(char) in "WF" else 0.3 if char in "iljtf.,:;|'! " else 0.58
+        )
     return ems * size
 
 
 def shorten(text: object, room: float, size: float = FONT) -> str:
-    """Cut a text so that it fits into ``room`` units, with an ellipsis where it was cut.
+    """Cut a text in its middle so that it fits into ``room`` units: long names often differ at their ends.
 
     Examples
     --------
-    >>> shorten("a very long name of a column", 60)
-    'a very long…'
+    >>> shorten("income_of_the_household_2019", 100)
+    'income_of_t…old_2019'
     """
     whole = clean(text)
     if width(whole, size) <= room:
         return whole
-    while whole and width(whole + "…", size) > room:
-        whole = whole[:-1]
-    return whole.rstrip() + "…"
+    for kept in range(len(whole) - 1, 0, -1):
+        tail = kept * 2 // 5
+        cut = f"{whole[: kept - tail].rstrip()}…{whole[len(whole) - tail :].lstrip()}"
+        if width(cut, size) <= room:
+            return cut
+    return "…"
 
 
 def num(value: float) -> str:
@@ -141,7 +148,8 @@ def date_ticks(low: float, high: float, count: int = 5) -> tuple[list[float], li
     months = span / (30.44 * day)
     step = next((s for s in (1, 3, 6, 12) if months / s <= count + 1), 0)
     step = step or 12 * max(1, round(nice_step(months / 12, count)))
-    first, at = moment(low), []
+    at: list[float] = []
+    first = moment(low)
     index = (first.year * 12 + first.month - 1) // step * step
     while len(at) < 100:
         year, month = divmod(index, 12)
@@ -202,14 +210,19 @@ def path(points: Sequence[tuple[float, float]], cls: str, *, closed: bool = Fals
 
 
 def _circle(x: float, y: float, r: float) -> str:
-    return f"M{num(x - r)} {num(y)}a{num(r)} {num(r)} 0 1 0 {num(2 * r)} 0a{num(r)} {num(r)} 0 1 0 {num(-2 * r)} 0Z"
+    arc = f"a{num(r)} {num(r)} 0 1 0"
+    return f"M{num(x - r)} {num(y)}{arc} {num(2 * r)} 0{arc} {num(-2 * r)} 0Z"
 
 
 def _polygon(corners: int, turn: float) -> Callable[[float, float, float], str]:
     def draw(x: float, y: float, r: float) -> str:
         angles = [turn + 2 * math.pi * i / corners for i in range(corners)]
         grow = 1.25 * r
-        return "M" + "L".join(f"{num(x + grow * math.sin(a))} {num(y - grow * math.cos(a))}" for a in angles) + "Z"
+        return (
+            "M"
+            + "L".join(f"{num(x + grow * math.sin(a))} {num(y - grow * math.cos(a))}" for a in angles)
+            + "Z"
+        )
 
     return draw
 
