@@ -17,6 +17,7 @@ source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = "voronym"
 html_static_path = ["_static"]
+html_css_files = ["style.css"]
 html_show_sphinx = False
 html_copy_source = False
 
