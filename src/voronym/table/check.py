@@ -1,0 +1,78 @@
+"""The independent checker: count the key combinations of a written file, from its bytes.
+
+It imports nothing of voronym and shares no code with the writers, so a mistake in one cannot hide in the
+other. Polars writes Parquet and Arrow files; PyArrow (or DuckDB) counts them, where it is installed.
+"""
+
+import csv
+import importlib.util
+from collections import Counter
+from typing import Any
+
+
+def count_delimited(path: Any, keys: list[str], delimiter: str) -> tuple[int, int]:
+    """Return (rows, size of the smallest combination of keys) of a delimited text file."""
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123 - takes any path
+            rows = csv.reader(file, delimiter=delimiter, strict=True)
+            header = next(rows)
+            at = [header.index(key) for key in keys]
+            cells: Counter[Any] = Counter()
+            for row in rows:
+                if len(row) != len(header):
+                    raise ValueError("a row has more or fewer cells than the header")
+                cells[tuple([row[i] for i in at])] += 1
+    finally:
+        csv.field_size_limit(limit)
+    return _answer(cells)
+
+
+def count_columnar(path: Any, keys: list[str], kind: str) -> tuple[int, int]:
+    """Return (rows, size of the smallest combination of keys) of a "parquet" or "arrow" file."""
+    return _answer(Counter(zip(*_columns(str(path), list(keys), kind), strict=True)))
+
+
+def count_statistical(path: Any, keys: list[str], kind: str) -> tuple[int, int]:
+    """Return (rows, size of the smallest combination of keys) of an SPSS ("sav") or Stata ("dta") file."""
+    if kind == "dta" and importlib.util.find_spec("pandas"):
+        import pandas as pd
+
+        table = pd.read_stata(path, convert_categoricals=False, convert_dates=False, convert_missing=False)
+        columns = [_plain(table[key].tolist()) for key in keys]
+    else:
+        import pyreadstat
+
+        read = pyreadstat.read_sav if kind == "sav" else pyreadstat.read_dta
+        table, _ = read(str(path), output_format="dict", disable_datetime_conversion=True)
+        columns = [_plain(table[key]) for key in keys]
+    return _answer(Counter(zip(*columns, strict=True)))
+
+
+def _columns(path: str, keys: list[str], kind: str) -> list[list[Any]]:
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with pa.OSFile(path) as file:
+            table = pq.read_table(file) if kind == "parquet" else pa.ipc.open_file(file).read_all()
+            return [_plain(table[key].to_pylist()) for key in keys]
+    if kind == "parquet" and importlib.util.find_spec("duckdb"):
+        import duckdb
+
+        names = ", ".join('"' + key.replace('"', '""') + '"' for key in keys)
+        with duckdb.connect() as base:
+            rows = base.execute(f"select {names} from read_parquet(?)", [path]).fetchall()  # noqa: S608
+        return [_plain(column) for column in zip(*rows, strict=True)]
+    import polars as pl
+
+    table = pl.read_parquet(path) if kind == "parquet" else pl.read_ipc(path)
+    return [_plain(table[key].to_list()) for key in keys]
+
+
+def _plain(values: Any) -> list[Any]:
+    return [None if value != value else value for value in values]  # NaN is missing, and equals itself
+
+
+def _answer(cells: Counter[Any]) -> tuple[int, int]:
+    return sum(cells.values()), min(cells.values(), default=0)

@@ -1,0 +1,120 @@
+"""What must not travel with a release: indexes, metadata, unused categories, the sign of zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.errors import WriteError
+from voronym.table.frame import as_frame, form, is_object, missing, numbers, time_unit
+
+
+def tidy(table: Any) -> nw.DataFrame[Any]:
+    """Return the same table, in the same library, without what should not leave the house.
+
+    Dropped: the index, ``attrs`` and schema metadata (they may hold paths), categories that no row has,
+    dictionary entries that no row uses, and the sign of negative zeros.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"grade": ["low", "low"]}, schema={"grade": pl.Enum(["low", "high"])})
+    >>> tidy(table).to_native().schema["grade"].categories.to_list()
+    ['low']
+    """
+    frame = as_frame(table)
+    columns = {name: _tidy_column(frame[name]) for name in frame.columns}
+    if not columns:
+        return frame
+    return nw.from_dict(columns)
+
+
+def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
+    if series.dtype.is_float():
+        return series + 0.0
+    if form(series) != "category":
+        return series
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        return nw.from_native(native.cat.remove_unused_categories(), series_only=True)
+    if series.implementation.is_pyarrow():
+        return _redictionary(series, native)
+    if series.dtype == nw.Enum:
+        used = set(series.unique().to_list())
+        return series.cast(nw.Enum([level for level in series.dtype.categories if level in used]))  # type: ignore[attr-defined]
+    return series
+
+
+def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
+    """Encode an Arrow dictionary column anew: only the values in use, in the order they had."""
+    import pyarrow as pa
+
+    kind = native.type
+    flat = native.combine_chunks()
+    flat = flat.combine_chunks() if hasattr(flat, "chunks") else flat
+    used = np.unique(flat.indices.drop_null().to_numpy(zero_copy_only=False)).astype(np.int64)
+    to = np.zeros(max(len(flat.dictionary), 1), np.int64)
+    to[used] = np.arange(len(used))
+    gone = flat.indices.is_null().to_numpy(zero_copy_only=False)
+    codes = to[flat.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)]
+    indices = pa.array(codes, mask=gone).cast(kind.index_type)
+    made = pa.DictionaryArray.from_arrays(indices, flat.dictionary.take(pa.array(used)), ordered=kind.ordered)
+    column: nw.Series[Any] = nw.from_native(pa.table({series.name: made}), eager_only=True)[series.name]
+    return column
+
+
+def to_polars(frame: nw.DataFrame[Any]) -> Any:
+    """Return a frame as Polars, with categories as they are, NaN as null, and no -0.0.
+
+    PyArrow is not needed for a pandas frame: it is not among the requirements.
+    """
+    import polars as pl
+
+    columns = []
+    for name in frame.columns:
+        column = _polars_column(frame[name])
+        if column.dtype.is_float():
+            column = (column + 0.0).fill_nan(None)
+        columns.append(column.alias(name))
+    return pl.DataFrame(columns)
+
+
+def _polars_column(series: nw.Series[Any]) -> Any:
+    import polars as pl
+
+    native = series.to_native()
+    if series.implementation.is_polars():
+        return native
+    if series.implementation.is_pyarrow():
+        return pl.from_arrow(native)
+    held, gone = form(series), missing(series)
+    if held in ("integer", "float", "date", "datetime") and not (held == "float" and is_object(series)):
+        values = np.zeros(len(series), np.float64 if held == "float" else np.int64)
+        present = numbers(series)
+        values = values.astype(present.dtype)
+        values[~gone] = present
+        column = pl.Series(values)
+        if held == "date":
+            column = column.cast(pl.Date)
+        elif held == "datetime":
+            unit: Any = time_unit(series)
+            column = column * 1000 if unit == "s" else column
+            zone = series.dtype.time_zone  # type: ignore[attr-defined]
+            column = column.cast(pl.Datetime("ms" if unit == "s" else unit, zone))
+        return column.scatter(np.flatnonzero(gone), None) if gone.any() else column
+    if held in ("mixed", "other"):
+        if series.dtype == nw.Duration:
+            return pl.Series(native.to_numpy().astype("timedelta64[us]"))
+        raise WriteError(
+            f"column {series.name!r} holds values that no file format takes; convert it to strings"
+        )
+    objects = [None if no else value for value, no in zip(series.to_list(), gone, strict=True)]
+    if held == "category":
+        ordered = series.dtype == nw.Enum
+        kind: Any = pl.Enum([str(v) for v in native.cat.categories]) if ordered else pl.Categorical
+        return pl.Series([None if value is None else str(value) for value in objects], dtype=kind)
+    if held == "empty":
+        return pl.Series([None] * len(series), dtype=pl.Null)
+    return pl.Series(objects)
