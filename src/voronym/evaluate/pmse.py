@@ -61,8 +61,8 @@ def pmse(original: ArrayLike, released: ArrayLike) -> PMSE | None:
 
     The null hypothesis: both tables are independent samples of one population. With r independent features
     besides the intercept, the fit is ``p_i - c ~ c (1 - c) x_i' b`` with b of covariance
-    ``(c (1 - c) X'X)^-1``, so ``N value / (c (1 - c))`` is asymptotically chi-square with r degrees of freedom.
-    Hence ``expected = r c (1 - c) / N`` and ``sd = sqrt(2 r) c (1 - c) / N``. Snoke et al. condition
+    ``(c (1 - c) X'X)^-1``, so ``N value / (c (1 - c))`` is asymptotically chi-square with r degrees of
+    freedom. Hence ``expected = r c (1 - c) / N`` and ``sd = sqrt(2 r) c (1 - c) / N``. Snoke et al. condition
     on the original table and let only the other one vary; their expectation is the same times ``1 - c``.
 
     Parameters

@@ -153,8 +153,8 @@ def risk(
 def _above(
     sizes: np.ndarray[Any, np.dtype[np.int64]], threshold: float
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    # 1/f > t as 1 > t f: with t = 0.2 a class of 5 is not above, whatever 1/5 rounds to.
-    return threshold * sizes < 1.0
+    # Division rounds correctly, so 1/5 is the very number that 0.2 denotes; the product 49 * (1/49) is not 1.
+    return 1.0 / sizes > threshold
 
 
 def _journalist(
