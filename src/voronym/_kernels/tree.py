@@ -1,13 +1,14 @@
 """A k-d tree that records leave: build, remove, nearest, farthest.
 
-The tree is balanced and implicit: node v has children 2v and 2v+1, leaf l is node ``leaves + l``. A leaf has room
-for `ROOM` records, its living ones in front, stored column by column so that the distances to all of them are a
-few vector instructions. Every node has the box of its living records, the lowest index among them
-(`NOBODY` where none is left) and their largest distance to a fixed centre.
+The tree is balanced. A leaf has room for `ROOM` records, the living ones in front; up to `LANES` leaves
+form a group, up to `LANES` groups a group of the next level, up to the root. Coordinates and boxes are stored column
+by column, so that the distances to a whole leaf and the bounds of a whole group are a few vector instructions. For
+each of its lanes a group has the box of the living records in it, the lowest index among them (`NOBODY` where
+none is left) and their largest distance to a fixed centre.
 
 Boxes bound computed distances, not just true ones. Rounding is monotone: for x between low and high,
 ``x - q`` computed lies between ``low - q`` and ``high - q`` computed, and so do squares and sums taken in the
-same order. A node is passed over only if its bound is worse than what has been found, or equal and its
+same order. A lane is passed over only if its bound is worse than what has been found, or equal and its
 lowest index higher. Hence the answers, ties included, are those of a scan over all records.
 """
 
@@ -23,27 +24,31 @@ from voronym._kernels import kernel
 from voronym._kernels.plain import insert
 
 ROOM = 32
+LANES = 16
 NOBODY = np.iinfo(np.int64).max
 SLACK = 1.0 + 1e-9  # for bounds through square roots, which rounding does not respect
 TINY = 1e-290  # the same, where squares fall below the range of normal numbers
 
 
 class Tree(NamedTuple):
-    """The arrays of a tree, made by `grow`."""
+    """The arrays of a tree, made by `grow`. The groups of the lowest level come first, the root last."""
 
     points: NDArray[np.float64]  # (leaves, d + 1, ROOM); the last row is the distance to the centre
     index: NDArray[np.int64]  # (leaves, ROOM)
     count: NDArray[np.int64]  # (leaves,) living records
     where: NDArray[np.int64]  # (n,) leaf * ROOM + place
-    box: NDArray[np.float64]  # (2 leaves, 2, d)
-    first: NDArray[np.int64]  # (2 leaves,) lowest living index
-    reach: NDArray[np.float64]  # (2 leaves,) largest distance to the centre
+    box: NDArray[np.float64]  # (groups, 2, d, LANES)
+    first: NDArray[np.int64]  # (groups, LANES) lowest living index
+    reach: NDArray[np.float64]  # (groups, LANES) largest distance to the centre
+    child: NDArray[np.int64]  # (groups,) leaf or group in lane 0
+    parent: NDArray[np.int64]  # (groups,) group * LANES + lane above; -1 for the root
     center: NDArray[np.float64]  # (d,)
-    stack: NDArray[np.int64]  # scratch for searches
-    bounds: NDArray[np.float64]
-    near: NDArray[np.float64]  # (ROOM,) scratch for distances
-    dirty: NDArray[np.int64]  # scratch for leaves to be updated
     query: NDArray[np.float64]  # (d,) the point asked about
+    stack: NDArray[np.int64]  # scratch for searches: group * LANES + lane
+    bounds: NDArray[np.float64]  # and their bounds
+    near: NDArray[np.float64]  # (ROOM,) scratch for distances
+    lanes: NDArray[np.float64]  # (2, LANES) scratch for bounds
+    dirty: NDArray[np.int64]  # scratch for leaves to be fitted
 
 
 def grow(X: NDArray[np.float64], center: NDArray[np.float64]) -> Tree:
@@ -52,21 +57,35 @@ def grow(X: NDArray[np.float64], center: NDArray[np.float64]) -> Tree:
     leaves = 1
     while leaves * ROOM < n:
         leaves *= 2
-    depth = leaves.bit_length() + 2
+    levels = [max(1, leaves // LANES)]
+    while levels[-1] > 1:
+        levels.append(max(1, levels[-1] // LANES))
+    groups = sum(levels)
+    child, parent = np.empty(groups, np.int64), np.empty(groups, np.int64)
+    start = below = 0  # the first of this level, and of the one below
+    for size in levels:
+        here = np.arange(size)
+        child[start : start + size] = below + here * LANES
+        parent[start : start + size] = (start + size) * LANES + here
+        start, below = start + size, start
+    parent[-1] = -1
     tree = Tree(
         points=np.zeros((leaves, d + 1, ROOM)),
         index=np.zeros((leaves, ROOM), np.int64),
         count=np.zeros(leaves, np.int64),
         where=np.empty(n, np.int64),
-        box=np.empty((2 * leaves, 2, d)),
-        first=np.full(2 * leaves, NOBODY),
-        reach=np.empty(2 * leaves),
+        box=np.zeros((groups, 2, d, LANES)),
+        first=np.full((groups, LANES), NOBODY),
+        reach=np.zeros((groups, LANES)),
+        child=child,
+        parent=parent,
         center=np.ascontiguousarray(center),
-        stack=np.empty(2 * depth, np.int64),
-        bounds=np.empty(2 * depth),
-        near=np.empty(ROOM),
-        dirty=np.empty(leaves, np.int64),
         query=np.empty(d),
+        stack=np.empty((len(levels) + 1) * LANES, np.int64),
+        bounds=np.empty((len(levels) + 1) * LANES),
+        near=np.empty(ROOM),
+        lanes=np.empty((2, LANES)),
+        dirty=np.empty(leaves, np.int64),
     )
     build(tree, X.copy(), np.arange(n), np.zeros(2 * leaves, np.int64), np.full(2 * leaves, n))
     return tree
@@ -105,7 +124,7 @@ def select(rows, order, start, stop, middle, axis):
 
 @kernel
 def build(tree, rows, order, start, stop):
-    """Split the records at the median of the widest column, down to the leaves; then fill boxes upwards."""
+    """Split the records at the median of the widest column, down to the leaves; then fit boxes upwards."""
     d = rows.shape[1]
     leaves = len(tree.count)
     for node in range(1, leaves):
@@ -136,23 +155,23 @@ def build(tree, rows, order, start, stop):
             tree.index[leaf, i - a] = order[i]
             tree.where[order[i]] = leaf * ROOM + i - a
         fit_leaf(tree, leaf)
-    for node in range(leaves - 1, 0, -1):
-        fit_node(tree, node)
+    for group in range(len(tree.child) - 1):
+        fit_lane(tree, group)
 
 
 @kernel
 def fit_leaf(tree, leaf):
-    """Fit the box of a leaf to its living records."""
+    """Fit the lane of a leaf to its living records."""
     d = tree.points.shape[1] - 1
     count = tree.count[leaf]
-    node = len(tree.count) + leaf
+    group, lane = leaf // LANES, leaf % LANES
     first = NOBODY
     reach = 0.0
     for i in range(count):
         first = min(first, tree.index[leaf, i])
         reach = max(reach, tree.points[leaf, d, i])
-    tree.first[node] = first
-    tree.reach[node] = reach
+    tree.first[group, lane] = first
+    tree.reach[group, lane] = reach
     for j in range(d):
         low = math.inf
         high = -math.inf
@@ -160,28 +179,32 @@ def fit_leaf(tree, leaf):
             value = tree.points[leaf, j, i]
             low = min(low, value)
             high = max(high, value)
-        tree.box[node, 0, j] = low
-        tree.box[node, 1, j] = high
+        tree.box[group, 0, j, lane] = low
+        tree.box[group, 1, j, lane] = high
 
 
 @kernel
-def fit_node(tree, node):
-    """Fit the box of a node to those of its children; return whether anything changed."""
-    left, right = 2 * node, 2 * node + 1
-    changed = False
-    first = min(tree.first[left], tree.first[right])
-    reach = max(tree.reach[left], tree.reach[right])
-    if first != tree.first[node] or reach != tree.reach[node]:
-        changed = True
-        tree.first[node] = first
-        tree.reach[node] = reach
+def fit_lane(tree, group):
+    """Fit the lane above a group to the lanes of the group; return whether anything changed."""
+    above, lane = tree.parent[group] // LANES, tree.parent[group] % LANES
+    first = NOBODY
+    reach = 0.0
+    for i in range(LANES):
+        first = min(first, tree.first[group, i])
+        reach = max(reach, tree.reach[group, i])
+    changed = first != tree.first[above, lane] or reach != tree.reach[above, lane]
+    tree.first[above, lane] = first
+    tree.reach[above, lane] = reach
     for j in range(tree.box.shape[2]):
-        low = min(tree.box[left, 0, j], tree.box[right, 0, j])
-        high = max(tree.box[left, 1, j], tree.box[right, 1, j])
-        if low != tree.box[node, 0, j] or high != tree.box[node, 1, j]:
+        low = math.inf
+        high = -math.inf
+        for i in range(LANES):
+            low = min(low, tree.box[group, 0, j, i])
+            high = max(high, tree.box[group, 1, j, i])
+        if low != tree.box[above, 0, j, lane] or high != tree.box[above, 1, j, lane]:
             changed = True
-            tree.box[node, 0, j] = low
-            tree.box[node, 1, j] = high
+            tree.box[above, 0, j, lane] = low
+            tree.box[above, 1, j, lane] = high
     return changed
 
 
@@ -189,12 +212,10 @@ def fit_node(tree, node):
 def remove(tree, members, size):
     """Take records out of the tree."""
     d = tree.points.shape[1] - 1
-    leaves = len(tree.count)
     touched = 0
     for q in range(size):
         place = tree.where[members[q]]
-        leaf = place // ROOM
-        i = place % ROOM
+        leaf, i = place // ROOM, place % ROOM
         tree.count[leaf] -= 1
         last = tree.count[leaf]
         if i != last:
@@ -203,54 +224,85 @@ def remove(tree, members, size):
             moved = tree.index[leaf, last]
             tree.index[leaf, i] = moved
             tree.where[moved] = place
-        if tree.reach[leaves + leaf] >= 0.0:
-            tree.reach[leaves + leaf] = -1.0  # noted already; fitting sets it again
+        if tree.reach[leaf // LANES, leaf % LANES] >= 0.0:
+            tree.reach[leaf // LANES, leaf % LANES] = -1.0  # noted already; fitting sets it again
             tree.dirty[touched] = leaf
             touched += 1
     for t in range(touched):
         fit_leaf(tree, tree.dirty[t])
     for t in range(touched):
-        node = (leaves + tree.dirty[t]) // 2
-        while node > 0 and fit_node(tree, node):
-            node //= 2
+        group = tree.dirty[t] // LANES
+        while tree.parent[group] >= 0 and fit_lane(tree, group):
+            group = tree.parent[group] // LANES
 
 
 @kernel
-def leaf_distances(tree, leaf):
-    """Fill ``tree.near`` with the squared distances of the records of a leaf to ``tree.query``."""
-    block = tree.points[leaf]
-    near = tree.near
-    value = tree.query[0]
-    for i in range(ROOM):
-        difference = block[0, i] - value
+def leaf_distances(points, leaf, query, near):
+    """Fill ``near`` with the squared distances of the records of a leaf to ``query``.
+
+    The innermost loops take single arrays: a tuple of them is copied at each call that is not inlined. Their
+    length comes from the array, not from `ROOM`: LLVM unrolls loops of known length before it vectorises.
+    """
+    room = points.shape[2]
+    value = query[0]
+    for i in range(room):
+        difference = points[leaf, 0, i] - value
         near[i] = difference * difference
-    for j in range(1, len(tree.query)):
-        value = tree.query[j]
-        for i in range(ROOM):
-            difference = block[j, i] - value
+    for j in range(1, len(query)):
+        value = query[j]
+        for i in range(room):
+            difference = points[leaf, j, i] - value
             near[i] += difference * difference
 
 
 @kernel
-def lower_bound(tree, node):
-    """Return the least squared distance from ``tree.query`` to the box of a node."""
-    total = 0.0
-    for j in range(len(tree.query)):
-        value = tree.query[j]
-        low = tree.box[node, 0, j] - value
-        high = value - tree.box[node, 1, j]
-        gap = max(low, high, 0.0)
-        total += gap * gap
-    return total
+def lower_bounds(box, group, query, out):
+    """Fill the least squared distances from ``query`` to the boxes of a group."""
+    lanes = box.shape[3]
+    for i in range(lanes):
+        out[0, i] = 0.0
+    for j in range(len(query)):
+        value = query[j]
+        for i in range(lanes):
+            below = box[group, 0, j, i] - value
+            above = value - box[group, 1, j, i]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            out[0, i] += gap * gap
 
 
 @kernel
-def scan_leaf(tree, leaf, size, found, distances, members):
-    """Put the living records of a leaf into the list of the nearest."""
-    leaf_distances(tree, leaf)
-    for i in range(tree.count[leaf]):
-        if found < size or tree.near[i] <= distances[size - 1]:
-            found = insert(distances, members, found, size, tree.near[i], tree.index[leaf, i])
+def upper_bounds(box, group, query, center, out):
+    """Fill, for the boxes of a group, the greatest squared distances from ``query``, and the greatest products.
+
+    The products are those of center - x, x in the box, with query - center.
+    """
+    lanes = box.shape[3]
+    for i in range(lanes):
+        out[0, i] = 0.0
+        out[1, i] = 0.0
+    for j in range(len(query)):
+        value = query[j]
+        c = center[j]
+        side = value - c
+        for i in range(lanes):
+            low = box[group, 0, j, i]
+            high = box[group, 1, j, i]
+            below = value - low
+            above = high - value
+            gap = below if below > above else above
+            out[0, i] += gap * gap
+            below = (c - low) * side
+            above = (c - high) * side
+            out[1, i] += below if below > above else above
+
+
+@kernel
+def scan_leaf(index, leaf, count, near, size, found, distances, members):
+    """Put the records of a leaf, at distances ``near``, into the list of the nearest."""
+    for i in range(count):
+        if found < size or near[i] <= distances[size - 1]:
+            found = insert(distances, members, found, size, near[i], index[leaf, i])
     return found
 
 
@@ -258,103 +310,103 @@ def scan_leaf(tree, leaf, size, found, distances, members):
 def nearest(tree, leaf, size, distances, members):
     """Fill the ``size`` records nearest to ``tree.query``, which lies in a leaf; sorted by distance and index.
 
-    The search begins in the leaf and climbs: at each ancestor the other child is searched if it may hold
+    The search begins in the leaf and climbs: at each level the other lanes are searched if they may hold
     a nearer record.
     """
-    leaves = len(tree.count)
-    stack, bounds = tree.stack, tree.bounds
-    found = scan_leaf(tree, leaf, size, 0, distances, members)
-    climb = leaves + leaf
-    while climb > 1:
-        stack[0] = climb ^ 1
-        bounds[0] = lower_bound(tree, climb ^ 1)
-        climb //= 2
-        top = 1
-        while top > 0:
-            top -= 1
-            node, bound = stack[top], bounds[top]
-            if tree.first[node] == NOBODY:
-                continue
-            if found == size:
-                worst = distances[size - 1]
-                if bound > worst or (bound == worst and tree.first[node] > members[size - 1]):
-                    continue
-            if node >= leaves:
-                found = scan_leaf(tree, node - leaves, size, found, distances, members)
-                continue
-            near, far = 2 * node, 2 * node + 1
-            near_bound, far_bound = lower_bound(tree, near), lower_bound(tree, far)
-            if far_bound < near_bound:
-                near, far = far, near
-                near_bound, far_bound = far_bound, near_bound
-            stack[top], bounds[top] = far, far_bound
-            stack[top + 1], bounds[top + 1] = near, near_bound
-            top += 2
+    stack, bounds, lanes, query = tree.stack, tree.bounds, tree.lanes, tree.query
+    lowest = max(1, len(tree.count) // LANES)
+    leaf_distances(tree.points, leaf, query, tree.near)
+    found = scan_leaf(tree.index, leaf, tree.count[leaf], tree.near, size, 0, distances, members)
+    came = leaf
+    while came >= 0:
+        group = came // LANES
+        known = came % LANES
+        came = tree.parent[group]
+        top = 0
+        while True:
+            lower_bounds(tree.box, group, query, lanes)
+            worst = distances[size - 1] if found == size else math.inf
+            begin = top
+            for lane in range(LANES):
+                if lanes[0, lane] <= worst and lane != known and tree.first[group, lane] != NOBODY:
+                    stack[top] = group * LANES + lane
+                    bounds[top] = lanes[0, lane]
+                    if top > begin and bounds[top] > bounds[top - 1]:  # the nearest is to be on top
+                        stack[top], stack[top - 1] = stack[top - 1], stack[top]
+                        bounds[top], bounds[top - 1] = bounds[top - 1], bounds[top]
+                    top += 1
+            known = -1
+            group = -1
+            while top > 0 and group < 0:
+                top -= 1
+                above, lane = stack[top] // LANES, stack[top] % LANES
+                if found == size:
+                    worst = distances[size - 1]
+                    if bounds[top] > worst or (
+                        bounds[top] == worst and tree.first[above, lane] > members[size - 1]
+                    ):
+                        continue
+                below = tree.child[above] + lane
+                if above >= lowest:
+                    group = below
+                else:
+                    leaf_distances(tree.points, below, query, tree.near)
+                    found = scan_leaf(
+                        tree.index, below, tree.count[below], tree.near, size, found, distances, members
+                    )
+            if group < 0:
+                break
     return found
 
 
 @kernel
-def upper_bound(tree, node, radius):
-    """Return a bound on the squared distance from ``tree.query`` to the living records of a node.
-
-    The lesser of two: to the farthest corner of the box; and, with c the centre, r the query and R the reach,
-    |x - r|² = |x - c|² + |r - c|² - 2 (x - c)(r - c), where |x - c| <= R and the product is least at a corner.
-    """
-    corner = 0.0
-    product = 0.0
-    for j in range(len(tree.query)):
-        value = tree.query[j]
-        low, high = tree.box[node, 0, j], tree.box[node, 1, j]
-        gap = max(value - low, high - value)
-        corner += gap * gap
-        c = tree.center[j]
-        product += max((c - low) * (value - c), (c - high) * (value - c))
-    reach = tree.reach[node]
-    ball = reach * reach + radius * radius + 2.0 * min(reach * radius, product)
-    scale = (reach + radius) * (reach + radius)
-    return min(corner, ball + scale * (SLACK - 1.0) + TINY)
-
-
-@kernel
 def farthest(tree):
-    """Return the living record farthest from ``tree.query``, ties by lowest index, and the squared distance."""
-    leaves = len(tree.count)
-    stack, bounds = tree.stack, tree.bounds
+    """Return the living record farthest from ``tree.query``, ties by lowest index, and the squared distance.
+
+    Of a lane's two bounds the lesser counts: to the farthest corner of the box; and, with c the centre, r the query
+    and R the reach, |x - r|² = |x - c|² + |r - c|² + 2 (c - x)(r - c), where |x - c| <= R.
+    """
+    stack, bounds, lanes, query = tree.stack, tree.bounds, tree.lanes, tree.query
+    lowest = max(1, len(tree.count) // LANES)
     radius = 0.0
-    for j in range(len(tree.query)):
-        radius += (tree.query[j] - tree.center[j]) ** 2
+    for j in range(len(query)):
+        radius += (query[j] - tree.center[j]) ** 2
     radius = math.sqrt(radius)
     best = -1.0
     chosen = NOBODY
-    stack[0] = 1
-    bounds[0] = math.inf
-    top = 1
-    while top > 0:
-        top -= 1
-        node, bound = stack[top], bounds[top]
-        if bound < best or (bound == best and tree.first[node] > chosen):
-            continue
-        if node >= leaves:
-            leaf = node - leaves
-            leaf_distances(tree, leaf)
-            for i in range(tree.count[leaf]):
-                distance = tree.near[i]
-                if distance > best or (distance == best and tree.index[leaf, i] < chosen):
-                    best = distance
-                    chosen = tree.index[leaf, i]
-            continue
-        near, far = 2 * node, 2 * node + 1
-        near_bound = -2.0 if tree.first[near] == NOBODY else upper_bound(tree, near, radius)
-        far_bound = -2.0 if tree.first[far] == NOBODY else upper_bound(tree, far, radius)
-        if far_bound < near_bound:
-            near, far = far, near
-            near_bound, far_bound = far_bound, near_bound
-        if near_bound >= best:
-            stack[top], bounds[top] = near, near_bound
-            top += 1
-        if far_bound >= best:
-            stack[top], bounds[top] = far, far_bound
-            top += 1
+    group = len(tree.child) - 1
+    top = 0
+    while group >= 0:
+        upper_bounds(tree.box, group, query, tree.center, lanes)
+        begin = top
+        for lane in range(LANES):
+            reach = tree.reach[group, lane]
+            ball = reach * reach + radius * radius + 2.0 * min(reach * radius, lanes[1, lane])
+            ball += (reach + radius) * (reach + radius) * (SLACK - 1.0) + TINY
+            bound = min(lanes[0, lane], ball)
+            if bound >= best and tree.first[group, lane] != NOBODY:
+                stack[top] = group * LANES + lane
+                bounds[top] = bound
+                if top > begin and bound < bounds[top - 1]:  # the farthest is to be on top
+                    stack[top], stack[top - 1] = stack[top - 1], stack[top]
+                    bounds[top], bounds[top - 1] = bounds[top - 1], bounds[top]
+                top += 1
+        group = -1
+        while top > 0 and group < 0:
+            top -= 1
+            above, lane = stack[top] // LANES, stack[top] % LANES
+            if bounds[top] < best or (bounds[top] == best and tree.first[above, lane] > chosen):
+                continue
+            below = tree.child[above] + lane
+            if above >= lowest:
+                group = below
+            else:
+                leaf_distances(tree.points, below, query, tree.near)
+                for i in range(tree.count[below]):
+                    distance = tree.near[i]
+                    if distance > best or (distance == best and tree.index[below, i] < chosen):
+                        best = distance
+                        chosen = tree.index[below, i]
     return chosen, best
 
 
@@ -373,7 +425,7 @@ def all_distances(tree, distances, indices):
     filled = 0
     for leaf in range(len(tree.count)):
         if tree.count[leaf] > 0:
-            leaf_distances(tree, leaf)
+            leaf_distances(tree.points, leaf, tree.query, tree.near)
             for i in range(tree.count[leaf]):
                 distances[filled] = tree.near[i]
                 indices[filled] = tree.index[leaf, i]
