@@ -1,0 +1,208 @@
+"""Measuring a whole table: what joins, what is refused, what never changes the result."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voronym.errors import InputError, SchemaError
+from voronym.evaluate import measure
+from voronym.privacy import Finding, KAnonymity, base, register
+
+RNG = np.random.default_rng(0)
+BEFORE = pl.DataFrame(
+    {
+        "age": RNG.integers(18, 90, 60),
+        "pay": RNG.exponential(1000, 60).round(2),
+        "sex": np.where(RNG.random(60) < 0.5, "f", "m"),
+        "ill": RNG.choice(["flu", "cold", "none"], 60),
+        "name": [f"person {i}" for i in range(60)],
+    }
+)
+# Sorted by age, cells of five at their mean; sex is published as the cell's first.
+CELL = np.empty(60, int)
+CELL[np.argsort(BEFORE["age"].to_numpy(), kind="stable")] = np.arange(60) // 5
+AFTER = BEFORE.drop("name").with_columns(
+    age=pl.Series([BEFORE["age"].to_numpy()[c == CELL].mean() for c in CELL]),
+    pay=pl.Series([BEFORE["pay"].to_numpy()[c == CELL].mean() for c in CELL]),
+    sex=pl.Series([BEFORE["sex"].to_list()[np.flatnonzero(c == CELL)[0]] for c in CELL]),
+)
+KEYS = ["age", "pay", "sex"]
+
+
+def test_a_table_alone():
+    found = measure(AFTER, keys=KEYS, confidential=["ill"])
+    assert found.risk.k == 5
+    assert [f.model for f in found.findings] == ["k-anonymity"]
+    assert found.holds
+    assert found.utility is found.linkage is found.basis is None
+    assert repr(found) == "Measurement(60 records, k=5, 3 keys)"
+    assert "k = 5" in str(found)
+
+
+def test_required_models_decide_and_others_are_only_measured():
+    assert measure(AFTER, keys=KEYS, models=["k-anonymity=5"]).holds
+    found = measure(AFTER, keys=KEYS, models=[KAnonymity(6), "k-anonymity=2"])
+    assert not found.holds
+    assert [f.holds for f in found.findings] == [False, True]
+
+
+def test_a_registered_model_joins(monkeypatch):
+    monkeypatch.setattr(base, "_registry", dict(base._registry))
+
+    @register("classes")
+    class ByClass:
+        """Measures something about the confidential column."""
+
+        name = "classes"
+        required = None
+
+        def measure(self, frame, schema):
+            if not schema.confidential:
+                raise InputError("it needs a confidential column")
+            return Finding("classes", float(frame[schema.confidential[0]].n_unique()), None, True)
+
+        @classmethod
+        def parse(cls, text):
+            assert text is None
+            return cls()
+
+    found = measure(AFTER, keys=KEYS, confidential=["ill"])
+    assert {f.model: f.value for f in found.findings} == {"k-anonymity": 5.0, "classes": 3.0}
+    without = measure(AFTER, keys=KEYS)
+    assert [f.model for f in without.findings] == ["k-anonymity"]
+    assert any("classes: not measured" in note for note in without.notes)
+
+
+def test_beside_the_original():
+    found = measure(AFTER, keys=KEYS, confidential=["ill"], original=BEFORE, aligned=True)
+    assert found.original_risk.k == 1
+    assert found.linkage.kind == "measured"
+    assert found.basis == "aligned"
+    assert 0 < found.linkage.rate.value <= 1 / 5
+    assert [i.column for i in found.intervals] == ["age", "pay"]
+    assert 0 < found.utility.information_loss < 100
+    assert "ill" in [c.name for c in found.utility.columns]
+    json.dumps(found.to_dict(), allow_nan=False)
+    for part in ("Privacy", "record linkage", "information loss", "(the original: k = 1"):
+        assert part in str(found)
+
+
+def test_shuffled_rows_give_a_bound_and_the_same_utility():
+    aligned = measure(AFTER, keys=KEYS, original=BEFORE, aligned=True)
+    order = np.random.default_rng(1).permutation(60)
+    known = measure(AFTER[order], keys=KEYS, original=BEFORE, aligned=order)
+    assert known.linkage.rate.value == pytest.approx(aligned.linkage.rate.value)
+    assert known.utility.information_loss == pytest.approx(aligned.utility.information_loss)
+    assert [i.sd.value for i in known.intervals] == [i.sd.value for i in aligned.intervals]
+    blind = measure(AFTER[order], keys=KEYS, original=BEFORE)
+    assert blind.linkage.kind == "upper bound"
+    assert blind.basis == "nearest"
+    assert blind.linkage.rate.value >= aligned.linkage.rate.value
+    assert blind.utility.information_loss is None
+    assert blind.utility["age"].variance_ratio == pytest.approx(aligned.utility["age"].variance_ratio)
+
+
+def test_a_part_of_the_original_was_released():
+    rows = np.arange(0, 60, 2)
+    found = measure(AFTER[rows], keys=KEYS, original=BEFORE, aligned=rows)
+    assert found.linkage.rate.population == 60
+    assert found.intervals[0].sd.n == 30
+    assert found.utility.information_loss is not None
+
+
+@settings(max_examples=8)
+@given(st.permutations(range(60)), st.permutations(range(60)))
+def test_order_index_and_library_change_nothing(rows, lines):
+    expected = measure(AFTER, keys=KEYS, confidential=["ill"], original=BEFORE)
+    table = AFTER[list(rows)].to_pandas().set_axis(np.zeros(60))
+    found = measure(table, keys=KEYS, confidential=["ill"], original=BEFORE[list(lines)].to_arrow())
+    assert found.risk == expected.risk
+    assert found.findings == expected.findings
+    assert found.linkage == expected.linkage
+    assert found.intervals == expected.intervals
+    assert found.utility.pmse.value == pytest.approx(expected.utility.pmse.value, rel=1e-6)
+
+
+def test_progress_is_told():
+    told = []
+    measure(AFTER, keys=KEYS, original=BEFORE, progress=told.append)
+    assert {step.stage for step in told} == {"count", "linkage", "utility"}
+    assert all(0 <= step.done <= 1 for step in told)
+
+
+def test_kinds_orders_and_places_reach_the_schema():
+    frame = pl.DataFrame(
+        {
+            "lat": [41.0, 41.2, 41.0, 41.2],
+            "lon": [2.0, 2.1, 2.0, 2.1],
+            "level": ["lo", "hi", "lo", "hi"],
+            "c": [1, 2, 1, 2],
+        }
+    )
+    found = measure(
+        frame,
+        keys=["lat", "lon", "level", "c"],
+        original=frame,
+        aligned=True,
+        kinds={"c": "nominal"},
+        orders={"level": ["lo", "hi"]},
+        locations=[("lat", "lon")],
+    )
+    assert found.utility["c"].total_variation == 0.0
+    assert set(found.utility.loss_by_key) == {"lat, lon", "level", "c"}
+    assert found.linkage.rate.value == 0.5
+    with pytest.raises(SchemaError):
+        measure(frame, keys=["lat"], kinds={"c": "no such kind"})
+
+
+def test_keys_that_cannot_be_encoded_are_counted_and_the_rest_is_noted():
+    frame = pd.DataFrame({"v": pd.Series([1, "1", None, 1], dtype=object), "w": [1, 2, 3, 1]})
+    found = measure(frame, keys=["v", "w"], original=frame)
+    assert found.risk.histogram == {1: 2, 2: 1}
+    assert found.linkage is None
+    assert found.notes
+    assert found.utility["w"].wasserstein == 0.0
+
+
+def test_suppressed_keys_are_measured():
+    table = AFTER.with_columns(age=pl.when(pl.arange(60) < 3).then(None).otherwise(pl.col("age")))
+    found = measure(table, keys=KEYS, original=BEFORE, aligned=True)
+    assert found.linkage is not None
+    assert any("learned from both" in note for note in found.notes)
+    assert found.utility["age"].missing_after == 0.05
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"keys": ["agee"]}, "no column 'agee'"),
+        ({"keys": "age"}, "list of names"),
+        ({"keys": []}, "no key column"),
+        ({"confidential": ["illness"]}, "no column 'illness'"),
+        ({"confidential": ["age"]}, "one role"),
+        ({"original": BEFORE.drop("pay")}, "different columns.*'pay'"),
+        ({"original": BEFORE[:50], "aligned": True}, "50 rows, the table 60"),
+        ({"aligned": True}, "no original was given"),
+        ({"models": ["k-anonymity=0"]}, "whole number"),
+        ({"original": BEFORE, "percent": 0}, "percent"),
+        ({"original": BEFORE, "confidence": 1.5}, "confidence"),
+    ],
+)
+def test_bad_input_gets_one_clear_sentence(change, message):
+    with pytest.raises(InputError, match=message) as caught:
+        measure(AFTER, **{"keys": KEYS, **change})
+    assert "person" not in str(caught.value)
+
+
+def test_nothing_is_changed_and_the_same_call_gives_the_same_figures():
+    before, after = BEFORE.clone(), AFTER.clone()
+    one = measure(AFTER, keys=KEYS, original=BEFORE, targets=20, seed=4)
+    assert one.to_dict() == measure(AFTER, keys=KEYS, original=BEFORE, targets=20, seed=4).to_dict()
+    assert one.linkage.rate.n == 20
+    assert before.equals(BEFORE)
+    assert after.equals(AFTER)
