@@ -5,9 +5,26 @@ it); `codec` keys to points and back (`encoders`, `build`); `read` files and que
 `statistical`, `sql`); `write` a release to a file, verified by `check`, which imports nothing of the library.
 """
 
+from voronym.table.clean import tidy
 from voronym.table.codec import Block, Codec
 from voronym.table.frame import as_frame
 from voronym.table.infer import Proposal, check_other
+from voronym.table.read import read
 from voronym.table.schema import Column, Kind, Role, Schema
+from voronym.table.write import WriteReceipt, write
 
-__all__ = ["Block", "Codec", "Column", "Kind", "Proposal", "Role", "Schema", "as_frame", "check_other"]
+__all__ = [
+    "Block",
+    "Codec",
+    "Column",
+    "Kind",
+    "Proposal",
+    "Role",
+    "Schema",
+    "WriteReceipt",
+    "as_frame",
+    "check_other",
+    "read",
+    "tidy",
+    "write",
+]

@@ -30,9 +30,7 @@ def _pyreadstat() -> Any:
     try:
         import pyreadstat
     except ImportError:
-        raise MissingExtraError(
-            "this file needs pyreadstat: pip install 'voronym[stat]'"
-        ) from None
+        raise MissingExtraError("this file needs pyreadstat: pip install 'voronym[stat]'") from None
     return pyreadstat
 
 

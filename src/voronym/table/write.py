@@ -1,8 +1,8 @@
 """Write a release to a file, count its key combinations again from the bytes, and only then publish it.
 
 The file is made under a temporary name in the same folder, flushed to the disk, re-read by `check`, which
-shares no code with the writers, and renamed into place when the count holds. Whatever happens before that, a broken
-count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it was.
+shares no code with the writers, and renamed into place when the count holds. Whatever happens before that, a
+broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it was.
 """
 
 from __future__ import annotations

@@ -1,0 +1,104 @@
+"""Read a table from a file or a query: the suffix decides how."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from voronym.errors import ReadError
+from voronym.table import columnar, delimited, sql, statistical
+
+TEXT = (".csv", ".tsv", ".txt")
+DATABASE = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+COLUMNAR: dict[str, Callable[[Path], Any]] = {
+    ".parquet": columnar.read_parquet,
+    ".feather": columnar.read_arrow,
+    ".arrow": columnar.read_arrow,
+    ".ipc": columnar.read_arrow,
+}
+SUFFIXES = (*TEXT, *COLUMNAR, *statistical.READERS, *DATABASE)
+
+
+def read(
+    source: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    query: str | None = None,
+    format: str | None = None,  # noqa: A002 - what everybody calls it
+    encoding: str | None = None,
+) -> nw.DataFrame[Any]:
+    r"""Read a table.
+
+    Parameters
+    ----------
+    source : path or "postgresql://..." address
+        Text (.csv .tsv .txt), columnar (.parquet .feather .arrow .ipc), statistical (.sav .zsav .dta
+        .sas7bdat .xpt) or database (.duckdb .ddb .db .sqlite .sqlite3) file, or the address
+        of a PostgreSQL server.
+    delimiter : str, optional
+        Of a text file; found out by default.
+    query : str, optional
+        The SQL query, for databases.
+    format : str, optional
+        A suffix without its dot, where the file's own does not say what it is.
+    encoding : str, optional
+        Of a text or statistical file; UTF-8 by default.
+
+    Returns
+    -------
+    nw.DataFrame
+        On Polars. An empty cell of a text file is missing; types are inferred from all its rows, and codes
+        with leading zeros stay strings.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "people.csv")
+    ...     _ = file.write_text("age;zip\n30;08001\n40;08002\n")
+    ...     read(file).rows()
+    [(30, '08001'), (40, '08002')]
+    """
+    if (
+        isinstance(source, str)
+        and source.split("://", 1)[0] in ("postgresql", "postgres")
+        and "://" in source
+    ):
+        return nw.from_native(sql.read_postgresql(source, query), eager_only=True)
+    path = Path(source)
+    suffix = f".{format.lower().lstrip('.')}" if format else path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ReadError(
+            f"{path.name!r} has no suffix that says its format; known ones are {' '.join(SUFFIXES)}"
+        )
+    if query is not None and suffix not in DATABASE:
+        raise ReadError(f"{path.name!r} is not a database, so it takes no query")
+    try:
+        return nw.from_native(_read(path, suffix, delimiter, query, encoding), eager_only=True)
+    except FileNotFoundError:
+        raise ReadError(f"there is no file {path.name!r} in that folder; check the path") from None
+    except IsADirectoryError:
+        raise ReadError(f"{path.name!r} is a folder; name a file") from None
+    except OSError as error:
+        raise ReadError(
+            f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"
+        ) from None
+
+
+def _read(path: Path, suffix: str, delimiter: str | None, query: str | None, encoding: str | None) -> Any:
+    if path.stat().st_size == 0:
+        raise ReadError(f"{path.name!r} is empty")
+    if path.is_dir():
+        raise IsADirectoryError
+    if suffix in TEXT:
+        given = "\t" if delimiter is None and suffix == ".tsv" else delimiter
+        return delimited.read_file(path, delimiter=given, encoding=encoding)
+    if suffix in COLUMNAR:
+        return COLUMNAR[suffix](path)
+    if suffix in DATABASE:
+        return sql.read_database(path, query)
+    return statistical.read_file(path, suffix=suffix, encoding=encoding)

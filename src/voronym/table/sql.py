@@ -1,0 +1,138 @@
+"""Tables from a query to DuckDB, SQLite or PostgreSQL. Connections are read-only.
+
+Passwords and values stay out of messages: of a failed query only what the server says about its grammar or
+its names is passed on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import polars as pl
+
+from voronym.errors import MissingExtraError, ReadError
+from voronym.table.frame import listing
+
+_PLAIN = (bool, int, float, str, bytes)
+SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+def read_database(path: Path, query: str | None) -> pl.DataFrame:
+    """Run a query on a DuckDB or SQLite file; its first bytes say which."""
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start == SQLITE_MAGIC:
+        return _sqlite(path, query)
+    if start[8:12] == b"DUCK":
+        return _duckdb(path, query)
+    raise ReadError(f"{path.name!r} is neither an SQLite nor a DuckDB database, whatever its suffix says")
+
+
+def _sqlite(path: Path, query: str | None) -> pl.DataFrame:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)) as base:
+            if query is None:
+                names = "select name from sqlite_master where type in ('table', 'view') order by name"
+                raise _no_query(path.name, [row[0] for row in base.execute(names)])
+            cursor = base.execute(query)
+            return _frame(cursor.description, cursor.fetchall())
+    except sqlite3.Error as error:
+        known = isinstance(error, sqlite3.OperationalError)
+        raise ReadError(_failed(f"SQLite file {path.name!r}", error, str(error) if known else "")) from None
+
+
+def _duckdb(path: Path, query: str | None) -> pl.DataFrame:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("this file needs DuckDB: pip install 'voronym[sql]'") from None
+    try:
+        with duckdb.connect(str(path), read_only=True) as base:
+            if query is None:
+                raise _no_query(path.name, [row[0] for row in base.execute("show tables").fetchall()])
+            cursor = base.execute(query)
+            return _frame(cursor.description, cursor.fetchall())
+    except duckdb.Error as error:
+        known = isinstance(error, (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException))
+        raise ReadError(_failed(f"DuckDB file {path.name!r}", error, str(error) if known else "")) from None
+
+
+def read_postgresql(address: str, query: str | None) -> pl.DataFrame:
+    """Run a query on a PostgreSQL server, in a read-only transaction."""
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError("PostgreSQL needs psycopg: pip install 'voronym[sql]'") from None
+    if query is None:
+        raise ReadError("a database needs a query, such as query='select * from patients'")
+    try:
+        connection = psycopg.connect(address, connect_timeout=15)
+    except psycopg.Error as error:
+        reason = next(iter(str(error).strip().splitlines()), "")
+        raise ReadError(
+            _failed("the PostgreSQL server", error, reason, what="could not connect to")
+        ) from None
+    try:
+        with connection:
+            connection.read_only = True
+            with connection.cursor() as cursor:
+                cursor.execute(query)  # type: ignore[call-overload, unused-ignore]
+                if cursor.description is None:
+                    raise ReadError("the query gives no table; it should be a select")
+                names = [(column.name,) for column in cursor.description]
+                return _frame(names, cursor.fetchall())
+    except psycopg.Error as error:
+        grammar = (error.sqlstate or "").startswith("42")  # syntax and names; other classes may quote values
+        raise ReadError(
+            _failed("PostgreSQL", error, error.diag.message_primary or "" if grammar else "")
+        ) from None
+
+
+def _frame(description: Any, rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
+    if not description:
+        raise ReadError("the query gives no table; it should be a select")
+    names = [column[0] for column in description]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ReadError(
+            f"the query gives several columns called {listing(repeated)}; name them apart with 'as'"
+        )
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return pl.DataFrame([_column(name, values) for name, values in zip(names, columns, strict=True)])
+
+
+def _column(name: str, values: Sequence[Any]) -> pl.Series:
+    import datetime as dt
+    import decimal
+
+    types = Counter(type(value) for value in values if value is not None)
+    simple = {*_PLAIN, dt.date, dt.datetime, dt.time, dt.timedelta, decimal.Decimal, list, dict}
+    if not types:
+        return pl.Series(name, [None] * len(values), dtype=pl.Null)
+    if set(types) <= {int, float}:
+        return pl.Series(name, values, strict=False, dtype=pl.Float64 if float in types else None)
+    if len(types) > 1:
+        counts = ", ".join(f"{count} {kind.__name__}" for kind, count in types.most_common())
+        raise ReadError(f"column {name!r} of the query mixes types ({counts}); cast it to one")
+    if next(iter(types)) not in simple:  # UUIDs, network addresses, ranges: as text
+        return pl.Series(name, [None if value is None else str(value) for value in values])
+    try:
+        return pl.Series(name, list(values))
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise ReadError(f"column {name!r} of the query does not fit a single type; cast it to one") from None
+
+
+def _no_query(name: str, tables: list[str]) -> ReadError:
+    there = f"its tables are: {listing(tables)}" if tables else "it has no tables"
+    return ReadError(f"{name!r} is a database and needs a query; {there}")
+
+
+def _failed(where: str, error: Exception, reason: str, *, what: str = "the query failed on") -> str:
+    first = next(iter(reason.strip().splitlines()), "")
+    return f"{what} {where}: {first or type(error).__name__}"
