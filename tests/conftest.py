@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, settings
 
 from voronym import datasets
 
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile(
+    "house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
 settings.load_profile("house")
 
 

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 LIBRARIES = ["polars", "pandas", "pyarrow"]
 
-_words = st.sampled_from(["a", "b", "ß", "漢字", "=1+1", "-x", "@home", "a,b", 'q"q', " lead", "new\nline", "'"])
+_words = st.sampled_from(
+    ["a", "b", "ß", "漢字", "=1+1", "-x", "@home", "a,b", 'q"q', " lead", "new\nline", "'"]
+)
 _KINDS = {
     "int": st.integers(-5, 5),
     "big": st.integers(10**9, 10**9 + 50),
@@ -37,7 +39,9 @@ def key_tables(draw: st.DrawFn, max_rows: int = 24) -> tuple[dict[str, list[obje
         values = _KINDS[kind]
         if draw(st.booleans()):
             values = st.none() | values
-        columns[f"key {index} {kind}"] = draw(st.lists(values, min_size=n, max_size=n).filter(lambda v: any(x is not None for x in v)))
+        columns[f"key {index} {kind}"] = draw(
+            st.lists(values, min_size=n, max_size=n).filter(lambda v: any(x is not None for x in v))
+        )
     columns["secret"] = [f"s{i}" for i in range(n)]
     columns["name"] = [f"person {i}" for i in range(n)]
     return columns, draw(st.integers(2, n // 2))
@@ -51,7 +55,9 @@ def build(columns: dict[str, list[object]], library: str) -> object:
     if library == "pyarrow":
         return pa.table(columns)
     frame = pd.DataFrame(columns)
-    frame.index = pd.Index([f"row {i % 3}" for i in range(len(frame))])  # repeated labels: positions must be used
+    frame.index = pd.Index(
+        [f"row {i % 3}" for i in range(len(frame))]
+    )  # repeated labels: positions must be used
     return frame
 
 

@@ -42,13 +42,18 @@ def test_the_straight_line():
 
 
 def test_published_keys_are_the_means_of_their_cells():
-    made = release(keys=["age", "cost"], confidential=["diagnosis", "days"], other=["nationality"], drop_undeclared=True)
+    made = release(
+        keys=["age", "cost"], confidential=["diagnosis", "days"], other=["nationality"], drop_undeclared=True
+    )
     evidence = made._evidence
     ages = patients()["age"].to_numpy()
     published = made.table["age"].to_numpy()
     for cell in evidence.partition.cells():
         rows = np.flatnonzero(np.isin(evidence.order, cell))
-        assert set(published[rows]) == {round(ages[cell].mean())} or abs(published[rows][0] - ages[cell].mean()) <= 0.5
+        assert (
+            set(published[rows]) == {round(ages[cell].mean())}
+            or abs(published[rows][0] - ages[cell].mean()) <= 0.5
+        )
 
 
 def test_rows_follow_their_confidential_values():
@@ -124,7 +129,15 @@ def test_degenerate_tables():
     assert one.table["a"].dtype == pl.Int64
 
 
-@pytest.mark.parametrize("empty", [pl.DataFrame(), pl.DataFrame({"a": []}), pd.DataFrame({"a": []}), pa.table({"a": pa.array([], pa.int64())})])
+@pytest.mark.parametrize(
+    "empty",
+    [
+        pl.DataFrame(),
+        pl.DataFrame({"a": []}),
+        pd.DataFrame({"a": []}),
+        pa.table({"a": pa.array([], pa.int64())}),
+    ],
+)
 def test_empty_tables(empty):
     with pytest.raises(vr.InputError, match="no (columns|records)"):
         vr.anonymize(empty, keys=["a"], k=2)
@@ -149,16 +162,27 @@ def test_repeated_and_numbered_column_names():
 
 def test_no_category_and_no_index_of_the_original_survive():
     table = pd.DataFrame(
-        {"city": pd.Categorical([SECRET, *(["Reus", "Salou"] * 6)][:12]), "age": range(12)}, index=[f"{SECRET}{i}" for i in range(12)]
+        {"city": pd.Categorical([SECRET, *(["Reus", "Salou"] * 6)][:12]), "age": range(12)},
+        index=[f"{SECRET}{i}" for i in range(12)],
     )
     table.attrs["source"] = SECRET
     made = vr.anonymize(table, keys=["city", "age"], k=6)
     assert list(made.table.index) == list(range(12))
     assert not made.table.attrs
     assert SECRET not in list(made.table["city"].cat.categories)
-    polars_table = pl.DataFrame({"city": pl.Series(table["city"].astype(str).tolist(), dtype=pl.Enum([SECRET, "Reus", "Salou"])), "age": range(12)})
-    assert SECRET not in vr.anonymize(polars_table, keys=["city", "age"], k=6).table["city"].dtype.categories.to_list()
-    arrow = pa.table({"city": pa.array(table["city"].astype(str).tolist()).dictionary_encode(), "age": range(12)}).replace_schema_metadata({"source": SECRET})
+    polars_table = pl.DataFrame(
+        {
+            "city": pl.Series(table["city"].astype(str).tolist(), dtype=pl.Enum([SECRET, "Reus", "Salou"])),
+            "age": range(12),
+        }
+    )
+    assert (
+        SECRET
+        not in vr.anonymize(polars_table, keys=["city", "age"], k=6).table["city"].dtype.categories.to_list()
+    )
+    arrow = pa.table(
+        {"city": pa.array(table["city"].astype(str).tolist()).dictionary_encode(), "age": range(12)}
+    ).replace_schema_metadata({"source": SECRET})
     out = vr.anonymize(arrow, keys=["city", "age"], k=6).table
     assert SECRET not in out["city"].chunk(0).dictionary.to_pylist()
     assert not out.schema.metadata
@@ -168,7 +192,9 @@ def test_no_message_holds_a_value():
     rows = [SECRET, "1", "2", "3"]
     attempts = [
         lambda: vr.anonymize(pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "numeric"}, k=2),
-        lambda: vr.anonymize(pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "ordinal"}, orders={"a": ["1", "2", "3"]}, k=2),
+        lambda: vr.anonymize(
+            pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "ordinal"}, orders={"a": ["1", "2", "3"]}, k=2
+        ),
         lambda: vr.anonymize(pd.DataFrame({"a": [SECRET, 1, 2.5, None]}), keys=["a"], k=2),
         lambda: vr.anonymize(pl.DataFrame({"a": [1.0, float("inf"), 2.0]}), keys=["a"], k=2),
         lambda: vr.anonymize(pl.DataFrame({"a": rows}), keys=["a"], kinds={"a": "datetime"}, k=2),

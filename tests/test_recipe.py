@@ -17,7 +17,9 @@ SCHEMA = vr.Schema.build(
     orders={"sex": ["male", "female"]},
     drop_undeclared=True,
 )
-values = st.one_of(st.integers(-(2**31), 2**31), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.booleans())
+values = st.one_of(
+    st.integers(-(2**31), 2**31), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.booleans()
+)
 
 
 @given(

@@ -45,7 +45,9 @@ def test_progress_may_stop_the_work(name):
 
 
 def _broken(labels):
-    return Algorithm("broken", lambda X, k, **_: labels(X, k), "none", "none", "none", max_size=lambda k: 2 * k - 1)
+    return Algorithm(
+        "broken", lambda X, k, **_: labels(X, k), "none", "none", "none", max_size=lambda k: 2 * k - 1
+    )
 
 
 def test_the_contract_catches_a_small_cell():

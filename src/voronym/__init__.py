@@ -1,1 +1,56 @@
-"""voronym publishes tables about people without exposing them."""
+"""voronym publishes tables about people without exposing them.
+
+A release is a partition, a centroid per cell, and a proof that every cell has k.
+"""
+
+from importlib.metadata import version as _version
+
+from voronym import datasets
+from voronym.anonymize import anonymize
+from voronym.compare import compare
+from voronym.errors import (
+    GuaranteeError,
+    InputError,
+    MissingExtraError,
+    ReadError,
+    SchemaError,
+    VoronymError,
+    WriteError,
+)
+from voronym.evaluate.measure import measure
+from voronym.microaggregate import information_loss, microaggregate, standardize
+from voronym.partition import Partition
+from voronym.privacy import Finding, KAnonymity
+from voronym.recipe import Recipe
+from voronym.registry import algorithm, algorithms
+from voronym.release import Release
+from voronym.table.read import read
+from voronym.table.schema import Schema
+
+__version__ = _version("voronym")
+
+__all__ = [
+    "Finding",
+    "GuaranteeError",
+    "InputError",
+    "KAnonymity",
+    "MissingExtraError",
+    "Partition",
+    "ReadError",
+    "Recipe",
+    "Release",
+    "Schema",
+    "SchemaError",
+    "VoronymError",
+    "WriteError",
+    "algorithm",
+    "algorithms",
+    "anonymize",
+    "compare",
+    "datasets",
+    "information_loss",
+    "measure",
+    "microaggregate",
+    "read",
+    "standardize",
+]

@@ -10,6 +10,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym import registry
 from voronym.errors import GuaranteeError, InputError
@@ -20,8 +21,7 @@ from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
 from voronym.release import Evidence, Release
 from voronym.table.codec import Codec
-from voronym.table.frame import as_frame, tidy
-from voronym.table.schema import Kind, Schema, check_other
+from voronym.table import Kind, Schema, as_frame, check_other, read, tidy
 
 
 def anonymize(
@@ -98,7 +98,7 @@ def anonymize(
     """
     tell = silent if progress is None else progress
     clock = _Clock()
-    frame = as_frame(data)
+    frame = read(data) if isinstance(data, (str, Path)) else as_frame(data)
     if recipe is None:
         schema = Schema.build(
             frame,
@@ -125,7 +125,10 @@ def anonymize(
     else:
         _enough(recipe.k, len(frame))
         models = recipe.models
-    required = [KAnonymity(recipe.k), *(parse_model(model) if isinstance(model, str) else model for model in models)]
+    required = [
+        KAnonymity(recipe.k),
+        *(parse_model(model) if isinstance(model, str) else model for model in models),
+    ]
     schema = recipe.schema
     notes = list(check_other(frame, schema))
 
@@ -160,23 +163,25 @@ def anonymize(
 
 
 def _assemble(
-    frame: nw.DataFrame[Any], published: nw.DataFrame[Any], labels: Any, order: Any, schema: Schema
+    frame: nw.DataFrame[Any],
+    published: nw.DataFrame[Any],
+    labels: NDArray[np.int64],
+    order: NDArray[np.int64],
+    schema: Schema,
 ) -> nw.DataFrame[Any]:
     """Put the released columns together in the original's order of columns and a new order of rows."""
+    kept = [name for name in frame.columns if schema[name].role != "identifier"]
     keys = published[labels[order]]
-    rest = frame[order]
-    columns = []
-    for name in frame.columns:
-        role = schema[name].role
-        if role != "identifier":
-            columns.append((keys if role == "key" else rest)[name])
-    return tidy(columns)
+    rest = frame.select(name for name in kept if name not in schema.keys)[order]
+    return tidy(nw.concat([keys, rest], how="horizontal").select(kept))
 
 
 def _enough(k: int, n: int) -> int:
     """Check k; too few records for it is a guarantee that cannot be met."""
     if isinstance(k, int) and k > n > 0:
-        raise GuaranteeError(f"k={k} cannot be reached with {n} records: there are fewer records than that in all")
+        raise GuaranteeError(
+            f"k={k} cannot be reached with {n} records: there are fewer records than that in all"
+        )
     return check_k(k, n)
 
 

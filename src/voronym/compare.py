@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from voronym.microaggregate import information_loss, microaggregate
 from voronym.microaggregate.front import OneCellWarning, check_k
 from voronym.progress import Progress, Step, silent
 from voronym.table.codec import Codec
-from voronym.table.frame import as_frame
-from voronym.table.schema import Kind, Schema
+from voronym.table import Kind, Schema, as_frame, read
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def compare(
     tell = silent if progress is None else progress
     if not keys:
         raise InputError("name at least one key column to compare methods on")
-    frame = as_frame(data)
+    frame = read(data) if isinstance(data, (str, Path)) else as_frame(data)
     schema = Schema.build(
         frame, keys=keys, kinds=kinds, orders=orders, locations=locations, drop_undeclared=True
     )
@@ -107,7 +107,11 @@ def compare(
     sizes = [check_k(value, len(X)) for value in k]
     if methods is None:
         several = X.shape[1] > 1
-        names = [m.name for m in registry.algorithms().values() if m.name != "auto" and not (several and m.univariate)]
+        names = [
+            m.name
+            for m in registry.algorithms().values()
+            if m.name != "auto" and not (several and m.univariate)
+        ]
     else:
         names = [registry.get(name).name for name in methods]
     rows, skipped = [], {}
@@ -129,7 +133,15 @@ def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int)
         part = microaggregate(X, k, method=name, seed=seed)
     seconds = time.perf_counter() - start
     released = part.centroids(X)[part.labels]
-    rate = record_linkage(X, released, truth=np.arange(len(X)), seed=seed)
+    rate = record_linkage(X, released, truth=np.arange(len(X)), seed=seed).rate
     return Row(
-        name, k, information_loss(X, part), rate.value, rate.low, rate.high, part.n_cells, int(part.sizes.max()), seconds
+        name,
+        k,
+        information_loss(X, part),
+        rate.value,
+        rate.low,
+        rate.high,
+        part.n_cells,
+        int(part.sizes.max()),
+        seconds,
     )

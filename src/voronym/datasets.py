@@ -75,7 +75,7 @@ def hospital(n: int = 1000, *, seed: int = 0) -> pl.DataFrame:
     grown = np.minimum(age, 18) / 18
     weight = np.round(rng.normal(8 + grown * np.where(male, 70, 58), 2 + 10 * grown), 1)
     days = np.maximum(1, np.rint(rng.gamma(3.0, (mean_days + age / 40) / 3.0))).astype(np.int64)
-    cost = np.round(days * rng.lognormal(6.2, 0.25, n) + 400, 2)
+    cost = 50 * np.rint((days * rng.lognormal(6.2, 0.25, n) + 400) / 50).astype(np.int64)
     start = date(2025, 1, 1)
     winter = rng.random(n) < 0.3
     day = np.where(winter, rng.integers(0, 90, n), rng.integers(0, 365, n))
@@ -88,7 +88,9 @@ def hospital(n: int = 1000, *, seed: int = 0) -> pl.DataFrame:
             "zip": [f"{code:05d}" for code in district],
             "nationality": rng.choice(_NATIONS[0], n, p=_NATIONS[1]),
             "admitted": [start + timedelta(days=int(offset)) for offset in day],
-            "weight": pl.Series([None if lost else float(w) for w, lost in zip(weight, rng.random(n) < 0.03, strict=True)]),
+            "weight": pl.Series(
+                [None if lost else float(w) for w, lost in zip(weight, rng.random(n) < 0.03, strict=True)]
+            ),
             "diagnosis": [_DIAGNOSES[index][0] for index in kind],
             "days": days,
             "cost": cost,
@@ -148,7 +150,9 @@ def _find(name: str) -> Path:
         raise ReadError(f"there is no {name}.csv in the folder that VORONYM_DATA names")
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != _SHA256[name]:
-        raise ReadError(f"{name}.csv is not the reference file: its SHA-256 begins {found[:12]}, not {_SHA256[name][:12]}")
+        raise ReadError(
+            f"{name}.csv is not the reference file: its SHA-256 begins {found[:12]}, not {_SHA256[name][:12]}"
+        )
     return path
 
 

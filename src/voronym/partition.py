@@ -40,7 +40,9 @@ class Partition:
     def __post_init__(self) -> None:
         given = np.asarray(self.labels)
         if given.ndim != 1 or given.size == 0:
-            raise InputError(f"labels must be a non-empty vector, one cell per record; got shape {given.shape}")
+            raise InputError(
+                f"labels must be a non-empty vector, one cell per record; got shape {given.shape}"
+            )
         if not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"labels must be integers, not {given.dtype}")
         _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
@@ -111,6 +113,4 @@ class Partition:
 
     def __repr__(self) -> str:
         stated = "" if self.k is None else f", k={self.k}"
-        return (
-            f"Partition({self.n} records in {self.n_cells} cells of {self.sizes.min()}..{self.sizes.max()}{stated})"
-        )
+        return f"Partition({self.n} records in {self.n_cells} cells of {self.sizes.min()}..{self.sizes.max()}{stated})"

@@ -91,7 +91,11 @@ class Recipe:
             raise InputError(f"the recipe has format {data['format']}, this version reads format {FORMAT}")
         if "schema" not in data:
             raise InputError("the recipe has no [schema]: it must state the role of every column")
-        kept = {name: data[name] for name in ("k", "method", "options", "seed", "time_limit", "versions") if name in data}
+        kept = {
+            name: data[name]
+            for name in ("k", "method", "options", "seed", "time_limit", "versions")
+            if name in data
+        }
         return cls(schema=Schema.from_dict(data["schema"]), models=tuple(data.get("models", ())), **kept)
 
     def to_toml(self) -> str:
@@ -119,7 +123,9 @@ class Recipe:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the recipe {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+            raise InputError(
+                f"cannot read the recipe {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+            ) from None
         if path.suffix != ".json":
             return cls.from_toml(text)
         try:

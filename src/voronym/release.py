@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from voronym.errors import GuaranteeError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
+from voronym.microaggregate import information_loss
 from voronym.partition import Partition
 from voronym.privacy import Finding, Model
 from voronym.recipe import Recipe
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 from voronym.table.write import WriteReceipt, write
-
-if TYPE_CHECKING:
-    from voronym.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,9 @@ class Release:
         broken = [finding for finding in self.findings if not finding.holds]
         if broken:
             raise GuaranteeError(
-                "the table does not keep its promise: " + "; ".join(map(str, broken)) + ". Nothing was released."
+                "the table does not keep its promise: "
+                + "; ".join(map(str, broken))
+                + ". Nothing was released."
             )
 
     @property
@@ -98,9 +98,7 @@ class Release:
         """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
         if self._evidence is None:
             return None
-        X, part = self._evidence.X, self._evidence.partition
-        total = float(np.square(X - X.mean(axis=0)).sum())
-        return 100 * part.sse(X) / total if total else 0.0
+        return information_loss(self._evidence.X, self._evidence.partition)
 
     @cached_property
     def risk(self) -> Risk:
@@ -115,7 +113,7 @@ class Release:
         return utility(self._evidence.original, self._frame, self.schema, aligned=self._evidence.order)
 
     def write(
-        self, path: str | Path, *, overwrite: bool = False, delimiter: str = ",", progress: Progress | None = None
+        self, path: str | Path, *, overwrite: bool = False, delimiter: str | None = None
     ) -> WriteReceipt:
         """Write the table, count its classes again in the written bytes, and only then give it its name.
 
@@ -126,7 +124,7 @@ class Release:
         overwrite : bool
             Whether a file that is there may be replaced.
         delimiter : str
-            Between the cells of a CSV.
+            Between the cells of a CSV; by default a comma, or a tab for ``.tsv``.
 
         Raises
         ------
@@ -134,7 +132,12 @@ class Release:
             The file could not be written or did not pass its check; nothing is left in its place.
         """
         return write(
-            self._frame, path, keys=self.schema.keys, k=self.recipe.k, overwrite=overwrite, delimiter=delimiter
+            self._frame,
+            path,
+            keys=self.schema.keys,
+            k=self.recipe.k,
+            overwrite=overwrite,
+            delimiter=delimiter,
         )
 
     def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
@@ -142,7 +145,7 @@ class Release:
 
         The internal version compares with the originals. The public one is built from the release alone.
         """
-        from voronym.report import write_report  # the report imports nothing from here; this breaks the cycle
+        from voronym.report import write_report  # a layer above: only when asked for
 
         return write_report(self, path, audience=audience)
 

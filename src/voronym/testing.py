@@ -35,7 +35,9 @@ def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:
     counts = Counter(tuple(repr(value) for value in row) for row in rows)
     few = [count for count in counts.values() if count < k]
     if few:
-        raise AssertionError(f"{len(few)} combinations of keys have fewer than k={k} records (least: {min(few)})")
+        raise AssertionError(
+            f"{len(few)} combinations of keys have fewer than k={k} records (least: {min(few)})"
+        )
 
 
 def check_algorithm(method: Algorithm) -> None:
@@ -66,7 +68,11 @@ def _check_one(method: Algorithm, X: np.ndarray[Any, np.dtype[np.float64]], k: i
 
     def run() -> Partition:
         return method.function(
-            X, k, space=Euclidean(), rng=np.random.default_rng(3), progress=lambda step: told.append(step.done)
+            X,
+            k,
+            space=Euclidean(),
+            rng=np.random.default_rng(3),
+            progress=lambda step: told.append(step.done),
         )
 
     part = run()
@@ -78,7 +84,9 @@ def _check_one(method: Algorithm, X: np.ndarray[Any, np.dtype[np.float64]], k: i
     if part.sizes.min() < k:
         raise AssertionError(f"{where}: a cell has {part.sizes.min()} records")
     if method.max_size is not None and part.sizes.max() > method.max_size(k):
-        raise AssertionError(f"{where}: a cell has {part.sizes.max()} records, more than {method.max_size(k)}")
+        raise AssertionError(
+            f"{where}: a cell has {part.sizes.max()} records, more than {method.max_size(k)}"
+        )
     if run() != part:
         raise AssertionError(f"{where}: the same seed gave another partition")
     if any(not 0 <= share <= 1 for share in told):

@@ -36,14 +36,28 @@ def voronym(monkeypatch, capsys, tmp_path):
 
 
 def test_anonymize_writes_a_checked_file(voronym, tmp_path):
-    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 4, "--report", "r.html", "--save-recipe", "r.toml")
+    code, _, err = voronym(
+        "anonymize",
+        "patients.csv",
+        "-o",
+        "out.csv",
+        *ROLES,
+        "-k",
+        4,
+        "--report",
+        "r.html",
+        "--save-recipe",
+        "r.toml",
+    )
     assert code == 0, err
     assert count_csv(tmp_path / "out.csv", ["age", "sex", "zip"]) >= 4
     assert "counted in the file" in err
     assert "<html" in (tmp_path / "r.html").read_text(encoding="utf-8")
     code, _, err = voronym("anonymize", "patients.csv", "-o", "again.parquet", "--recipe", "r.toml")
     assert code == 0, err
-    assert sorted(vr.read("again.parquet").to_native()["cost"]) == sorted(vr.read("out.csv").to_native()["cost"])
+    assert sorted(vr.read("again.parquet").to_native()["cost"]) == sorted(
+        vr.read("out.csv").to_native()["cost"]
+    )
 
 
 def test_json_is_json_and_nothing_else(voronym):
@@ -51,7 +65,12 @@ def test_json_is_json_and_nothing_else(voronym):
     assert code == 0
     told = json.loads(out)
     assert told["written"]["k_counted"] >= 5
-    for words in (["measure", "out.csv", "--key", "age,sex,zip"], ["compare", "patients.csv", "--key", "age,sex", "-k", "3"], ["methods"], ["inspect", "patients.csv"]):
+    for words in (
+        ["measure", "out.csv", "--key", "age,sex,zip"],
+        ["compare", "patients.csv", "--key", "age,sex", "-k", "3"],
+        ["methods"],
+        ["inspect", "patients.csv"],
+    ):
         code, out, err = voronym(*words, "--json")
         assert code == 0, err
         json.loads(out)
@@ -61,7 +80,9 @@ def test_a_guarantee_that_cannot_be_met_is_exit_code_3_and_no_file(voronym, tmp_
     code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 121)
     assert code == 3
     assert "120 records" in err
-    code, _, err = voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 3, "--model", "k-anonymity=100")
+    code, _, err = voronym(
+        "anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", 3, "--model", "k-anonymity=100"
+    )
     assert code == 3
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
 
@@ -105,7 +126,9 @@ def test_an_output_that_exists_is_kept(voronym, tmp_path):
 
 
 def test_compare_prints_a_table_and_writes_a_plot(voronym, tmp_path):
-    code, out, err = voronym("compare", "patients.csv", "--key", "age,weight", "-k", "3,5", "--report", "c.html")
+    code, out, err = voronym(
+        "compare", "patients.csv", "--key", "age,weight", "-k", "3,5", "--report", "c.html"
+    )
     assert code == 0, err
     for name in ("mdav", "md", "vmdav"):
         assert name in out
@@ -143,7 +166,17 @@ def test_version_and_help(voronym):
 def test_ctrl_c_leaves_nothing_half_written(tmp_path):
     vr.datasets.hospital(60000, seed=4).write_csv(tmp_path / "patients.csv")
     command = [sys.executable, "-c", "from voronym.cli import main; main()"]
-    words = ["anonymize", "patients.csv", "-o", "out.csv", "--key", "age,zip,admitted,weight,cost", "--drop-undeclared", "--method", "md"]
+    words = [
+        "anonymize",
+        "patients.csv",
+        "-o",
+        "out.csv",
+        "--key",
+        "age,zip,admitted,weight,cost",
+        "--drop-undeclared",
+        "--method",
+        "md",
+    ]
     with subprocess.Popen([*command, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(4)
         process.send_signal(signal.SIGINT)

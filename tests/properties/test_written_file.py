@@ -24,7 +24,13 @@ def release_of(columns, k, library, method, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return vr.anonymize(
-            build(columns, library), keys=keys, confidential=["secret"], identifiers=["name"], k=k, method=method, **options
+            build(columns, library),
+            keys=keys,
+            confidential=["secret"],
+            identifiers=["name"],
+            k=k,
+            method=method,
+            **options,
         )
 
 
@@ -39,7 +45,9 @@ def methods_for(columns):
 def test_the_written_file_is_k_anonymous(suffix, data, drawn, library):
     columns, k = drawn
     keys = [name for name in columns if name.startswith("key")]
-    method = data.draw(st.sampled_from([m for m in methods_for(columns) if not vr.algorithms()[m].univariate]))
+    method = data.draw(
+        st.sampled_from([m for m in methods_for(columns) if not vr.algorithms()[m].univariate])
+    )
     release = release_of(columns, k, library, method)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"out{suffix}"
@@ -50,7 +58,10 @@ def test_the_written_file_is_k_anonymous(suffix, data, drawn, library):
             assert b"person" not in path.read_bytes()
         else:
             table = pq.read_table(path)
-            assert min(Counter(zip(*(map(repr, table[key].to_pylist()) for key in keys), strict=True)).values()) >= k
+            assert (
+                min(Counter(zip(*(map(repr, table[key].to_pylist()) for key in keys), strict=True)).values())
+                >= k
+            )
             assert "name" not in table.column_names
             assert b"person" not in path.read_bytes()
 
@@ -63,7 +74,9 @@ def test_the_rest_of_the_table_is_kept(drawn, library):
     table = release.table
     assert type(table) is type(build(columns, library))
     secret = table["secret"]
-    assert sorted(secret.to_list() if hasattr(secret, "to_list") else secret.to_pylist()) == sorted(columns["secret"])
+    assert sorted(secret.to_list() if hasattr(secret, "to_list") else secret.to_pylist()) == sorted(
+        columns["secret"]
+    )
 
 
 @given(drawn=key_tables())
@@ -84,13 +97,19 @@ def test_chunks_change_nothing(drawn):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         one, other = (
-            vr.anonymize(table, keys=keys, confidential=["secret"], identifiers=["name"], k=k) for table in (whole, chunked)
+            vr.anonymize(table, keys=keys, confidential=["secret"], identifiers=["name"], k=k)
+            for table in (whole, chunked)
         )
     assert one._evidence.partition == other._evidence.partition
     assert sorted(map(repr, one.table.rows())) == sorted(map(repr, other.table.rows()))
 
 
-@given(seed=st.integers(0, 2**32), n=st.integers(8, 60), k=st.integers(2, 4), method=st.sampled_from(["mdav", "md", "auto"]))
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(8, 60),
+    k=st.integers(2, 4),
+    method=st.sampled_from(["mdav", "md", "auto"]),
+)
 @settings(max_examples=40)
 def test_row_order_changes_nothing_where_there_are_no_ties(seed, n, k, method):
     import numpy as np

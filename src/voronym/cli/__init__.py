@@ -23,7 +23,9 @@ for verb in (demo, anonymize, measure, compare, inspect, methods):
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+def root(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
     """Publish tables about people without exposing them."""
     if version:
         from importlib.metadata import version as installed

@@ -21,24 +21,47 @@ def register(app: typer.Typer) -> None:
 
 def anonymize(
     source: common.Source,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the release; the suffix chooses the format.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Where to write the release; the suffix chooses the format."),
+    ],
     key: common.Keys = None,
     confidential: common.Confidential = None,
-    identifier: Annotated[list[str] | None, typer.Option("--identifier", help="Columns that name a person; dropped.")] = None,
-    other: Annotated[list[str] | None, typer.Option("--other", help="Harmless columns; kept as they are.")] = None,
-    drop_undeclared: Annotated[bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")] = False,
+    identifier: Annotated[
+        list[str] | None, typer.Option("--identifier", help="Columns that name a person; dropped.")
+    ] = None,
+    other: Annotated[
+        list[str] | None, typer.Option("--other", help="Harmless columns; kept as they are.")
+    ] = None,
+    drop_undeclared: Annotated[
+        bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")
+    ] = False,
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
-    k: Annotated[int, typer.Option("-k", help="Least number of records that share a combination of keys.")] = 5,
+    k: Annotated[
+        int, typer.Option("-k", help="Least number of records that share a combination of keys.")
+    ] = 5,
     method: Annotated[str, typer.Option("--method", help="See `voronym methods`.")] = "auto",
-    option: Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the method.")] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")] = None,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")] = None,
-    recipe: Annotated[Path | None, typer.Option("--recipe", help="Take roles, method and models from a recipe.")] = None,
-    save_recipe: Annotated[Path | None, typer.Option("--save-recipe", help="Write the recipe (TOML or JSON).")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the method.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")
+    ] = None,
+    recipe: Annotated[
+        Path | None, typer.Option("--recipe", help="Take roles, method and models from a recipe.")
+    ] = None,
+    save_recipe: Annotated[
+        Path | None, typer.Option("--save-recipe", help="Write the recipe (TOML or JSON).")
+    ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the internal report (HTML).")] = None,
-    public_report: Annotated[Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")] = None,
+    public_report: Annotated[
+        Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
+    ] = None,
     delimiter: common.Delimiter = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
@@ -59,7 +82,9 @@ def anonymize(
     with common.ticker(not json) as progress:
         frame = read(source, delimiter=delimiter, query=query)
         if recipe is not None:
-            if any((key, confidential, identifier, other, kind, order, location, option, model, drop_undeclared)):
+            if any(
+                (key, confidential, identifier, other, kind, order, location, option, model, drop_undeclared)
+            ):
                 raise InputError("--recipe states roles, kinds, options and models; leave those options out")
             release = make(frame, recipe=Recipe.load(recipe), progress=progress)
         else:
@@ -73,7 +98,9 @@ def anonymize(
                 **common.column_options(kind, order, location),
                 k=k,
                 method=method,
-                options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
+                options={
+                    name: common.value_of(text) for name, text in common.pairs(option, "--option").items()
+                },
                 models=common.names(model),
                 time_limit=time_limit,
                 seed=seed,
@@ -87,7 +114,12 @@ def anonymize(
         if public_report is not None:
             release.report(public_report, audience="public")
     if json:
-        written = {"path": str(receipt.path), "rows": receipt.rows, "k_counted": receipt.k_counted, "sha256": receipt.sha256}
+        written = {
+            "path": str(receipt.path),
+            "rows": receipt.rows,
+            "k_counted": receipt.k_counted,
+            "sha256": receipt.sha256,
+        }
         common.emit({**release.to_dict(), "written": written})
     else:
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
@@ -114,7 +146,10 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line("information loss", f"{loss:.2f} % of the keys' variance")
     line("counted in the file", f"k = {receipt.k_counted}")
     if receipt.guarded_cells:
-        line("guarded", f"{receipt.guarded_cells:,} text cells could have been spreadsheet formulas; they got an apostrophe")
+        line(
+            "guarded",
+            f"{receipt.guarded_cells:,} text cells could have been spreadsheet formulas; they got an apostrophe",
+        )
     line("written", receipt.path)
     for path in others:
         line("", path)

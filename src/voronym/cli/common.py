@@ -20,13 +20,28 @@ from voronym.progress import Progress, Step
 if TYPE_CHECKING:
     from rich.console import Console
 
-Source = Annotated[str, typer.Argument(help="The table: CSV, Parquet, Arrow, SPSS, Stata, SAS, a database file or address.")]
-Keys = Annotated[list[str] | None, typer.Option("--key", help="Columns an intruder may know; masked. Repeat, or use commas.")]
-Confidential = Annotated[list[str] | None, typer.Option("--confidential", help="Sensitive columns; kept as they are.")]
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")]
-Orders = Annotated[list[str] | None, typer.Option("--order", help="COLUMN=low<mid<high: the levels of an ordinal column.")]
-Locations = Annotated[list[str] | None, typer.Option("--location", help="LAT,LON: two columns that are a place.")]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", help="Between CSV cells; found by itself if not given.")]
+Source = Annotated[
+    str, typer.Argument(help="The table: CSV, Parquet, Arrow, SPSS, Stata, SAS, a database file or address.")
+]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option("--key", help="Columns an intruder may know; masked. Repeat, or use commas."),
+]
+Confidential = Annotated[
+    list[str] | None, typer.Option("--confidential", help="Sensitive columns; kept as they are.")
+]
+Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")
+]
+Orders = Annotated[
+    list[str] | None, typer.Option("--order", help="COLUMN=low<mid<high: the levels of an ordinal column.")
+]
+Locations = Annotated[
+    list[str] | None, typer.Option("--location", help="LAT,LON: two columns that are a place.")
+]
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", help="Between CSV cells; found by itself if not given.")
+]
 Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choices.")]
@@ -100,7 +115,9 @@ def column_options(
         if len(parts) != 2 or not all(parts):
             raise InputError(f"--location takes two columns, LAT,LON, not {item!r}")
         places.append((parts[0], parts[1]))
-    levels = {name: [level.strip() for level in text.split("<")] for name, text in pairs(orders, "--order").items()}
+    levels = {
+        name: [level.strip() for level in text.split("<")] for name, text in pairs(orders, "--order").items()
+    }
     return {"kinds": pairs(kinds, "--kind"), "orders": levels, "locations": places}
 
 

@@ -26,7 +26,9 @@ def compare(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
+    ] = None,
     delimiter: common.Delimiter = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
@@ -55,9 +57,9 @@ def compare(
             progress=progress,
         )
     if report is not None:
-        from voronym.report import write_comparison
+        from voronym.report import render_comparison, write_page
 
-        write_comparison(result, report)
+        write_page(render_comparison(result), report)
     if json:
         common.emit(result.to_dict())
     else:
@@ -69,7 +71,12 @@ def _show(result: Comparison, report: Path | None) -> None:
     from rich.table import Table
 
     out = Console(highlight=False)
-    table = Table(title=f"{result.records:,} records, keys {', '.join(result.keys)}", title_justify="left", box=None, padding=(0, 2))
+    table = Table(
+        title=f"{result.records:,} records, keys {', '.join(result.keys)}",
+        title_justify="left",
+        box=None,
+        padding=(0, 2),
+    )
     for heading in ("k", "method", "loss %", "", "linked %", "cells", "largest", "seconds"):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
     worst = max((row.loss for row in result.rows), default=0.0) or 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,9 +18,15 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where to write the files.")] = Path("voronym-demo"),
-    records: Annotated[int, typer.Option("--records", "-n", help="How many patients to make up.", min=10)] = 1000,
-    k: Annotated[int, typer.Option("-k", help="Least number of patients that share a combination of keys.")] = 5,
+    folder: Annotated[Path, typer.Option("--folder", help="Where to write the files.")] = Path(
+        "voronym-demo"
+    ),
+    records: Annotated[
+        int, typer.Option("--records", "-n", help="How many patients to make up.", min=10)
+    ] = 1000,
+    k: Annotated[
+        int, typer.Option("-k", help="Least number of patients that share a combination of keys.")
+    ] = 5,
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
@@ -28,7 +34,6 @@ def demo(
     from voronym import datasets
     from voronym.anonymize import anonymize
     from voronym.cli.anonymize import show
-    from voronym.table.frame import as_frame
 
     out = common.console()
     with common.ticker(not json) as progress:
@@ -51,26 +56,26 @@ def demo(
     if json:
         common.emit({**release.to_dict(), "folder": str(folder)})
         return
-    out.print(f"\n[bold]{records:,} made-up patients[/] as they are in the hospital's file:")
-    out.print(_sample(as_frame(patients)))
-    out.print("\nand in the release, names gone, keys shared by at least "
-              f"{release.risk.k} people, rows in a new order:")  # fmt: skip
-    out.print(_sample(as_frame(release.table)))
+    out.print(f"\n[bold]{records:,} made-up patients[/], as in the hospital's file:")
+    out.print(_sample(patients))
+    out.print(
+        f"\nThe release: no names, every combination of keys shared by {release.risk.k} or more, a new order:"
+    )
+    out.print(_sample(release.table))
     out.print()
     show(release, receipt, [report, public, folder / "recipe.toml"])
-    out.print(f"\nOpen [bold]{report}[/] in a browser. On your own file: [bold]voronym inspect FILE[/] first.")
+    out.print(
+        f"\nOpen [bold]{report}[/] in a browser.\nOn your own file, begin with [bold]voronym inspect FILE[/]."
+    )
 
 
-def _sample(frame: object, rows: int = 4) -> object:
+def _sample(table: Any, rows: int = 4) -> Any:
     """Return the first rows as a table for the terminal."""
-    from typing import Any, cast
-
     from rich.table import Table
 
-    shown = cast("Any", frame)
-    table = Table(box=None, padding=(0, 2), show_edge=False)
-    for name in shown.columns:
-        table.add_column(name, style="dim" if name in KEYS else "")
-    for row in shown.head(rows).rows():
-        table.add_row(*("–" if value is None else str(value) for value in row))
-    return table
+    shown = Table(box=None, padding=(0, 1, 0, 0), show_edge=False)
+    for name in table.columns:
+        shown.add_column(name, no_wrap=True, style="cyan" if name in KEYS else "")
+    for row in table.head(rows).rows():
+        shown.add_row(*("–" if value is None else str(value) for value in row))
+    return shown

@@ -13,7 +13,10 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    source: common.Source, delimiter: common.Delimiter = None, query: common.Query = None, json: common.Json = False
+    source: common.Source,
+    delimiter: common.Delimiter = None,
+    query: common.Query = None,
+    json: common.Json = False,
 ) -> None:
     """Propose a role and a kind for every column, and say why. You decide."""
     from voronym.table.read import read
@@ -23,7 +26,11 @@ def inspect(
         proposal = Schema.infer(read(source, delimiter=delimiter, query=query))
     if json:
         common.emit(
-            {"schema": proposal.schema.to_dict(), "reasons": dict(proposal.reasons), "warnings": list(proposal.warnings)}
+            {
+                "schema": proposal.schema.to_dict(),
+                "reasons": dict(proposal.reasons),
+                "warnings": list(proposal.warnings),
+            }
         )
     else:
         typer.echo(str(proposal))

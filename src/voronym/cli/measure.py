@@ -18,10 +18,18 @@ def measure(
     source: common.Source,
     key: common.Keys = None,
     confidential: common.Confidential = None,
-    original: Annotated[str | None, typer.Option("--original", help="The table it was made from, to attack and compare.")] = None,
-    aligned: Annotated[bool, typer.Option("--aligned", help="Row i of both tables is the same person.")] = False,
-    k: Annotated[int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", help="NAME=VALUE: demand a further guarantee.")] = None,
+    original: Annotated[
+        str | None, typer.Option("--original", help="The table it was made from, to attack and compare.")
+    ] = None,
+    aligned: Annotated[
+        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+    ] = False,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="NAME=VALUE: demand a further guarantee.")
+    ] = None,
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,

@@ -39,5 +39,7 @@ def methods(json: common.Json = False) -> None:
         table.add_column(heading)
     for row in rows:
         options = ", ".join(f"{name}={value}" for name, value in row["options"].items())  # type: ignore[attr-defined]
-        table.add_row(f"[bold]{row['name']}[/]", str(row["summary"]), str(row["guarantee"]), str(row["cost"]), options)
+        table.add_row(
+            f"[bold]{row['name']}[/]", str(row["summary"]), str(row["guarantee"]), str(row["cost"]), options
+        )
     Console(highlight=False).print(table)

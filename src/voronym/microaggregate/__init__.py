@@ -6,5 +6,6 @@ variable-size MDAV; `univariate` the optimum of a single column; `auto` the choi
 
 from voronym.microaggregate import auto, md, mdav, univariate, vmdav  # noqa: F401 - importing registers
 from voronym.microaggregate.front import microaggregate
+from voronym.microaggregate.loss import information_loss, standardize
 
-__all__ = ["microaggregate"]
+__all__ = ["information_loss", "microaggregate", "standardize"]
