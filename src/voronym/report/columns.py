@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -206,4 +206,44 @@ def _tally(values: Sequence[str | None]) -> dict[str | None, int]:
     out: dict[str | None, int] = {}
     for value in values:
         out[value] = out.get(value, 0) + 1
+    return out
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Cells with ``low`` to ``high`` records: how many there are, and the records in them."""
+
+    low: int
+    high: int
+    cells: int
+    records: int
+    label: str
+
+
+def bin_sizes(sizes: Mapping[int, int], most: int = 24) -> list[SizeBin]:
+    """Put sizes of cells into bins of whole numbers; a long tail ends in one open bin.
+
+    Examples
+    --------
+    >>> [(b.label, b.cells) for b in bin_sizes({5: 10, 7: 2})]
+    [('5', 10), ('6', 0), ('7', 2)]
+    """
+    if not sizes:
+        return [SizeBin(1, 1, 0, 0, "1")]
+    ordered = sorted((int(size), int(count)) for size, count in sizes.items())
+    low, high = ordered[0][0], ordered[-1][0]
+    running = np.cumsum([count for _, count in ordered])
+    usual = ordered[int(np.searchsorted(running, 0.98 * running[-1]))][0]
+    last = usual if high - low + 1 > most and high - low > 2 * (usual - low + 1) else high
+    step = max(1, math.ceil((last - low + 1) / most))
+    starts = list(range(low, last + 1, step))
+    spans = [(a, a + step - 1) for a in starts]
+    if spans[-1][1] < high:
+        spans.append((spans[-1][1] + 1, high))
+    out = []
+    for a, b in spans:
+        inside = [(size, count) for size, count in ordered if a <= size <= b]
+        open_end = last < high and b == high
+        label = f"{a}+" if open_end else f"{a}" if a == b else f"{a}–{b}"
+        out.append(SizeBin(a, b, sum(c for _, c in inside), sum(s * c for s, c in inside), label))
     return out

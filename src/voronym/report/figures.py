@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import ConvexHull, QhullError
 
+from voronym.report.columns import bin_sizes
+from voronym.report.plane import cell_colours, hull
 from voronym.report.svg import (
     FONT,
     Scale,
@@ -22,6 +22,7 @@ from voronym.report.svg import (
     marker,
     num,
     path,
+    percent,
     picture,
     rect,
     shorten,
@@ -213,10 +214,12 @@ def scatter_cells(
         own = np.asarray(labels)
         shown, place = np.unique(own, return_inverse=True)
         groups = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
-        colours = _cell_colours(middle, shown)
+        colours = cell_colours(middle, shown)
         if len(shown) <= most_hulls:
             for cell, members in zip(shown, groups, strict=True):
-                body.append(_hull(dots[members], x, y, f"h c{colours[int(cell)]}"))
+                drawn = np.array([(x(a), y(b)) for a, b in dots[members]])
+                corners = [(float(a), float(b)) for a, b in hull(np.round(drawn, 1))]
+                body.append(path(corners, f"h c{colours[int(cell)]}", closed=True))
         for cell, members in zip(shown, groups, strict=True):
             spots = "".join(f"M{num(x(a))} {num(y(b))}h0" for a, b in dots[members])
             body.append(f'<path class="d c{colours[int(cell)]}" d="{spots}"/>')
@@ -345,62 +348,6 @@ def _highest(kept: Mapping[str, Sequence[tuple[float, float, str]]]) -> list[tup
     return list(out.values())
 
 
-@dataclass(frozen=True)
-class SizeBin:
-    """Cells with ``low`` to ``high`` records: how many there are, and the records in them."""
-
-    low: int
-    high: int
-    cells: int
-    records: int
-    label: str
-
-
-def bin_sizes(sizes: Mapping[int, int], most: int = 24) -> list[SizeBin]:
-    """Put sizes of cells into bins of whole numbers; a long tail ends in one open bin.
-
-    Examples
-    --------
-    >>> [(b.label, b.cells) for b in bin_sizes({5: 10, 7: 2})]
-    [('5', 10), ('6', 0), ('7', 2)]
-    """
-    if not sizes:
-        return [SizeBin(1, 1, 0, 0, "1")]
-    ordered = sorted((int(size), int(count)) for size, count in sizes.items())
-    low, high = ordered[0][0], ordered[-1][0]
-    running = np.cumsum([count for _, count in ordered])
-    usual = ordered[int(np.searchsorted(running, 0.98 * running[-1]))][0]
-    last = usual if high - low + 1 > most and high - low > 2 * (usual - low + 1) else high
-    step = max(1, math.ceil((last - low + 1) / most))
-    starts = list(range(low, last + 1, step))
-    spans = [(a, a + step - 1) for a in starts]
-    if spans[-1][1] < high:
-        spans.append((spans[-1][1] + 1, high))
-    out = []
-    for a, b in spans:
-        inside = [(size, count) for size, count in ordered if a <= size <= b]
-        open_end = last < high and b == high
-        label = f"{a}+" if open_end else f"{a}" if a == b else f"{a}–{b}"
-        out.append(SizeBin(a, b, sum(c for _, c in inside), sum(s * c for s, c in inside), label))
-    return out
-
-
-def percent(value: float | None) -> str:
-    """Write a percentage: two figures below ten, none after the point above.
-
-    Examples
-    --------
-    >>> percent(7.312), percent(0.0), percent(42.4), percent(0.004)
-    ('7.3\u202f%', '0\u202f%', '42\u202f%', '< 0.01\u202f%')
-    """
-    if value is None or not math.isfinite(value):
-        return "–"
-    if value != 0 and abs(value) < 0.01:
-        return f"{'< ' if value > 0 else '> −'}0.01\u202f%"
-    digits = 0 if value == 0 or abs(value) >= 10 or value == int(value) else 1 if abs(value) >= 1 else 2
-    return f"{value:.{digits}f}\u202f%".replace("-", "−")
-
-
 def _count(value: float) -> str:
     return f"{value:,.0f}"
 
@@ -443,29 +390,3 @@ class _Clipped(Scale):
 
     def __call__(self, value: float) -> float:
         return super().__call__(min(max(value, self.low), self.high))
-
-
-def _cell_colours(middle: NDArray[np.float64], shown: NDArray[np.int64]) -> dict[int, int]:
-    """Give neighbouring cells different tints: each takes one that its nearest coloured neighbours lack."""
-    colours: dict[int, int] = {}
-    for cell in shown:
-        near = [int(c) for c in shown if int(c) in colours]
-        if len(shown) > 1500 or not near:
-            colours[int(cell)] = int(cell) % 8
-            continue
-        distance = np.square(middle[near] - middle[cell]).sum(axis=1)
-        taken = [colours[near[i]] for i in np.argsort(distance, kind="stable")[:7]]
-        colours[int(cell)] = next((c for c in range(8) if c not in taken), int(cell) % 8)
-    return colours
-
-
-def _hull(points: NDArray[np.float64], x: Scale, y: Scale, cls: str) -> str:
-    """Draw the convex hull of a cell; of points on a line, the line."""
-    drawn = np.unique(np.round([(x(a), y(b)) for a, b in points], 1), axis=0)
-    if len(drawn) < 2:
-        return ""
-    try:
-        corners = drawn[ConvexHull(drawn).vertices] if len(drawn) > 2 else drawn
-    except QhullError:
-        corners = drawn[[0, -1]]  # sorted by np.unique, so these are the ends
-    return path([(float(a), float(b)) for a, b in corners], cls, closed=True)

@@ -23,8 +23,8 @@ Audience = Literal["internal", "public"]
 def render(release: Any, *, audience: Audience = "internal") -> str:
     """Return a page about a release as HTML text.
 
-    Guarantee: the page loads nothing from elsewhere and runs no script. The public page is built from a `View`
-    of the release: no original record, no original distribution, nobody's loss.
+    Guarantee: the page loads nothing from elsewhere and runs no script. The public page is built from a
+    `View` of the release: no original record, no original distribution, nobody's loss.
 
     Parameters
     ----------

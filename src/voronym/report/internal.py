@@ -10,11 +10,10 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.rate import Rate
 from voronym.evaluate.risk import risk as measure_risk
 from voronym.report import figures, public
-from voronym.report.figures import percent
 from voronym.report.parts import Block, Section, Table, decimal, names, plural, share, svg
 from voronym.report.plane import heaviest, principal_axes, sample_cells
 from voronym.report.public import View
-from voronym.report.svg import clean, moment
+from voronym.report.svg import clean, moment, percent
 
 MOST_POINTS = 2000
 MOST_CELLS = 150

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from voronym.report.figures import percent
-from voronym.report.svg import clean, shorten
+from voronym.report.svg import clean, percent, shorten
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
 
 Floats = NDArray[np.float64]
 _GOLDEN = 0.6180339887498949
@@ -32,7 +33,7 @@ def principal_axes(X: Floats) -> Plane:
     """Project points onto the two directions along which they vary most.
 
     One column has a single axis; its points are spread over the second so that they can be told apart.
-    Signs are fixed (the largest weight of a direction is positive), so a figure does not flip from run to run.
+    Signs are fixed (the largest weight of a direction is positive), so a figure does not flip between runs.
 
     Examples
     --------
@@ -73,6 +74,38 @@ def sample_cells(labels: NDArray[np.int64], n_cells: int, most: int, seed: int =
     order = np.random.default_rng(seed).permutation(n_cells)
     fits = max(1, int(np.searchsorted(np.cumsum(sizes[order]), most, side="right")))
     return np.sort(order[:fits])
+
+
+def cell_colours(middle: NDArray[np.float64], shown: NDArray[np.int64]) -> dict[int, int]:
+    """Give neighbouring cells different tints: each takes one that its nearest coloured neighbours lack."""
+    colours: dict[int, int] = {}
+    for cell in shown:
+        near = [int(c) for c in shown if int(c) in colours]
+        if len(shown) > 1500 or not near:
+            colours[int(cell)] = int(cell) % 8
+            continue
+        distance = np.square(middle[near] - middle[cell]).sum(axis=1)
+        taken = [colours[near[i]] for i in np.argsort(distance, kind="stable")[:7]]
+        colours[int(cell)] = next((c for c in range(8) if c not in taken), int(cell) % 8)
+    return colours
+
+
+def hull(points: Floats) -> Floats:
+    """Return the corners of the convex hull of points, shape (c, 2); of points on a line, its two ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> len(hull(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.5, 0.5]])))
+    3
+    """
+    distinct = np.unique(points, axis=0)
+    if len(distinct) < 3:
+        return distinct if len(distinct) == 2 else distinct[:0]
+    try:
+        return np.asarray(distinct[ConvexHull(distinct).vertices])
+    except QhullError:
+        return distinct[[0, -1]]  # sorted by np.unique, so these are the ends
 
 
 def _scatter(n: int) -> Floats:

@@ -16,11 +16,10 @@ import tomli_w
 
 from voronym.errors import VoronymError
 from voronym.report import figures
-from voronym.report.columns import as_names, distribution
-from voronym.report.figures import percent
+from voronym.report.columns import as_names, bin_sizes, distribution
 from voronym.report.parts import Block, Fact, Section, Table, cell, names, plural, share, svg
 from voronym.report.plane import principal_axes
-from voronym.report.svg import clean
+from voronym.report.svg import clean, percent
 from voronym.table.codec import Codec
 
 OPEN_COLUMNS = 12
@@ -145,9 +144,9 @@ def plane(view: View) -> Section | None:
         table=Table.of(("figure", "value"), rows),
         note=(
             f"Each circle is one published combination of keys ({shown} of {len(points):,} places); its "
-            "area grows with "
-        )
-        "the number of records that share it. The axes are those along which the published keys vary most.",
+            "area grows with the number of records that share it. The axes are those along which they "
+            "vary most."
+        ),
     )
     return Section("plane", "The published records in the plane", blocks=(block,))
 
@@ -208,7 +207,7 @@ def sizes(view: View) -> Section | None:
     if view.risk is None:
         return None
     histogram = dict(view.risk.histogram)
-    bins = [b for b in figures.bin_sizes(histogram) if b.cells]
+    bins = [b for b in bin_sizes(histogram) if b.cells]
     drawing = figures.size_histogram(
         histogram,
         k=getattr(view.recipe, "k", None),

@@ -63,7 +63,7 @@ def shorten(text: object, room: float, size: float = FONT) -> str:
     Examples
     --------
     >>> shorten("income_of_the_household_2019", 100)
-    'income_of_t…old_2019'
+    'income_of…d_2019'
     """
     whole = clean(text)
     if width(whole, size) <= room:
@@ -80,6 +80,22 @@ def num(value: float) -> str:
     """Write a coordinate with one decimal at most."""
     out = f"{value:.1f}"
     return out[:-2] if out.endswith(".0") else out
+
+
+def percent(value: float | None) -> str:
+    """Write a percentage: two figures below ten, none after the point above.
+
+    Examples
+    --------
+    >>> percent(7.312), percent(0.0), percent(42.4), percent(0.004)
+    ('7.3\u202f%', '0\u202f%', '42\u202f%', '< 0.01\u202f%')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value != 0 and abs(value) < 0.01:
+        return f"{'< ' if value > 0 else '> −'}0.01\u202f%"
+    digits = 0 if value == 0 or abs(value) >= 10 or value == int(value) else 1 if abs(value) >= 1 else 2
+    return f"{value:.{digits}f}\u202f%".replace("-", "−")
 
 
 def nice_step(span: float, count: int = 5) -> float:
