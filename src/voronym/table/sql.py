@@ -56,11 +56,26 @@ def _duckdb(path: Path, query: str | None) -> pl.DataFrame:
         with duckdb.connect(str(path), read_only=True) as base:
             if query is None:
                 raise _no_query(path.name, [row[0] for row in base.execute("show tables").fetchall()])
-            cursor = base.execute(query)
-            return _frame(cursor.description, cursor.fetchall())
+            return _relation(base.sql(query))
     except duckdb.Error as error:
         known = isinstance(error, (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException))
         raise ReadError(_failed(f"DuckDB file {path.name!r}", error, str(error) if known else "")) from None
+
+
+def _relation(relation: Any) -> pl.DataFrame:
+    """Fetch a DuckDB relation; instants travel as whole microseconds, which takes no further library."""
+    if relation is None:
+        raise ReadError("the query gives no table; it should be a select")
+    names, zoned = (
+        list(relation.columns),
+        [str(kind) == "TIMESTAMP WITH TIME ZONE" for kind in relation.types],
+    )
+    _refuse_repeated(names)
+    quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+    parts = [f"epoch_us({q}) as {q}" if instant else q for q, instant in zip(quoted, zoned, strict=True)]
+    frame = _frame([(name,) for name in names], relation.project(", ".join(parts)).fetchall())
+    instants = [name for name, instant in zip(names, zoned, strict=True) if instant]
+    return frame.with_columns(pl.col(instants).cast(pl.Datetime("us", "UTC"))) if instants else frame
 
 
 def read_postgresql(address: str, query: str | None) -> pl.DataFrame:
@@ -98,13 +113,17 @@ def _frame(description: Any, rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
     if not description:
         raise ReadError("the query gives no table; it should be a select")
     names = [column[0] for column in description]
+    _refuse_repeated(names)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return pl.DataFrame([_column(name, values) for name, values in zip(names, columns, strict=True)])
+
+
+def _refuse_repeated(names: list[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ReadError(
             f"the query gives several columns called {listing(repeated)}; name them apart with 'as'"
         )
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return pl.DataFrame([_column(name, values) for name, values in zip(names, columns, strict=True)])
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
