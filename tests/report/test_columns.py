@@ -1,0 +1,94 @@
+"""Counts behind the distributions: nothing is lost, whatever the column."""
+
+import datetime as dt
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voronym.report.columns import MISSING, bin_edges, distribution
+
+floats = st.lists(
+    st.one_of(st.floats(-1e12, 1e12), st.just(float("nan")), st.none()), min_size=1, max_size=60
+)
+
+
+def series(values, dtype=None):
+    return nw.from_native(pl.Series("x", values, dtype=dtype, strict=False), series_only=True)
+
+
+@given(floats, floats)
+def test_counts_and_missing_sum_to_the_records(old, new):
+    found = distribution("x", series(new, pl.Float64), series(old, pl.Float64))
+    assert sum(found.after) + found.missing_after == len(new)
+    assert sum(found.before) + found.missing_before == len(old)
+    assert len(found.row_names()) == len(found.after) == len(found.before)
+    assert np.all(np.diff(found.edges) > 0)
+    assert len(found.after) <= 60
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=80))
+def test_categories_sum_to_the_records(values):
+    found = distribution("x", series(values, pl.String), series(values, pl.String), kind="nominal")
+    assert sum(found.after) == sum(found.before) == len(values)
+    assert len(found.names) == len(found.after) <= 13
+    if None in values:
+        assert found.names[-1] == MISSING
+        assert found.after[-1] == values.count(None)
+
+
+@given(st.lists(st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)), min_size=1, max_size=40))
+def test_dates_sum_to_the_records(values):
+    found = distribution("x", series(values), kind="datetime")
+    assert found.dates
+    assert sum(found.after) == len(values)
+
+
+def test_each_bin_has_what_numpy_counts():
+    values = np.random.default_rng(0).normal(50, 9, 5000)
+    found = distribution("x", series(values))
+    assert not found.clipped
+    assert found.after == np.histogram(values, found.edges)[0].tolist()
+
+
+def test_a_long_tail_does_not_squeeze_the_rest():
+    values = [*range(1000), 10**9]
+    found = distribution("x", series(values))
+    assert found.clipped
+    assert sum(found.after) == 1001
+    assert sum(c > 0 for c in found.after) > 10
+    assert found.row_names()[-1].endswith("and above")
+
+
+def test_whole_numbers_get_a_bin_each():
+    edges, _ = bin_edges(np.array([1.0, 2.0, 5.0]))
+    assert edges == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+
+
+def test_levels_keep_their_order():
+    found = distribution(
+        "x", series(["high", "low", "mid", "low"]), kind="ordinal", order=["low", "mid", "high"]
+    )
+    assert found.names == ["low", "mid", "high"]
+    assert found.after == [2, 1, 1]
+
+
+@pytest.mark.parametrize("values", [[None, None], [float("nan")] * 3, [7.0] * 4, [0.0]])
+def test_all_missing_or_constant(values):
+    found = distribution("x", series(values, pl.Float64))
+    assert sum(found.after) + found.missing_after == len(values)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table], ids=["polars", "pandas", "pyarrow"])
+def test_libraries_agree(make):
+    columns = {"n": [1.5, None, 3.5], "c": ["a", None, "b"], "b": [True, False, True], "i": [1, 2, 3]}
+    frame = nw.from_native(make(columns), eager_only=True)
+    assert distribution("n", frame["n"]).missing_after == 1
+    assert distribution("c", frame["c"], kind="nominal").names == ["a", "b", MISSING]
+    assert sum(distribution("b", frame["b"], kind="nominal").after) == 3
+    assert distribution("i", frame["i"]).after == [1, 1, 1]

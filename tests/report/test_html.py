@@ -1,0 +1,278 @@
+"""Pages: well-formed, self-contained, escaped; and the public one tells nothing of the originals."""
+
+import re
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from voronym.errors import InputError, WriteError
+from voronym.report import html, public, render, render_comparison, write_report
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+ROWS = [
+    {
+        "method": m,
+        "k": k,
+        "loss": b * k,
+        "linkage": 0.5 / k,
+        "seconds": 0.1,
+        "cells": 90 // k,
+        "largest": 2 * k - 1,
+    }
+    for m, b in (("mdav", 1.0), ("md", 1.2))
+    for k in (3, 5)
+]
+
+
+class Checker(HTMLParser):
+    """Collects tags that are not closed, ids, references and texts."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.tags, self.bad = [], [], [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in {"href", "src", "xlink:href", "action", "data", "poster", "srcset"}:
+                self.links.append(value)
+            if name.startswith("on"):
+                self.bad.append(name)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.bad.append(f"</{tag}>")
+
+
+def check(page):
+    found = Checker()
+    found.feed(page)
+    found.close()
+    assert found.open == []
+    assert found.bad == []
+    assert len(found.ids) == len(set(found.ids))
+    assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
+    assert not found.tags & {"script", "iframe", "object", "embed", "link", "img", "base", "form"}
+    assert not re.search(r"https?://|//[a-z]|@import|url\(", page)
+    return found
+
+
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_page_is_well_formed_and_self_contained(release, audience):
+    page = render(release, audience=audience)
+    found = check(page)
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<svg") > 8
+    assert page.count("<table") >= page.count('<svg class="fig"')
+    assert {"plane", "distributions", "sizes", "risk", "repeat", "limits"} <= set(found.ids)
+    assert len(page) < 400_000
+
+
+def test_verdict_and_figures_are_those_of_the_release(release):
+    page = render(release)
+    assert f"Every combination of keys is shared by at least {release.risk.k} records." in page
+    assert f"{release.information_loss:.0f}\u202f%" in page
+    assert release.recipe.to_toml().splitlines()[0] in page
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+
+
+def test_internal_compares_and_public_does_not(release):
+    internal, outside = render(release), render(release, audience="public")
+    assert "Do not publish it" in internal
+    assert "Do not publish it" not in outside
+    assert "before" in re.sub(r"<style>.*?</style>", "", internal, flags=re.S)
+    assert not re.search(r"\bbefore\b", re.sub(r"<style>.*?</style>", "", outside, flags=re.S))
+    for section in ("loss", "statistics"):
+        assert f'id="{section}"' in internal
+        assert f'id="{section}"' not in outside
+
+
+def marked(patients):
+    """Plant values in the originals that no release of them contains."""
+    rng = np.random.default_rng(1)
+    wards = np.array(["surgery", "medicine"])[rng.integers(0, 2, len(patients))].astype(object)
+    wards[17] = "SECRETWARD"
+    levels = np.array(["low", "high"])[rng.integers(0, 2, len(patients))].astype(object)
+    levels[23] = "SECRETLEVEL"
+    return patients.with_columns(
+        pl.Series("ward", wards.tolist(), dtype=pl.String),
+        pl.Series("pain", levels.tolist(), dtype=pl.String),
+        pl.Series("name", [f"SECRETNAME{i}" for i in range(len(patients))]),
+        pl.when(pl.int_range(pl.len()) == 5).then(987654321.0).otherwise(pl.col("cost")).alias("cost"),
+    )
+
+
+def test_public_page_has_none_of_the_planted_secrets(patients, make_release):
+    roles = {
+        "keys": ["age", "ward", "pain", "cost"],
+        "confidential": ["diagnosis"],
+        "identifiers": ["name"],
+        "orders": {"pain": ["low", "high", "SECRETLEVEL"]},
+        "drop_undeclared": True,
+    }
+    release = make_release(marked(patients), **roles)
+    assert "SECRET" not in str(release.table.rows())  # each stood alone in its cell, so the release lacks it
+    outside, internal = render(release, audience="public"), render(release)
+    assert "SECRETLEVEL" in internal  # the test can fail: the internal page does show them
+    assert "SECRETWARD" in internal
+    digits = re.sub(r"[\s,._\u202f]", "", outside)
+    for secret in ("SECRETWARD", "SECRETLEVEL", "SECRETNAME", "987654321"):
+        assert secret not in outside
+        assert secret not in digits
+
+
+class Guarded:
+    """A release whose evidence and utility raise when they are touched."""
+
+    def __init__(self, release):
+        self.__dict__.update({k: v for k, v in vars(release).items() if k not in ("_evidence", "utility")})
+
+    def __getattr__(self, name):
+        raise AssertionError(f"the public report touched {name}")
+
+
+def test_public_page_never_touches_the_originals(release):
+    assert render(Guarded(release), audience="public") == render(release, audience="public")
+    with pytest.raises(AssertionError, match="touched"):
+        render(Guarded(release), audience="internal")
+
+
+def test_public_page_does_not_depend_on_confidential_values(release, patients):
+    outside = render(release, audience="public")
+    release.table = release.table.with_columns(pl.lit("ELSE").alias("diagnosis"))
+    assert render(release, audience="public") == outside
+
+
+def test_hostile_names_and_categories_are_escaped(make_release):
+    bad = "<script>alert(1)</script>\"'&{{ 7*7 }}"
+    n = 60
+    frame = pl.DataFrame(
+        {bad: np.arange(n) % 17, "</style><b>": [bad if i % 2 else "<img src=x onerror=y>" for i in range(n)]}
+    )
+    release = make_release(frame, keys=frame.columns)
+    release.warnings = (f"column {bad} is odd",)
+    for audience in ("internal", "public"):
+        page = render(release, audience=audience)
+        check(page)
+        assert "<script" not in page
+        assert "{{ 7*7 }}" in page
+        assert page.count("</style>") == 1
+
+
+DEGENERATE = {
+    "one key": pl.DataFrame({"a": np.arange(40) % 13}),
+    "constant": pl.DataFrame({"a": [3] * 30, "b": ["x"] * 30}),
+    "one cell": pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}),
+    "nearly all missing": pl.DataFrame({"a": [None] * 29 + [1.0], "b": np.arange(30.0)}),
+    "unicode": pl.DataFrame({"名前と年齢の長い列名" * 4: np.arange(30.0), "ключ 🗝": ["é", "ñ", "日"] * 10}),
+    "forty keys": pl.DataFrame(
+        {f"a_rather_long_column_name_number_{i}": np.random.default_rng(i).normal(size=50) for i in range(40)}
+    ),
+    "dates": pl.DataFrame({"d": pl.Series(range(0, 60000, 1500)).cast(pl.Int32).cast(pl.Date)}),
+    "one day": pl.DataFrame({"d": pl.Series([5] * 20).cast(pl.Int32).cast(pl.Date)}),
+    "huge numbers": pl.DataFrame({"a": np.linspace(-1e15, 1e15, 40), "b": np.linspace(0, 1e-9, 40)}),
+}
+
+
+@pytest.mark.parametrize("frame", DEGENERATE.values(), ids=DEGENERATE.keys())
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_odd_tables(frame, audience, make_release):
+    page = render(make_release(frame, keys=frame.columns), audience=audience)
+    check(page)
+    assert "nan" not in re.sub(r"<style>.*?</style>", "", page, flags=re.S).lower().split()
+
+
+def test_pandas_and_polars_give_the_same_page(patients, make_release):
+    roles = {"keys": ["age", "sex", "cost"], "drop_undeclared": True}
+    one = render(make_release(patients, **roles), audience="public")
+    other = render(make_release(patients.to_pandas(), **roles), audience="public")
+    assert one == other
+
+
+def test_many_records_are_sampled(make_release):
+    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(20_000, 2)), schema=["a", "b"])
+    page = render(make_release(frame, keys=["a", "b"]))
+    dots = sum(d.count("M") for d in re.findall(r'class="d c\d" d="([^"]+)"', page))
+    assert 100 < dots <= 2000
+    assert "drawn at random" in page
+    assert len(page) < 400_000
+
+
+def test_internal_page_without_originals_says_so(release):
+    release._evidence = None
+    page = render(release)
+    check(page)
+    assert "not in memory" in page
+
+
+def test_parts_that_are_missing_are_left_out(release):
+    release.utility = release.information_loss = None
+    check(render(release))
+    release.risk = None
+    check(render(release, audience="public"))
+
+
+def test_broken_promise_is_said_first(release):
+    finding = SimpleNamespace(model="k-anonymity", value=1.0, required=5.0, holds=False, worst=(), detail={})
+    release.findings = (finding,)
+    assert "does not keep its promise" in public.verdict(public.View.of(release))
+    assert "does not hold" in render(release, audience="public")
+
+
+def test_unknown_audience_is_an_error(release):
+    with pytest.raises(InputError, match="audience"):
+        render(release, audience="everyone")
+
+
+def test_comparison_page():
+    page = render_comparison(ROWS)
+    check(page)
+    assert "“mdav” loses least at every k." in page
+    assert "3.60\u202f%" in page
+    assert page.count('<svg class="fig"') == 2
+
+
+def test_comparison_takes_result_objects_and_says_what_was_left_out():
+    rows = tuple(SimpleNamespace(**row) for row in ROWS)
+    page = render_comparison(SimpleNamespace(rows=rows, skipped={"univariate, k=3": "takes one column"}))
+    assert "univariate, k=3 was left out: takes one column" in page
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[], ROWS[:1], [{**ROWS[0], "loss": None, "linkage": None}], [{**ROWS[0], "method": "<script>"}]],
+    ids=["none", "one", "no figures", "hostile"],
+)
+def test_comparison_odd_cases(rows):
+    page = render_comparison(rows)
+    check(page)
+    assert "<script" not in page
+
+
+def test_report_file_appears_whole_or_not_at_all(release, tmp_path, monkeypatch):
+    path = write_report(release, tmp_path / "r.html")
+    assert path.read_text(encoding="utf-8") == render(release)
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(html.Path, "replace", full)
+    with pytest.raises(WriteError, match="No space left"):
+        write_report(release, tmp_path / "other.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+    with pytest.raises(WriteError, match="cannot write"):
+        write_report(release, tmp_path / "absent" / "r.html")
