@@ -70,9 +70,11 @@ def call(words: tuple[str, ...]) -> tuple[int, str]:
     kept, sys.argv = sys.argv, list(words)
     code: object = 0
     try:
-        # The command line shows warnings rather than raising them; the hook it sets is undone here.
+        # The command line shows warnings rather than raising them; the hook it sets is undone here. "always",
+        # because a warning that an earlier test has seen would be new to a new process.
         with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
-            warnings.simplefilter("default")
+            warnings.simplefilter("always", UserWarning)
+            warnings.simplefilter("error", DeprecationWarning)
             main()
     except SystemExit as end:
         code = end.code or 0
