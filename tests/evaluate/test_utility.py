@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import wasserstein_distance
 
 from voronym.errors import InputError
 from voronym.evaluate import utility
-from voronym.evaluate.columns import correlations
+from voronym.evaluate.columns import correlations, wasserstein
 from voronym.table.schema import Schema
 
 BEFORE = pl.DataFrame(
@@ -146,6 +147,11 @@ def test_pairwise_correlations_equal_numpy_on_complete_rows():
             both = ~np.isnan(X[:, i]) & ~np.isnan(X[:, j])
             assert found[i, j] == pytest.approx(np.corrcoef(X[both, i], X[both, j])[0, 1], abs=1e-6)
     assert np.isnan(found[3]).all()
+
+
+@given(st.lists(st.floats(-99, 99), min_size=1), st.lists(st.floats(-99, 99), min_size=1))
+def test_wasserstein_equals_scipy(x, y):
+    assert wasserstein(np.array(x), np.array(y)) == pytest.approx(wasserstein_distance(x, y), abs=1e-9)
 
 
 def test_ordinal_dates_infinities_and_other_types_after_masking():

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.stats import wasserstein_distance
 
 from voronym.evaluate.pair import codes, numbers
 from voronym.table.schema import Column
@@ -105,10 +104,19 @@ def _as_numbers(x: Floats, y: Floats) -> dict[str, Any]:
         sd = made["sd_before"]
         if sd > 0.0:
             made["variance_ratio"] = (made["sd_after"] / sd) ** 2
-            made["wasserstein"] = float(wasserstein_distance(x / sd, y / sd))
+            made["wasserstein"] = wasserstein(x / sd, y / sd)
         elif np.array_equal(np.unique(x), np.unique(y)):
             made["wasserstein"] = 0.0
     return made
+
+
+def wasserstein(x: Floats, y: Floats) -> float:
+    """Return the area between two empirical distribution functions (SciPy's takes a second to import)."""
+    x, y = np.sort(x), np.sort(y)
+    both = np.sort(np.concatenate([x, y]))
+    below_x = np.searchsorted(x, both[:-1], "right") / len(x)
+    below_y = np.searchsorted(y, both[:-1], "right") / len(y)
+    return float((np.abs(below_x - below_y) * np.diff(both)).sum())
 
 
 def _as_categories(before: pl.Series, after: pl.Series) -> dict[str, Any]:

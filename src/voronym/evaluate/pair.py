@@ -198,7 +198,7 @@ def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int6
     rows = np.asarray(aligned)
     if rows.shape != (m,) or not np.issubdtype(rows.dtype, np.integer):
         raise InputError(f"aligned must hold one original row for each of the {m} released rows")
-    if rows.min() < 0 or rows.max() >= n or len(np.unique(rows)) != m:
+    if rows.min() < 0 or rows.max() >= n or np.bincount(rows, minlength=n).max() > 1:
         raise InputError(f"aligned must hold different rows from 0 to {n - 1} of the original")
     return rows.astype(np.int64)
 

@@ -16,7 +16,7 @@ from voronym.evaluate.pmse import PMSE, features, pmse
 from voronym.progress import Progress, Step, silent
 from voronym.table.schema import Schema
 
-PMSE_ROWS = 50_000
+PMSE_ROWS = 25_000
 MAX_COLUMNS = 50
 
 
@@ -116,7 +116,7 @@ def utility(
         True: row i of both is the same person. An array of one original row per released row, where the order
         is known. Otherwise the rows may be in any order, and the information loss is not known.
     seed : int
-        For the sample that the pMSE is computed on, where a table has more than 50,000 rows.
+        For the sample that the pMSE is computed on, where a table has more than 25,000 rows.
     progress : callable, optional
         Called with a `voronym.progress.Step` now and then.
 
