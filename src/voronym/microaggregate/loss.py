@@ -54,8 +54,8 @@ def information_loss(X: ArrayLike, part: Partition) -> float:
     Examples
     --------
     >>> import voronym as vr
-    >>> vr.information_loss([0.0, 2.0, 8.0, 10.0], vr.Partition([0, 0, 1, 1]))
-    5.88235294117647
+    >>> round(vr.information_loss([0.0, 2.0, 8.0, 10.0], vr.Partition([0, 0, 1, 1])), 2)
+    5.88
     """
     points = check_points(X)
     total = float(np.square(points - points.mean(axis=0)).sum())
