@@ -159,6 +159,8 @@ def numbers(series: nw.Series[Any]) -> NDArray[Any]:
         unit = time_unit(series)
         counts = np.asarray(present.dt.timestamp("ms" if unit == "s" else unit).to_numpy())  # type: ignore[arg-type]
         return counts // 1000 if unit == "s" else counts
+    if kind == "decimal":  # by Python, which rounds correctly: the libraries' casts differ in the last bit
+        return np.array([float(value) for value in present.to_list()], dtype=np.float64)
     floats = np.asarray(present.cast(nw.Float64()).to_numpy(), dtype=np.float64)
     return floats[~np.isnan(floats)]
 

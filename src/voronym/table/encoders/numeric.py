@@ -38,6 +38,8 @@ class Numeric:
                 raise SchemaError(
                     f"the values of key {column.name!r} are too large to square; change its unit"
                 )
+        if self.low == self.high:
+            self.std = 0.0  # not the noise of a mean that misses the constant by a bit
         if self.form == "decimal":
             present = [
                 value for value in series.to_list() if isinstance(value, Decimal) and value.is_finite()
@@ -105,7 +107,8 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
         if low < 2**63 - span - 1:
             return whole + np.int64(low)
         return whole.astype(np.uint64) + np.uint64(low)
-    values = [int(low) + min(max(round(value), 0), span) for value in offsets.tolist()]
+    digits = 14 - len(str(span))  # a float has no more: what is beyond is noise (nanoseconds over years)
+    values = [int(low) + min(max(round(round(value), digits), 0), span) for value in offsets.tolist()]
     return np.array(values, dtype=np.int64 if high < 2**63 else np.uint64)
 
 
