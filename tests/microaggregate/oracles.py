@@ -94,6 +94,7 @@ def best_contiguous(x, k):
 
 def best_of_all(X, k):
     """Least sum of squares over all partitions into cells of k or more."""
+
     def extend(rest):
         if not rest:
             return 0.0

@@ -11,7 +11,9 @@ def records(draw, *, least=4, most=160, columns=6):
     n = draw(st.integers(least, most))
     d = draw(st.integers(1, columns))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    kind = draw(st.sampled_from(["normal", "grid", "coarse", "constant", "clusters", "offset", "tiny", "mixed"]))
+    kind = draw(
+        st.sampled_from(["normal", "grid", "coarse", "constant", "clusters", "offset", "tiny", "mixed"])
+    )
     if kind == "normal":
         return rng.normal(size=(n, d))
     if kind == "grid":

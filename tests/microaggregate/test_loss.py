@@ -36,4 +36,6 @@ def test_loss_is_the_share_of_squares():
     X = np.random.default_rng(0).normal(size=(30, 3))
     labels = np.arange(30) % 5
     within = sum(((X[labels == c] - X[labels == c].mean(0)) ** 2).sum() for c in range(5))
-    assert information_loss(X, Partition(labels)) == pytest.approx(100 * within / ((X - X.mean(0)) ** 2).sum())
+    assert information_loss(X, Partition(labels)) == pytest.approx(
+        100 * within / ((X - X.mean(0)) ** 2).sum()
+    )

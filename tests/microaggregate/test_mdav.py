@@ -66,8 +66,12 @@ def test_a_small_shell_changes_nothing(monkeypatch):
 
 def test_large_input_takes_the_fast_path(monkeypatch):
     used = []
-    monkeypatch.setattr(mdav, "partition_plain", lambda X, k, progress: used.append("plain") or np.arange(len(X)) // k)
-    monkeypatch.setattr(mdav, "partition_fast", lambda X, k, progress: used.append("fast") or np.arange(len(X)) // k)
+    monkeypatch.setattr(
+        mdav, "partition_plain", lambda X, k, progress: used.append("plain") or np.arange(len(X)) // k
+    )
+    monkeypatch.setattr(
+        mdav, "partition_fast", lambda X, k, progress: used.append("fast") or np.arange(len(X)) // k
+    )
     for n in (1000, 20_000):
         microaggregate(np.zeros((n, 2)), 10, method="mdav")
     assert used == ["plain", "fast"]

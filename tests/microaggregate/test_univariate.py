@@ -16,7 +16,9 @@ def test_no_run_of_sorted_values_does_better(X, k):
     if len(X) >= 2 * k:
         part = microaggregate(X, k, method="univariate")
         assert k <= part.sizes.min() <= part.sizes.max() <= 2 * k - 1
-        assert oracles.sse(X, part.labels) == pytest.approx(oracles.best_contiguous(X[:, 0], k), rel=1e-9, abs=1e-12)
+        assert oracles.sse(X, part.labels) == pytest.approx(
+            oracles.best_contiguous(X[:, 0], k), rel=1e-9, abs=1e-12
+        )
 
 
 @given(records(least=4, most=9, columns=1), st.integers(2, 3))

@@ -58,3 +58,23 @@ def test_leftovers_join_the_nearest_cell():
     X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2], [7.0]])
     labels = microaggregate(X, 3, method="vmdav", gamma=0.0).labels
     assert labels.tolist() == Partition([0, 0, 0, 1, 1, 1, 1]).labels.tolist()
+
+
+@given(records(most=300), st.integers(2, 7), st.sampled_from([0.0, 0.2, 1.1, 2.0]))
+@example(np.zeros((300, 1)), 7, 0.2)
+def test_fast_is_plain(X, k, gamma):
+    if len(X) >= k:
+        assert np.array_equal(
+            vmdav.partition_fast(X, k, gamma, silent), vmdav.partition_plain(X, k, gamma, silent)
+        )
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(5000, 2, 3), (4000, 5, 10)])
+def test_fast_is_plain_on_thousands_of_records(n, d, k):
+    X = np.random.default_rng(n + d).normal(size=(n, d))
+    for points in (X, np.round(2.0 * X)):
+        for gamma in (0.2, 1.1):
+            assert np.array_equal(
+                vmdav.partition_fast(points, k, gamma, silent),
+                vmdav.partition_plain(points, k, gamma, silent),
+            )

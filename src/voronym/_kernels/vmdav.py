@@ -7,6 +7,7 @@ import math
 
 from voronym._kernels import kernel
 from voronym._kernels.plain import nearest_to, squared_distance
+from voronym._kernels.tree import ROOM, nearest, remove
 
 
 @kernel
@@ -70,6 +71,60 @@ def vmdav_plain(X, k, gamma, order, labels, alive, state, point, distances, memb
                 break
         cell += 1
     state[0], state[1], state[2] = left, cell, head
+
+
+@kernel
+def next_to(X, tree, i, size, distances, found):
+    """Fill the ``size`` living records nearest to record i, which itself may have left."""
+    for j in range(X.shape[1]):
+        tree.query[j] = X[i, j]
+    return nearest(tree, tree.where[i] // ROOM, size, distances, found)
+
+
+@kernel
+def vmdav_fast(X, tree, k, gamma, order, labels, state, distances, members, near, next_one, pair, budget):
+    """Run V-MDAV as `vmdav_plain` does, on a tree, for ``budget`` records.
+
+    Each member knows its nearest living record, ``next_one`` at ``near``; when that leaves, it looks again.
+    """
+    while state[0] >= k and budget > 0:
+        while labels[order[state[2]]] >= 0:
+            state[2] += 1
+        cell = state[1]
+        next_to(X, tree, order[state[2]], k, distances, members)
+        remove(tree, members, k)
+        for q in range(k):
+            labels[members[q]] = cell
+            next_one[q] = -1
+        state[0] -= k
+        state[1] += 1
+        size = k
+        while gamma > 0.0 and size < 2 * k - 1 and state[0] > 0:
+            best = -1
+            for q in range(size):
+                if next_one[q] < 0 or labels[next_one[q]] >= 0:
+                    next_to(X, tree, members[q], 1, distances, pair)
+                    near[q], next_one[q] = distances[0], pair[0]
+                if (
+                    best < 0
+                    or near[q] < near[best]
+                    or (near[q] == near[best] and next_one[q] < next_one[best])
+                ):
+                    best = q
+            new = next_one[best]
+            outside = math.inf
+            if next_to(X, tree, new, 2, distances, pair) == 2:
+                outside = distances[1] if pair[0] == new else distances[0]
+            if not near[best] < gamma * gamma * outside:
+                break
+            pair[0] = new
+            remove(tree, pair, 1)
+            labels[new] = cell
+            members[size] = new
+            next_one[size] = -1
+            size += 1
+            state[0] -= 1
+        budget -= size
 
 
 @kernel

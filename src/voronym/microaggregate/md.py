@@ -5,18 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels import md as kernels
 from voronym._kernels import plain
+from voronym._kernels import tree as trees
 from voronym.microaggregate._run import check_space, in_pieces
 from voronym.partition import Partition
 from voronym.progress import Progress
 from voronym.registry import algorithm
 from voronym.space import Space
 
+FAST_FROM = 2_000
+"""Records from which on the tree pays."""
+
 
 @algorithm(
     "md",
     guarantee="every cell has k to 2k-1 records",
-    cost="O(n²) distances as a rule, O(n³/k) at worst; memory O(n d)",
+    cost="O(n) searches in a k-d tree as a rule, O(n³/k) distances at worst; memory O(n d)",
     reference="10.1109/69.979982",
     max_size=lambda k: 2 * k - 1,
 )
@@ -51,19 +56,47 @@ def md(
     [0, 0, 1, 1, 2, 2]
     """
     check_space(space, "md")
+    partition = partition_fast if len(X) >= FAST_FROM else partition_plain
+    return Partition(partition(X, k, progress), k=k)
+
+
+def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MD by scans over all remaining records."""
     n, d = X.shape
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     high, low, point = np.empty(d), np.empty(d), np.empty(d)
     distances, members = np.empty(k), np.empty(k, np.int64)
     reach, partner = np.empty(n), np.full(n, -1, np.int64)
     plain.start_sums(X, high, low)
-    plain.far_bounds(X, high / n, reach)
+    kernels.far_bounds(X, high / n, reach)
 
     def work(budget: int) -> float:
-        plain.md_plain(
+        kernels.md_plain(
             X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget
         )
         return 1.0 - (state[0] / n) ** 2
 
     in_pieces(work, progress, budget=1_000_000)
-    return Partition(labels, k=k)
+    return labels
+
+
+def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MD by a k-d tree that records leave, and a heap of bounds."""
+    n, d = X.shape
+    labels, state, heap = np.full(n, -1, np.int64), np.array([n, 0, n]), np.arange(n)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    high, low, reach, partner = np.empty(d), np.empty(d), np.empty(n), np.full(n, -1, np.int64)
+    plain.start_sums(X, high, low)
+    kernels.far_bounds(X, high / n, reach)
+    kernels.make_heap(heap, reach)
+    tree = trees.grow(X, high / n)
+
+    def work(budget: int) -> float:
+        kernels.md_fast(tree, k, labels, heap, state, distances, members, reach, partner, budget)
+        if state[0] < 2 * k:
+            labels[labels < 0] = state[1]
+            return 1.0
+        return 1.0 - float(state[0]) / n
+
+    in_pieces(work, progress, budget=10_000)
+    return labels

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import plain
+from voronym._kernels import tree as trees
 from voronym._kernels import vmdav as kernels
 from voronym.errors import InputError
 from voronym.microaggregate._run import check_space, in_pieces
@@ -20,11 +21,14 @@ from voronym.space import Space
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(21))
 """What gamma="best" tries: 0 to 2 in steps of 0.1."""
 
+FAST_FROM = 5_000
+"""Records from which on the tree pays."""
+
 
 @algorithm(
     "vmdav",
     guarantee="every cell has k to 3k-2 records",
-    cost="O(n²) distances; 21 times as many with gamma='best'; memory O(n d)",
+    cost="O(n) searches in a k-d tree, O(n²) distances at worst; 21 times as many with gamma='best'; memory O(n d)",
     reference="10.1007/11908029_56",
     max_size=lambda k: 3 * k - 2,
 )
@@ -72,9 +76,18 @@ def vmdav(
     check_space(space, "vmdav")
     if gamma == "best":
         return _best(X, k, progress)
+    return Partition(_partition(X, k, _check_gamma(gamma), progress), k=k)
+
+
+def _check_gamma(gamma: object) -> float:
     if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
         raise InputError(f"gamma must be 'best' or a number that is not negative, not {gamma!r}")
-    return Partition(partition_plain(X, k, float(gamma), progress), k=k)
+    return float(gamma)
+
+
+def _partition(X: NDArray[np.float64], k: int, gamma: float, progress: Progress) -> NDArray[np.int64]:
+    partition = partition_fast if len(X) >= FAST_FROM else partition_plain
+    return partition(X, k, gamma, progress)
 
 
 def _best(X: NDArray[np.float64], k: int, progress: Progress) -> Partition:
@@ -84,7 +97,7 @@ def _best(X: NDArray[np.float64], k: int, progress: Progress) -> Partition:
         def share(step: Step, number: int = number) -> None:
             progress(Step(step.stage, (number + step.done) / len(GAMMAS)))
 
-        part = Partition(partition_plain(X, k, gamma, share), k=k)
+        part = Partition(_partition(X, k, gamma, share), k=k)
         loss = part.sse(X)
         if best is None or loss < best[0]:
             best = loss, part
@@ -106,6 +119,26 @@ def partition_plain(X: NDArray[np.float64], k: int, gamma: float, progress: Prog
 
     in_pieces(work, progress, budget=2_000_000)
     attach_leftovers(X, labels, alive[: state[0]])
+    return labels
+
+
+def partition_fast(X: NDArray[np.float64], k: int, gamma: float, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of V-MDAV by a k-d tree that records leave."""
+    n = len(X)
+    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
+    distances, members = np.empty(2 * k), np.empty(2 * k, np.int64)
+    near, next_one, pair = np.empty(2 * k), np.empty(2 * k, np.int64), np.empty(2, np.int64)
+    order = outermost_first(X)
+    tree = trees.grow(X, X.mean(axis=0))
+
+    def work(budget: int) -> float:
+        kernels.vmdav_fast(
+            X, tree, k, gamma, order, labels, state, distances, members, near, next_one, pair, budget
+        )
+        return 1.0 if state[0] < k else 1.0 - float(state[0]) / n
+
+    in_pieces(work, progress, budget=10_000)
+    attach_leftovers(X, labels, np.flatnonzero(labels < 0))
     return labels
 
 
