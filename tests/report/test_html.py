@@ -83,7 +83,7 @@ def test_page_is_well_formed_and_self_contained(release, audience):
 def test_verdict_and_figures_are_those_of_the_release(release):
     page = render(release)
     assert f"Every combination of keys is shared by at least {release.risk.k} records." in page
-    assert f"{release.information_loss:.0f}\u202f%" in page
+    assert f"{release.information_loss:.1f}\u202f%" in page
     assert release.recipe.to_toml().splitlines()[0] in page
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page

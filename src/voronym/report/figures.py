@@ -65,7 +65,7 @@ def histogram_pair(
     old = None if before is None else np.asarray(before, float)
     w, h = NARROW, 170.0
     top = max(float(new.max(initial=0)), 0.0 if old is None else float(old.max(initial=0)), 1.0)
-    marks = ticks(0, top, 3, whole=True)
+    marks = ticks(0, top, 4, whole=True)
     labels = tick_labels(marks)
     left = 10 + max(map(width, labels))
     x = Scale(float(at[0]), float(at[-1]), left, w - 10)
@@ -82,7 +82,7 @@ def histogram_pair(
     if dates:
         body += _labels_x(x, *date_ticks(at[0], at[-1], 4), h - 6)
     else:
-        values = ticks(at[0], at[-1], 5)
+        values = ticks(at[0], at[-1], 6)
         body += _labels_x(x, values, tick_labels(values), h - 6)
     return picture(w, h, body, title=title, desc=desc)
 
@@ -138,14 +138,15 @@ def loss_bars(
         y = 4 + i * row
         body.append(text(label + 4, y + 14, shorten(name, label + 1), "t", "end", str(name)))
         body.append(rect(x(0), y + 4, x(loss) - x(0), row - 8, "a"))
-        body.append(text(x(loss) + 5, y + 14, percent(loss), "t q"))
     bottom = 4 + len(names) * row
     body.append(line(x(0), 2, x(0), bottom, "ax"))
     if total is not None:
         body.append(line(x(total), 2, x(total), bottom + 4, "k"))
-        words = f"all keys {percent(total)}"
+        words = f"all keys {percent(total, fine=True)}"
         at = min(max(x(total), x(0) + width(words) / 2), w - width(words) / 2 - 4)
         body.append(text(at, bottom + 17, words, "t w", "middle"))
+    for i, loss in enumerate(losses):  # after the line, so that it does not cross them
+        body.append(text(x(loss) + 5, 18 + i * row, percent(loss), "t q e"))
     return picture(w, h, body, title=title, desc=desc)
 
 

@@ -59,9 +59,9 @@ def public_page(view: View) -> Page:
     """Put the public page together, from the view alone."""
     sections = [
         public.plane(view),
-        public.distributions(view),
-        public.sizes(view),
         public.risk(view),
+        public.sizes(view),
+        public.distributions(view),
         public.repeat(view),
         public.limits(view),
     ]
@@ -78,9 +78,9 @@ def internal_page(view: View, release: Any) -> Page:
     sections = [
         internal.plane(evidence),
         internal.losses(evidence, view.loss, release.utility),
-        public.distributions(view, evidence.original),
-        public.sizes(view),
         internal.risk(view, evidence),
+        public.sizes(view),
+        public.distributions(view, evidence.original),
         internal.statistics(release.utility),
         public.repeat(view, internal.steps(evidence), internal.fates(evidence), public=False),
         public.limits(view),

@@ -17,7 +17,7 @@ from voronym.report.svg import clean, moment, percent
 
 MOST_POINTS = 2000
 MOST_CELLS = 150
-MOST_OVERLAPPING = 80  # in more than two dimensions cells overlap in the plane
+MOST_OVERLAPPING = 80  # cells of more than two keys overlap in the plane
 MOST_BARS = 40
 MOST_PAIRS = 8
 
@@ -27,7 +27,7 @@ def plane(evidence: Any) -> Section:
     X, part = evidence.X, evidence.partition
     flat = principal_axes(X)
     cells = sample_cells(part.labels, part.n_cells, MOST_POINTS)
-    most = MOST_CELLS if X.shape[1] <= 2 else MOST_OVERLAPPING
+    most = MOST_CELLS if len(evidence.codec.blocks) <= 2 else MOST_OVERLAPPING
     if len(cells) > most:
         cells = np.sort(np.random.default_rng(0).permutation(cells)[:most])
     place = np.full(part.n_cells, -1, dtype=np.int64)
@@ -126,8 +126,8 @@ def losses(evidence: Any, total: float | None, utility: Any = None) -> Section:
     else:
         table = Table.of(("key", "loss"), [(name, percent(value)) for name, value in rows])
     lead = (
-        "The share of a key’s variance that is gone. 0 % means as before, 100 % that only its average is "
-        "left."
+        "The share of a key’s variance that is gone. 0\u202f% means as before, 100\u202f% that only its "
+        "average is left."
     )
     notes = [] if len(shown) == len(rows) else [f"The {len(shown)} largest of {plural(len(rows), 'key')}."]
     if published:

@@ -89,7 +89,8 @@ def support(view: View) -> tuple[str, ...]:
         )
     if view.loss is not None:
         out.append(
-            f"Replacing the keys by the centre of their cell lost {percent(view.loss)} of their variance."
+            "Replacing the keys by the centre of their cell lost "
+            f"{percent(view.loss, fine=True)} of their variance."
         )
     if view.gap is not None:
         out.append(f"That is at most {percent(view.gap)} above the least possible loss.")
@@ -103,7 +104,7 @@ def facts(view: View) -> tuple[Fact, ...]:
         required = next((f.required for f in view.findings if f.model == "k-anonymity"), None)
         out.append(Fact(str(view.k), "smallest cell", f"{required:g} required" if required else "records"))
     if view.loss is not None:
-        out.append(Fact(percent(view.loss), "information loss", "of the keys’ variance"))
+        out.append(Fact(percent(view.loss, fine=True), "information loss", "of the keys’ variance"))
     if view.risk is not None:
         out.append(Fact(share(view.risk.prosecutor_max), "highest risk", "of picking the right record"))
         out.append(Fact(f"{view.risk.records:,}", "records", f"in {plural(view.risk.n_classes, 'cell')}"))

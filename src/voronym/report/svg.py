@@ -17,6 +17,10 @@ FONT = 11.0
 """Height of the text in a drawing, in its own units."""
 
 
+_NARROW = frozenset("iljtfr.,:;|'! ()[]-")
+_BROAD = frozenset("mwMW@%—…")
+
+
 def clean(text: object) -> str:
     r"""Return text without characters that XML forbids or that would turn the line around.
 
@@ -46,14 +50,19 @@ def escape(text: object) -> str:
 
 
 def width(text: str, size: float = FONT) -> float:
-    """Estimate the width of a text: wide (East Asian) characters are an em, others a little over half."""
+    """Estimate the width of a text, on the safe side: there is no font to ask, readers have their own."""
     ems = 0.0
     for char in text:
         if unicodedata.combining(char):
             continue
-        ems += (
-            1.05 if unicodedata.east_asian_width(char) in "WF" else 0.3 if char in "iljtf.,:;|'! " else 0.58
-        )
+        if unicodedata.east_asian_width(char) in "WF":
+            ems += 1.05
+        elif char in _NARROW:
+            ems += 0.36
+        elif char in _BROAD:
+            ems += 0.98
+        else:
+            ems += 0.74 if char.isupper() else 0.64
     return ems * size
 
 
@@ -63,7 +72,7 @@ def shorten(text: object, room: float, size: float = FONT) -> str:
     Examples
     --------
     >>> shorten("income_of_the_household_2019", 100)
-    'income_of…d_2019'
+    'income_o…2019'
     """
     whole = clean(text)
     if width(whole, size) <= room:
@@ -82,8 +91,8 @@ def num(value: float) -> str:
     return out[:-2] if out.endswith(".0") else out
 
 
-def percent(value: float | None) -> str:
-    """Write a percentage: two figures below ten, none after the point above.
+def percent(value: float | None, *, fine: bool = False) -> str:
+    """Write a percentage: two figures below ten, none after the point above (one where ``fine``).
 
     Examples
     --------
@@ -94,7 +103,8 @@ def percent(value: float | None) -> str:
         return "–"
     if value != 0 and abs(value) < 0.01:
         return f"{'< ' if value > 0 else '> −'}0.01\u202f%"
-    digits = 0 if value == 0 or abs(value) >= 10 or value == int(value) else 1 if abs(value) >= 1 else 2
+    large = 1 if fine else 0
+    digits = 0 if value == int(value) else large if abs(value) >= 10 else 1 if abs(value) >= 1 else 2
     return f"{value:.{digits}f}\u202f%".replace("-", "−")
 
 

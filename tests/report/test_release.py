@@ -1,0 +1,81 @@
+"""The report on real releases, made by `anonymize`."""
+
+import re
+
+import polars as pl
+import pytest
+
+import voronym as vr
+from voronym.report import render, render_comparison
+
+KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return vr.datasets.hospital(300, seed=4)
+
+
+def anonymize(frame, **options):
+    roles = {
+        "keys": KEYS,
+        "confidential": ["diagnosis", "days", "cost"],
+        "identifiers": ["name", "patient_id"],
+    }
+    return vr.anonymize(frame, **{**roles, "k": 5, "method": "mdav", **options})
+
+
+def test_report_files(patients, tmp_path):
+    release = anonymize(patients)
+    inside = release.report(tmp_path / "in.html").read_text(encoding="utf-8")
+    outside = release.report(tmp_path / "out.html", audience="public").read_text(encoding="utf-8")
+    assert "Every combination of keys is shared by at least 5 records." in inside
+    assert "Every combination of keys is shared by at least 5 records." in outside
+    assert "interval" in inside
+    assert len(outside) < len(inside) < 300_000
+
+
+def test_public_page_without_originals_differs_in_the_loss_only(patients):
+    release = anonymize(patients)
+    with_originals = render(release, audience="public")
+    release._evidence = None
+    without = render(release, audience="public")
+    stripped = re.sub(r"Replacing the keys by the centre .*? of their variance\.", "", with_originals)
+    stripped = re.sub(r"<div><dt>information loss</dt>.*?</div>\n", "", stripped)
+    assert stripped.replace(" </p>", "</p>") == without
+
+
+def test_public_page_has_no_identifier_and_no_planted_value(patients):
+    marked = patients.with_columns(
+        pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("SECRETZIP")).otherwise(pl.col("zip")).alias("zip"),
+        pl.when(pl.int_range(pl.len()) == 9).then(pl.lit(7654.3)).otherwise(pl.col("weight")).alias("weight"),
+        pl.format("SECRETNAME{}", pl.col("name")).alias("name"),
+    )
+    release = anonymize(marked)
+    outside, inside = render(release, audience="public"), render(release)
+    assert "SECRET" not in outside
+    assert "7654.3" not in outside
+    for name in patients["patient_id"].head(50):
+        assert name not in outside
+        assert name not in inside
+
+
+def test_locations_and_times(patients):
+    frame = patients.select("age").with_columns(
+        lat=41 + pl.col("age") / 100,
+        lon=2 + pl.col("age") / 90,
+        at=pl.datetime(2024, 1, 1) + pl.duration(hours="age"),
+    )
+    release = vr.anonymize(
+        frame, keys=["age", "lat", "lon", "at"], locations=[("lat", "lon")], k=4, method="mdav"
+    )
+    for audience in ("internal", "public"):
+        page = render(release, audience=audience)
+        assert "<h3>lat</h3>" in page
+        assert "<h3>at</h3>" in page
+
+
+def test_comparison_of_real_methods(patients):
+    result = vr.compare(patients, keys=["age", "sex"], k=[3, 5], methods=["mdav", "md"])
+    page = render_comparison(result)
+    assert f"{result.best(5).loss:.2f}\u202f%" in page
