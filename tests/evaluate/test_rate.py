@@ -44,15 +44,16 @@ def test_it_contains_clopper_pearson(n, data):
         assert high >= beta.ppf(0.975, hits + 1, n - hits) - 1e-12
 
 
+@pytest.mark.parametrize("ceiling", [1.0, 0.5])
 @pytest.mark.parametrize("replace", [True, False])
-def test_coverage_of_fractional_credits(replace):
+def test_coverage_of_fractional_credits(replace, ceiling):
     rng = np.random.default_rng(5)
     # Credits as linkage gives them: mostly 0, else one over the size of a class.
     people = np.where(rng.random(400) < 0.3, 1 / rng.integers(2, 6, 400), 0.0)
     truth = people.mean()
     missed = 0
     for _ in range(1000):
-        found = rate(rng.choice(people, 60, replace=replace), population=400)
+        found = rate(rng.choice(people, 60, replace=replace), population=400, ceiling=ceiling)
         missed += not found.low <= truth <= found.high
     # At most 5 % may miss; 1000 trials at exactly 5 % stay below 72 with probability 0.999.
     assert missed <= 72
@@ -62,6 +63,14 @@ def test_the_interval_is_no_wider_than_it_must_be():
     low, high = interval(0.5, 10_000)
     normal = 2 * 1.96 * 0.5 / 100
     assert normal < high - low < 1.45 * normal
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(1, 50))
+def test_a_ceiling_scales_the_interval(values, k):
+    whole = rate(values, population=30)
+    part = rate(np.array(values) / k, population=30, ceiling=1 / k)
+    assert (part.low * k, part.high * k) == pytest.approx((whole.low, whole.high), abs=1e-6)
+    assert part.low <= part.value <= part.high <= 1 / k + 1e-15
 
 
 def test_a_rate_says_what_it_is():

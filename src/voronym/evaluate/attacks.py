@@ -143,10 +143,13 @@ def record_linkage(
                 link = own[rows[at]]
                 near[at] = link >= 0 and classes.labels[link] in nearest
         tell(Step("linkage", min(1.0, (start + len(block)) / len(rows))))
+    # The nearest records are whole classes, so no credit exceeds one over the smallest class.
+    most = 1.0 / int(classes.sizes.min())
     if own is None:
-        return Linkage(rate(credit, population=n, confidence=confidence), "upper bound", None, seed)
+        found = rate(credit, population=n, confidence=confidence, ceiling=most)
+        return Linkage(found, "upper bound", None, seed)
     return Linkage(
-        rate(credit * near, population=n, confidence=confidence),
+        rate(credit * near, population=n, confidence=confidence, ceiling=most),
         "measured",
         rate(near, population=n, confidence=confidence),
         seed,

@@ -28,6 +28,8 @@ class Rate:
         ``value`` is exact for this table; the interval then speaks of further records like these.
     confidence : float
         Coverage that the interval promises.
+    ceiling : float
+        The most that a single credit can be; the interval does not reach beyond it.
     """
 
     value: float
@@ -36,6 +38,7 @@ class Rate:
     n: int
     population: int
     confidence: float = 0.95
+    ceiling: float = 1.0
 
     @property
     def exact(self) -> bool:
@@ -51,7 +54,7 @@ class Rate:
         return f"{self.value:.2%} ({self.confidence:.0%} interval {self.low:.2%} to {self.high:.2%}, {basis})"
 
 
-def rate(credits_: ArrayLike, *, population: int, confidence: float = 0.95) -> Rate:
+def rate(credits_: ArrayLike, *, population: int, confidence: float = 0.95, ceiling: float = 1.0) -> Rate:
     """Return the mean of credits in [0, 1] with its interval.
 
     Parameters
@@ -62,6 +65,9 @@ def rate(credits_: ArrayLike, *, population: int, confidence: float = 0.95) -> R
         Records that the targets were drawn from, without replacement.
     confidence : float
         Coverage, below 1.
+    ceiling : float
+        The most that a credit can be, known without looking at the credits. The interval is that of
+        ``credit / ceiling``, scaled back: narrower, and still valid.
 
     Examples
     --------
@@ -72,8 +78,9 @@ def rate(credits_: ArrayLike, *, population: int, confidence: float = 0.95) -> R
     if values.size == 0:
         raise InputError("there is no target to measure")
     mean = math.fsum(values.tolist()) / len(values)  # exact sum: the order of rows changes nothing
-    low, high = interval(mean, len(values), confidence=confidence)
-    return Rate(mean, low, high, len(values), int(population), float(confidence))
+    low, high = interval(mean / ceiling, len(values), confidence=confidence)
+    low, high = min(mean, low * ceiling), max(mean, high * ceiling)  # scaling back must not round inside
+    return Rate(mean, low, high, len(values), int(population), float(confidence), float(ceiling))
 
 
 def interval(mean: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
