@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from table.samples import LIBRARIES, everything, native, plain, tables
 
+from table.samples import LIBRARIES, everything, native, plain, tables
 from voronym.errors import InputError, SchemaError
 from voronym.table import Codec, Schema, as_frame
 from voronym.table.encoders.levels import ONE_HOT

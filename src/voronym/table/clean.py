@@ -33,7 +33,7 @@ def tidy(table: Any) -> nw.DataFrame[Any]:
 
 def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
     if series.dtype.is_float():
-        return series + 0.0
+        return _unsigned_zero(series)
     if form(series) != "category":
         return series
     native = series.to_native()
@@ -45,6 +45,17 @@ def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
         used = set(series.unique().to_list())
         return series.cast(nw.Enum([level for level in series.dtype.categories if level in used]))  # type: ignore[attr-defined]
     return series
+
+
+def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Turn -0.0 into 0.0. Adding 0.0 does it, except in Polars, which leaves such a sum out."""
+    if not series.implementation.is_polars():
+        return series + 0.0
+    import polars as pl
+
+    column = series.to_native()
+    positive = pl.when(column == 0.0).then(pl.lit(0.0, dtype=column.dtype)).otherwise(column)
+    return nw.from_native(pl.select(positive.alias(column.name)).to_series(), series_only=True)
 
 
 def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
@@ -66,7 +77,7 @@ def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
 
 
 def to_polars(frame: nw.DataFrame[Any]) -> Any:
-    """Return a frame as Polars, with categories as they are, NaN as null, and no -0.0.
+    """Return a tidy frame as Polars, with categories as they are and NaN as null.
 
     PyArrow is not needed for a pandas frame: it is not among the requirements.
     """
@@ -76,7 +87,7 @@ def to_polars(frame: nw.DataFrame[Any]) -> Any:
     for name in frame.columns:
         column = _polars_column(frame[name])
         if column.dtype.is_float():
-            column = (column + 0.0).fill_nan(None)
+            column = column.fill_nan(None)
         columns.append(column.alias(name))
     return pl.DataFrame(columns)
 

@@ -1,0 +1,353 @@
+from __future__ import annotations
+
+import csv
+import hashlib
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from table.samples import LIBRARIES, everything, native, tables
+from voronym.errors import WriteError
+from voronym.table import as_frame, check, tidy, write
+
+Columns = dict[str, list[Any]]
+SUFFIXES = [".csv", ".tsv", ".parquet", ".arrow"]
+GOOD = pl.DataFrame({"age": [30, 30, 50, 50], "word": ["a", "a", "b", "b"], "secret": ["w", "x", "y", "z"]})
+BROKEN = GOOD.with_columns(age=pl.Series([30, 30, 50, 51]))
+
+
+def reread(path: Path) -> list[dict[str, Any]]:
+    """Read a file by means that the writer does not use."""
+    if path.suffix in (".csv", ".tsv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
+    if path.suffix == ".parquet":
+        return pq.ParquetFile(path).read().to_pylist()
+    return pa.ipc.open_file(path).read_all().to_pylist()
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def smallest(path: Path, keys: list[str]) -> int:
+    rows = reread(path)
+
+    def cell(value: Any) -> Any:
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    return min(Counter(tuple(cell(row[key]) for key in keys) for row in rows).values())
+
+
+@settings(max_examples=60)
+@given(tables(), st.sampled_from(LIBRARIES), st.sampled_from(SUFFIXES), st.integers(2, 4))
+def test_what_is_written_is_k_anonymous(
+    columns: dict[str, list[Any]], library: str, suffix: str, k: int
+) -> None:
+    table = native({name: values * k for name, values in columns.items()}, library)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"out{suffix}")
+        receipt = write(table, path, keys=list(columns), k=k)
+        n = k * len(next(iter(columns.values())))
+        assert receipt.k_counted == smallest(path, list(columns)) >= k
+        assert receipt.rows == n == len(reread(path))
+        assert receipt.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert names(Path(folder)) == [path.name]
+
+
+@settings(max_examples=60)
+@given(tables(max_rows=8), st.sampled_from(LIBRARIES), st.sampled_from(SUFFIXES))
+def test_a_table_is_refused_or_k_anonymous(columns: Columns, library: str, suffix: str) -> None:
+    table = native(columns, library)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"out{suffix}")
+        message = ""
+        try:
+            write(table, path, keys=list(columns), k=2)
+        except WriteError as error:
+            message = str(error)
+        assert smallest(path, list(columns)) >= 2 if path.exists() else "fewer than k=2" in message
+        assert names(Path(folder)) == ([path.name] if path.exists() else [])
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".sav", ".dta"])
+def test_a_cell_of_less_than_k_leaves_no_file(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(WriteError, match=r"'age', 'word' that occurs 1 times, fewer than k=2"):
+        write(BROKEN, tmp_path / f"out{suffix}", keys=["age", "word"], k=2)
+    assert list(tmp_path.iterdir()) == []
+    assert write(GOOD, tmp_path / f"out{suffix}", keys=["age", "word"], k=2).k_counted == 2
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_dtype_can_be_written(tmp_path: Path, library: str, suffix: str) -> None:
+    frame = as_frame(everything(library))
+    doubled = nw.concat([frame, frame])
+    receipt = write(doubled, tmp_path / f"out{suffix}", keys=frame.columns, k=2)
+    assert receipt.rows == 80
+    assert receipt.k_counted == 2
+
+
+def test_the_three_libraries_write_the_same_text(tmp_path: Path) -> None:
+    columns = {
+        "a": [1, 1, None, None],
+        "w": ["é", "é", None, None],
+        "f": [0.5, 0.5, -0.0, 0.0],
+        "b": [True] * 4,
+    }
+    texts = set()
+    for library in LIBRARIES:
+        path = tmp_path / f"{library}.csv"
+        write(native(columns, library), path, keys=["a", "w", "f"], k=2)
+        texts.add(path.read_text(encoding="utf-8").replace(".0,", ","))  # pandas holds 1, None as floats
+    assert len(texts) == 1
+
+
+def test_zero_has_no_sign(tmp_path: Path) -> None:
+    table = pl.DataFrame({"x": [0.0, -0.0], "y": [float("nan"), None]})
+    assert write(table, tmp_path / "out.csv", keys=["x", "y"], k=2).k_counted == 2
+    assert (tmp_path / "out.csv").read_text() == "x,y\n0.0,\n0.0,\n"
+
+
+def test_spreadsheet_formulas_are_disarmed(tmp_path: Path) -> None:
+    risky = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "fine", "a=b", None]
+    table = pl.DataFrame({"k": [1] * 9, "=text": risky, "n": [-1] * 9})
+    receipt = write(table, tmp_path / "out.csv", keys=["k", "n"], k=2)
+    assert receipt.guarded_cells == 7  # six cells and a heading
+    rows = reread(tmp_path / "out.csv")
+    assert [row["'=text"] for row in rows] == [
+        "'=1+1",
+        "'+1",
+        "'-1",
+        "'@x",
+        "'\tx",
+        "'\rx",
+        "fine",
+        "a=b",
+        "",
+    ]
+    assert {row["n"] for row in rows} == {"-1"}  # a number is no formula
+    assert write(table, tmp_path / "out.parquet", keys=["k"], k=2).guarded_cells == 0
+    write(table.select("=text", "k"), tmp_path / "key.csv", keys=["k"], k=2)
+    write(pl.DataFrame({"=k": ["=a", "=a"]}), tmp_path / "guarded.csv", keys=["=k"], k=2)
+
+
+def test_one_column_with_missing_values_keeps_its_rows(tmp_path: Path) -> None:
+    receipt = write(pl.DataFrame({"a": ["x", None, None, "x"]}), tmp_path / "out.csv", keys=["a"], k=2)
+    assert receipt.rows == 4
+    assert (tmp_path / "out.csv").read_text() == 'a\nx\n""\n""\nx\n'
+
+
+def test_an_existing_file_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with pytest.raises(WriteError, match="exists already"):
+        write(GOOD, path, keys=["age"], k=2)
+    with pytest.raises(WriteError, match="fewer than k=2"):
+        write(BROKEN, path, keys=["age"], k=2, overwrite=True)
+    assert path.read_text() == "old"
+    write(GOOD, path, keys=["age"], k=2, overwrite=True)
+    assert path.read_text().startswith("age,word,secret\n")
+    assert names(tmp_path) == ["out.csv"]
+
+
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.csv"
+    count = check.count_delimited
+
+    def slow(*args: Any) -> tuple[int, int]:
+        path.write_text("somebody else's")
+        return count(*args)
+
+    monkeypatch.setattr(check, "count_delimited", slow)
+    with pytest.raises(WriteError, match="exists already"):
+        write(GOOD, path, keys=["age"], k=2)
+    assert path.read_text() == "somebody else's"
+    assert names(tmp_path) == ["out.csv"]
+
+
+def test_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
+    assert names(tmp_path) == ["out.csv"]
+    with pytest.raises(WriteError, match="exists already"):
+        write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
+
+
+@pytest.mark.parametrize("step", ["_flush", "_count", "_sha256", "_publish"])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()]
+)
+def test_interrupted_at_any_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: Any
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(sys.modules["voronym.table.write"], step, fail)
+    with pytest.raises((WriteError, KeyboardInterrupt)) as caught:
+        write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
+    assert isinstance(caught.value, KeyboardInterrupt) == isinstance(error, KeyboardInterrupt)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_full_disk(tmp_path: Path, suffix: str) -> None:
+    """A limit on the size of files stands in for the disk, in a process of its own."""
+    script = (
+        "import resource, sys, polars as pl\n"
+        "from voronym.table import write\n"
+        "table = pl.DataFrame({'age': range(200_000)}).with_columns(age=pl.col('age').hash() // 2)\n"
+        "table = pl.concat([table, table])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
+        "write(table, sys.argv[1], keys=['age'], k=2)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / f"out{suffix}"], capture_output=True, text=True, timeout=120
+    )
+    assert "voronym.errors.WriteError: could not write" in done.stderr
+    assert names(tmp_path) == []
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 65536
+
+
+def test_targets_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    for path, message in [
+        (tmp_path / "folder.csv", "is a folder"),
+        (tmp_path / "nowhere" / "out.csv", "does not exist"),
+        (tmp_path / "out.xyz", "no suffix that says its format"),
+        (Path("/dev/full"), "no suffix"),
+    ]:
+        with pytest.raises(WriteError, match=message):
+            write(GOOD, path, keys=["age"], k=2, overwrite=True)
+    with pytest.raises(WriteError, match="not a regular file"):
+        write(GOOD, "/dev/full", keys=["age"], k=2, overwrite=True, format="csv")
+    with pytest.raises(WriteError, match="no column 'nope'"):
+        write(GOOD, tmp_path / "out.csv", keys=["nope"], k=2)
+    with pytest.raises(WriteError, match="no key"):
+        write(GOOD, tmp_path / "out.csv", keys=[], k=2)
+    with pytest.raises(WriteError, match="delimiter"):
+        write(GOOD, tmp_path / "out.csv", keys=["age"], k=2, delimiter="ab")
+    with pytest.raises(WriteError, match="no format is called"):
+        write(GOOD, tmp_path / "out.csv", keys=["age"], k=2, format="xls")
+    assert [p.name for p in tmp_path.iterdir()] == ["folder.csv"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_an_unwritable_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(WriteError, match="Permission denied"):
+        write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
+    tmp_path.chmod(0o700)
+
+
+def test_nested_values_do_not_fit_text(tmp_path: Path) -> None:
+    table = pl.DataFrame({"age": [1, 1], "l": [["SECRET"], ["SECRET"]]})
+    with pytest.raises(WriteError, match=r"could not write 'out[.]csv' as csv") as caught:
+        write(table, tmp_path / "out.csv", keys=["age"], k=2)
+    assert "SECRET" not in str(caught.value)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_nothing_else_travels(tmp_path: Path, library: str, suffix: str) -> None:
+    """Rows, categories and metadata that are not in the table are not in the file either."""
+    secret = "SECRET" * 4
+    words = [f"{secret}{i}" for i in range(50)] + ["kept"] * 4
+    table = pl.DataFrame({"w": words, "c": words, "k": [1] * 54}).with_columns(
+        pl.col("c").cast(pl.Categorical)
+    )
+    if library == "pandas":
+        frame = pd.DataFrame({"w": words, "c": pd.Categorical(words), "k": 1}, index=words)
+        frame.attrs["source"] = secret
+        kept: Any = frame[frame["w"] == "kept"]
+    elif library == "pyarrow":
+        kept = table.to_arrow().replace_schema_metadata({"source": secret}).slice(50)
+    else:
+        kept = table.filter(pl.col("w") == "kept")
+    write(kept, tmp_path / f"out{suffix}", keys=["w", "c", "k"], k=4)
+    raw = (tmp_path / f"out{suffix}").read_bytes()
+    if suffix == ".arrow":  # compressed: look inside
+        arrow = pa.ipc.open_file(pa.BufferReader(raw)).read_all()
+        raw = b"".join(b.to_pybytes() for col in arrow.columns for c in col.chunks for b in c.buffers() if b)
+        assert arrow.schema.metadata is None
+    assert secret.encode() not in raw
+    assert str(tmp_path).encode() not in raw
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_tidy(library: str) -> None:
+    frame = as_frame(everything(library))
+    clean = tidy(frame)
+    assert clean.columns == frame.columns
+    ordered = clean["ordered"].to_native()
+    if library == "polars":
+        assert ordered.dtype.categories.to_list() == ["ç", "b", "漢字", "a"]
+    elif library == "pandas":
+        assert list(ordered.cat.categories) == ["ç", "b", "漢字", "a"]
+        assert ordered.cat.ordered
+        assert list(clean.to_native().index) == list(range(40))
+    else:
+        assert ordered.chunk(0).dictionary.to_pylist() == ["ç", "b", "漢字", "a"]
+    assert [str(v) for v in clean["ordered"].to_list()] == [str(v) for v in frame["ordered"].to_list()]
+    zeros = tidy(native({"x": [-0.0, 0.0]}, library))["x"].to_numpy()
+    assert not np.signbit(zeros).any()
+
+
+def test_permissions_are_those_of_a_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
+    assert (tmp_path / "out.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_the_checker_is_independent() -> None:
+    source = Path(check.__file__).read_text(encoding="utf-8")
+    imports = [line.strip() for line in source.splitlines() if line.strip().startswith(("import ", "from "))]
+    assert imports
+    assert not any("voronym" in line or line.startswith("from .") for line in imports)
+
+
+@pytest.mark.parametrize("hidden", ["pyarrow", "pyarrow duckdb"])
+def test_the_checker_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
+    find = check.importlib.util.find_spec
+    monkeypatch.setattr(
+        check.importlib.util, "find_spec", lambda name: None if name in hidden.split() else find(name)
+    )
+    for suffix in (".parquet", ".arrow"):
+        assert write(GOOD, tmp_path / f"out{suffix}", keys=["age", "word"], k=2).k_counted == 2
+        with pytest.raises(WriteError, match="fewer than k=2"):
+            write(BROKEN, tmp_path / f"bad{suffix}", keys=["age", "word"], k=2)
+
+
+def test_the_checker_notices_lost_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "count_delimited", lambda *_: (3, 2))
+    with pytest.raises(WriteError, match="3 of 4 rows came back"):
+        write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
+
+
+def test_text_that_is_not_utf8_breaks_nothing(tmp_path: Path) -> None:
+    lone = pd.DataFrame({"k": [1, 1], "w": pd.Series(["\ud800", "\ud800"], dtype=object)})
+    with pytest.raises(WriteError, match="could not write"):
+        write(lone, tmp_path / "out.csv", keys=["k"], k=2)
+    assert names(tmp_path) == []
