@@ -40,7 +40,7 @@ def test_a_table_alone():
     assert [f.model for f in found.findings] == ["k-anonymity"]
     assert found.holds
     assert found.utility is found.linkage is found.basis is None
-    assert repr(found) == "Measurement(60 records, k=5, 3 keys)"
+    assert repr(found) == "Measurement(60 records, k=5, keys age, pay, sex)"
     assert "k = 5" in str(found)
 
 

@@ -181,6 +181,7 @@ def test_ordinal_dates_infinities_and_other_types_after_masking():
     assert found["size"].categories_lost == 2
     assert found["pay"].mean_before == 2.0
     assert found["count"].mean_after == 2.0
+    assert "mean 2020-01-02T00:00:00 -> 2020-01-02T12:00:00, sd 1 -> 0 days" in str(found)
     assert "size" in found.correlation.names
     assert 0 < found.information_loss < 100
     json.dumps(found.to_dict(), allow_nan=False)

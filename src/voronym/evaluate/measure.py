@@ -112,7 +112,7 @@ class Measurement:
     def __repr__(self) -> str:
         n, k = self.risk.records, self.risk.k
         beside = "" if self.utility is None else ", beside its original"
-        return f"Measurement({n} records, k={k}, {len(self.keys)} keys{beside})"
+        return f"Measurement({n} records, k={k}, keys {', '.join(self.keys)}{beside})"
 
 
 def measure(
@@ -186,7 +186,7 @@ def measure(
     >>> after = pl.DataFrame({"age": [25, 25, 65, 65], "ill": ["a", "b", "a", "b"]})
     >>> found = measure(after, keys=["age"], confidential=["ill"], original=before, aligned=True)
     >>> found
-    Measurement(4 records, k=2, 1 keys, beside its original)
+    Measurement(4 records, k=2, keys age, beside its original)
     >>> found.linkage.rate.value  # the right cell each time, then one of two
     0.5
     """

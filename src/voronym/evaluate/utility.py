@@ -83,8 +83,13 @@ def describe(change: ColumnChange) -> str:
     """Return the change of one column in a line."""
     parts = []
     if change.variance_ratio is not None:
-        parts.append(f"mean {change.mean_before:.6g} -> {change.mean_after:.6g}")
-        parts.append(f"sd {change.sd_before:.4g} -> {change.sd_after:.4g}")
+        means, sds = (change.mean_before, change.mean_after), (change.sd_before, change.sd_after)
+        if change.kind == "datetime":  # seconds since 1970 mean nothing to a reader
+            parts.append("mean " + " -> ".join(str(np.datetime64(round(m or 0.0), "s")) for m in means))
+            parts.append("sd " + " -> ".join(f"{(sd or 0.0) / 86_400:.4g}" for sd in sds) + " days")
+        else:
+            parts.append("mean " + " -> ".join(f"{m:.6g}" for m in means))
+            parts.append("sd " + " -> ".join(f"{sd:.4g}" for sd in sds))
         if change.wasserstein is not None:
             parts.append(f"Wasserstein {change.wasserstein:.3f} sd")
     elif change.total_variation is not None:
