@@ -32,8 +32,8 @@ class Linkage:
     Parameters
     ----------
     rate : Rate
-        Expected share of originals linked to their own released record; with ``kind`` "upper bound" the rate
-        that no attacker of this kind exceeds.
+        Expected share of originals linked to their own released record; with ``kind`` "upper bound" a
+        bound on that share, for this attack.
     kind : {"measured", "upper bound"}
         Whether the true links were known.
     nearest : Rate or None
