@@ -62,7 +62,7 @@ def build(columns: dict[str, list[object]], library: str) -> object:
 
 
 def count_csv(path: Path, keys: list[str]) -> int:
-    """Return the least count of a key combination in a CSV file, by string splitting written for this test."""
+    """Return the least count of a key combination in a CSV file, by a reader written for this test."""
     rows = parse_csv(path.read_text(encoding="utf-8"))
     where = [rows[0].index(key) for key in keys]
     return min(Counter(tuple(row[j] for j in where) for row in rows[1:]).values())

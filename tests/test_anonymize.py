@@ -12,7 +12,7 @@ import voronym as vr
 from voronym.microaggregate.front import OneCellWarning
 from voronym.release import Release
 
-SECRET = "Zyxwvu-secret"
+SECRET = "Zyxwvu-secret"  # noqa: S105 - a marker to look for
 
 
 def patients(n=60):
@@ -139,24 +139,24 @@ def test_degenerate_tables():
     ],
 )
 def test_empty_tables(empty):
-    with pytest.raises(vr.InputError, match="no (columns|records)"):
+    with pytest.raises(vr.InputError, match=r"no (rows|column)"):
         vr.anonymize(empty, keys=["a"], k=2)
 
 
 def test_things_that_are_not_tables():
     for thing in (None, 3, [1, 2], pl.DataFrame({"a": [1]}).lazy()):
-        with pytest.raises(vr.InputError, match="table"):
+        with pytest.raises(vr.InputError, match=r"table|lazy"):
             vr.anonymize(thing, keys=["a"])
 
 
 def test_repeated_and_numbered_column_names():
     twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    with pytest.raises(vr.SchemaError, match="more than once: a"):
+    with pytest.raises(vr.SchemaError, match="repeated: 'a'"):
         vr.anonymize(twice, keys=["a"], k=2)
     arrow = pa.Table.from_arrays([pa.array([1, 2]), pa.array([1, 2])], names=["a", "a"])
-    with pytest.raises(vr.SchemaError, match="more than once: a"):
+    with pytest.raises(vr.SchemaError, match="repeated: 'a'"):
         vr.anonymize(arrow, keys=["a"], k=2)
-    with pytest.raises(vr.SchemaError, match="must be text"):
+    with pytest.raises(vr.SchemaError, match="not strings"):
         vr.anonymize(pd.DataFrame({0: [1, 2]}), keys=[0], k=2)
 
 

@@ -52,12 +52,12 @@ def _broken(labels):
 
 def test_the_contract_catches_a_small_cell():
     with pytest.raises(AssertionError, match="a cell has 1 records"):
-        check_algorithm(_broken(lambda X, k: Partition(np.r_[0, np.ones(len(X) - 1, int)])))
+        check_algorithm(_broken(lambda X, _: Partition(np.r_[0, np.ones(len(X) - 1, int)])))
 
 
 def test_the_contract_catches_a_large_cell():
     with pytest.raises(AssertionError, match="more than"):
-        check_algorithm(_broken(lambda X, k: Partition(np.zeros(len(X), int))))
+        check_algorithm(_broken(lambda X, _: Partition(np.zeros(len(X), int))))
 
 
 def test_the_contract_catches_a_changed_input():

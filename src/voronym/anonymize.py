@@ -20,8 +20,8 @@ from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
 from voronym.release import Evidence, Release
-from voronym.table.codec import Codec
 from voronym.table import Kind, Schema, as_frame, check_other, read, tidy
+from voronym.table.codec import Codec
 
 
 def anonymize(
@@ -130,23 +130,23 @@ def anonymize(
         *(parse_model(model) if isinstance(model, str) else model for model in models),
     ]
     schema = recipe.schema
-    notes = list(check_other(frame, schema))
+    notes: list[Warning] = [UserWarning(note) for note in check_other(frame, schema)]
 
     tell(Step("encode", 0.0))
     codec = Codec.fit(frame, schema)
     X = codec.encode(frame)
     clock.lap("encode")
     chosen = registry.get(recipe.method)
-    limit = {"time_limit": recipe.time_limit} if "time_limit" in chosen.options else {}
+    extra: dict[str, Any] = dict(recipe.options)
+    if "time_limit" in chosen.options:
+        extra["time_limit"] = recipe.time_limit
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        part = microaggregate(
-            X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **limit, **recipe.options
-        )
-    notes += [str(warning.message) for warning in caught]
+        part = microaggregate(X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **extra)
+    notes += [warning.message for warning in caught if isinstance(warning.message, Warning)]
     clock.lap("partition")
     tell(Step("decode", 0.0))
-    # Decode the m centroids once, then gather by label: a mean recomputed per row could differ in its last bits.
+    # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
     centroids = part.centroids(X)
     published = codec.decode(centroids)
     order = np.random.default_rng().permutation(part.n)  # never from the seed: the recipe is public
@@ -154,7 +154,8 @@ def anonymize(
     clock.lap("decode")
     tell(Step("measure", 0.0))
     evidence = Evidence(frame, X, part, centroids, codec, order, clock.seconds)
-    release = Release(released, recipe, models=required, evidence=evidence, notes=notes)
+    texts = [str(note) for note in notes]
+    release = Release(released, recipe, models=required, evidence=evidence, notes=texts)
     clock.lap("measure")
     tell(Step("measure", 1.0))
     for note in notes:
@@ -171,9 +172,11 @@ def _assemble(
 ) -> nw.DataFrame[Any]:
     """Put the released columns together in the original's order of columns and a new order of rows."""
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
-    keys = published[labels[order]]
-    rest = frame.select(name for name in kept if name not in schema.keys)[order]
-    return tidy(nw.concat([keys, rest], how="horizontal").select(kept))
+    parts = [published[labels[order]]]
+    rest = [name for name in kept if name not in schema.keys]
+    if rest:
+        parts.append(frame.select(rest)[order])
+    return tidy(nw.concat([nw.maybe_reset_index(part) for part in parts], how="horizontal").select(kept))
 
 
 def _enough(k: int, n: int) -> int:

@@ -17,8 +17,8 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.microaggregate import information_loss, microaggregate
 from voronym.microaggregate.front import OneCellWarning, check_k
 from voronym.progress import Progress, Step, silent
-from voronym.table.codec import Codec
 from voronym.table import Kind, Schema, as_frame, read
+from voronym.table.codec import Codec
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def _find(name: str) -> Path:
 
 
 def _fetch(address: str, path: Path) -> None:
-    """Download to a temporary name beside the target, then rename, so that a broken download leaves nothing."""
+    """Download beside the target, then rename: a broken download leaves nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
     try:

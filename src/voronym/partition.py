@@ -85,7 +85,7 @@ class Partition:
         sums = np.empty((self.n_cells, X.shape[1]))
         for j in range(X.shape[1]):
             sums[:, j] = np.bincount(self.labels, X[:, j] - origin[j], self.n_cells)
-        return sums / self.sizes[:, None] + origin
+        return np.asarray(sums / self.sizes[:, None] + origin)
 
     def sse(self, X: ArrayLike) -> float:
         """Return the sum of squared distances of the records to the mean of their cell."""
@@ -113,4 +113,5 @@ class Partition:
 
     def __repr__(self) -> str:
         stated = "" if self.k is None else f", k={self.k}"
-        return f"Partition({self.n} records in {self.n_cells} cells of {self.sizes.min()}..{self.sizes.max()}{stated})"
+        sizes = f"{self.sizes.min()}..{self.sizes.max()}"
+        return f"Partition({self.n} records in {self.n_cells} cells of {sizes}{stated})"

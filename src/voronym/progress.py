@@ -32,5 +32,5 @@ class Step:
 Progress = Callable[[Step], None]
 
 
-def silent(step: Step) -> None:  # noqa: ARG001 - the protocol's argument
+def silent(step: Step) -> None:
     """Ignore progress: the default callback."""

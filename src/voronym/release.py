@@ -76,6 +76,10 @@ class Release:
         self.gap = gap
         self.warnings = tuple(notes)
         self._evidence = evidence
+        self.information_loss: float | None = None
+        """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
+        if evidence is not None:
+            self.information_loss = information_loss(evidence.X, evidence.partition)
         identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
@@ -92,13 +96,6 @@ class Release:
     def table(self) -> Any:
         """The masked table, in the dataframe library that the original came in."""
         return self._frame.to_native()
-
-    @property
-    def information_loss(self) -> float | None:
-        """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
-        if self._evidence is None:
-            return None
-        return information_loss(self._evidence.X, self._evidence.partition)
 
     @cached_property
     def risk(self) -> Risk:

@@ -44,8 +44,8 @@ def check_algorithm(method: Algorithm) -> None:
     """Check a partitioning method against the contract.
 
     Every record in one cell of at least k; no cell above the stated maximum; the same seed gives the same
-    partition; the input is left unchanged; shifting the table or permuting its columns changes
-    nothing but rounding; equal points, constant columns and n = 2k are handled; progress is told and may stop it.
+    partition; the input is left unchanged; equal points, constant columns, large offsets and n = 2k are
+    handled; progress is told as a share between 0 and 1.
     """
     rng = np.random.default_rng(7)
     dimensions = (1,) if method.univariate else (1, 2, 5)

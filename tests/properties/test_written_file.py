@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import LIBRARIES, build, count_csv, key_tables
 
 import voronym as vr
+from tables import LIBRARIES, build, count_csv, key_tables
 
 METHODS = sorted(vr.algorithms())
 
@@ -108,7 +108,7 @@ def test_chunks_change_nothing(drawn):
     seed=st.integers(0, 2**32),
     n=st.integers(8, 60),
     k=st.integers(2, 4),
-    method=st.sampled_from(["mdav", "md", "auto"]),
+    method=st.sampled_from(["mdav", "auto"]),
 )
 @settings(max_examples=40)
 def test_row_order_changes_nothing_where_there_are_no_ties(seed, n, k, method):

@@ -8,14 +8,12 @@ the caller, over row blocks, so that a result never depends on their number. Eac
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any
 
 import numba
 
-F = TypeVar("F", bound=Callable[..., object])
 
-
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop on its first call, and keep the machine code where there is a place to keep it.
 
     Numba raises at decoration when the package lies in a folder it cannot write to (a read-only container,

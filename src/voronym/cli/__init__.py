@@ -1,7 +1,7 @@
 """The command line: one module per verb.
 
 `common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `compare`,
-`inspect`, `methods` and `demo` are the verbs. Each imports the library when it runs, so that ``--help`` is quick.
+`inspect`, `methods` and `demo` are the verbs. Each imports what it needs when it runs.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ def anonymize(
 ) -> None:
     """Make a k-anonymous release of a table.
 
-    Identifiers are dropped, keys are replaced by the centre of a cell of at least k records, the rest is kept,
-    and the rows are shuffled. Every column needs a role; an undeclared one is an error.
+    Identifiers are dropped, keys are replaced by the centre of a cell of at least k records, the rest is
+    kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
     """
     from voronym.anonymize import anonymize as make
     from voronym.errors import InputError
@@ -148,7 +148,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     if receipt.guarded_cells:
         line(
             "guarded",
-            f"{receipt.guarded_cells:,} text cells could have been spreadsheet formulas; they got an apostrophe",
+            f"{receipt.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe",
         )
     line("written", receipt.path)
     for path in others:

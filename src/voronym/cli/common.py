@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.errors import GuaranteeError, InputError, VoronymError
-from voronym.progress import Progress, Step
+from voronym.progress import Progress, Step, silent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,9 +58,6 @@ def run(app: typer.Typer) -> None:
     warnings.showwarning = _show_warning
     try:
         app()
-    except KeyboardInterrupt:
-        _say("stopped; nothing was written", style="yellow")
-        sys.exit(130)
     except GuaranteeError as error:
         _say(str(error))
         sys.exit(3)
@@ -136,31 +132,44 @@ def emit(data: Any) -> None:
 
 @contextmanager
 def ticker(enabled: bool = True) -> Iterator[Progress]:
-    """Show a line of progress on stderr for anything that takes over a second."""
+    """Show a line of progress on stderr for anything that takes over a second, and answer Ctrl-C."""
     out = console()
-    if not enabled or not out.is_terminal:
-        yield lambda step: None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    note = "" if _compiled() else "  (first run: compiling)"
-    bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=out, transient=True)
-    task = bar.add_task("reading" + note, total=1.0)
-    timer = threading.Timer(1.0, bar.start)
-    timer.daemon = True
-
-    def tell(step: Step) -> None:
-        loss = "" if step.loss is None else f"  loss {step.loss:.3f} %"
-        bar.update(task, description=step.stage + loss + note, completed=step.done)
-
-    timer.start()
+    shown = _Line(out) if enabled and out.is_terminal else None
     try:
-        yield tell
+        yield silent if shown is None else shown.tell
+    except KeyboardInterrupt:
+        _say("no file was left half-written", word="stopped", style="yellow")
+        raise typer.Exit(130) from None
     finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
+        if shown is not None:
+            shown.close()
+
+
+class _Line:
+    """A line of progress that appears after a second."""
+
+    def __init__(self, out: Console) -> None:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        self._note = "" if _compiled() else "  (first run: compiling)"
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._bar = Bar(*columns, console=out, transient=True)
+        self._task = self._bar.add_task("reading" + self._note, total=1.0)
+        self._timer = threading.Timer(1.0, self._bar.start)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def tell(self, step: Step) -> None:
+        """Show where the work stands."""
+        loss = "" if step.loss is None else f"  loss {step.loss:.3f} %"
+        self._bar.update(self._task, description=step.stage + loss + self._note, completed=step.done)
+
+    def close(self) -> None:
+        """Remove the line."""
+        self._timer.cancel()
+        self._timer.join()
+        self._bar.stop()
 
 
 def _compiled() -> bool:
@@ -174,10 +183,3 @@ def refuse_existing(paths: Sequence[Path | None], overwrite: bool) -> None:
     there = [str(path) for path in paths if path is not None and path.exists()]
     if there and not overwrite:
         raise InputError(f"{', '.join(there)} exists already; use --overwrite to replace it")
-
-
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return the result of some work, and its seconds."""
-    start = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - start

@@ -96,7 +96,9 @@ def check_points(X: ArrayLike) -> NDArray[np.float64]:
     try:
         points = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("X must be numeric, with as many values in every row; encode other columns first") from None
+        raise InputError(
+            "X must be numeric, with as many values in every row; encode other columns first"
+        ) from None
     if points.ndim == 1:
         points = np.ascontiguousarray(points[:, None])
     if points.ndim != 2:
@@ -119,8 +121,9 @@ def check_k(k: object, n: int) -> int:
     """Return k as an int between 2 and n, or say why it cannot be."""
     if isinstance(k, bool) or not isinstance(k, Integral):
         raise InputError(f"k must be a whole number, not {k!r}")
+    k = int(k)
     if k < 2:
         raise InputError(f"k={k} hides nobody: k must be 2 or more")
     if k > n:
         raise InputError(f"k={k} is more than the {n} records there are: no cell can have that many")
-    return int(k)
+    return k

@@ -54,8 +54,8 @@ class Numeric:
 
     def _offsets(self, values: NDArray[Any]) -> Array:
         """Return distances from the lowest value, as floats: whole numbers past 2**53 keep their digits."""
-        if values.dtype.kind not in "iu":
-            return values.astype(np.float64)
+        if values.dtype.kind not in "iu":  # the same arithmetic: libraries differ in how they store whole numbers
+            return values.astype(np.float64) - float(self.low)
         if int(self.high) - int(self.low) < 2**63:
             wide = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
             return (wide - wide.dtype.type(self.low)).astype(np.float64)
@@ -97,7 +97,7 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
     """Return offsets as values of the column: rounded to its resolution, inside its range, without -0.0."""
     low, high = encoder.low, encoder.high
     if encoder.form in ("float", "empty"):
-        return _tidy(offsets, low, high)
+        return _tidy(offsets + low, low, high)
     if encoder.form == "decimal":
         least, most = encoder.decimals
         return [min(max(round(Decimal(value), encoder.scale), least), most) for value in offsets.tolist()]
