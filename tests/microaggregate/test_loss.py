@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from microaggregate.points import records
 
+from microaggregate.points import records
 from voronym.microaggregate.loss import information_loss, standardize
 from voronym.partition import Partition
 

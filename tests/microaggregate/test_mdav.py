@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from microaggregate import oracles
 from microaggregate.points import records
-
 from voronym import datasets
 from voronym.errors import InputError
 from voronym.microaggregate import _run, mdav, microaggregate
@@ -66,12 +66,13 @@ def test_a_small_shell_changes_nothing(monkeypatch):
 
 def test_large_input_takes_the_fast_path(monkeypatch):
     used = []
-    monkeypatch.setattr(
-        mdav, "partition_plain", lambda X, k, progress: used.append("plain") or np.arange(len(X)) // k
-    )
-    monkeypatch.setattr(
-        mdav, "partition_fast", lambda X, k, progress: used.append("fast") or np.arange(len(X)) // k
-    )
+    for path in ("plain", "fast"):
+
+        def partition(X, k, progress, path=path):
+            used.append(path)
+            return np.arange(len(X)) // k
+
+        monkeypatch.setattr(mdav, f"partition_{path}", partition)
     for n in (1000, 20_000):
         microaggregate(np.zeros((n, 2)), 10, method="mdav")
     assert used == ["plain", "fast"]

@@ -1,8 +1,9 @@
 """Numba loops, and nothing else.
 
 Rules of the room: plain scalar loops over float64/int64 C-order arrays, buffers passed in by the caller, no
-closures, no global state, no ``fastmath`` and no ``parallel=True``. Kernels release the GIL; threads come from
-the caller, over row blocks, so that a result never depends on their number. Each has a NumPy twin in the tests.
+closures, no global state, no ``fastmath`` and no ``parallel=True``. Kernels release the GIL; threads come
+from the caller, over row blocks, so that a result never depends on their number. Each has a NumPy twin in
+the tests.
 """
 
 from __future__ import annotations

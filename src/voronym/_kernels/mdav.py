@@ -19,18 +19,18 @@ class Shell(NamedTuple):
     mean: NDArray[np.float64]  # (d,) the earlier mean
     distance: NDArray[np.float64]  # (runs,) distance to it
     points: NDArray[np.float64]  # (runs, d)
-    start: NDArray[np.int64]  # (runs + 1,) where a run begins in index
+    start: NDArray[np.int64]  # (runs + 1,) where a run begins in record
     place: NDArray[np.int64]  # (runs,) where its first record begins that may remain
-    index: NDArray[np.int64]  # records, ascending in a run
+    record: NDArray[np.int64]  # ascending in a run
 
 
 @kernel
 def outermost(shell, labels, mean, complete, state):
     """Return the remaining record farthest from the mean, or -1 where the shell does not tell.
 
-    The shell has the records that were farthest from an earlier mean, by falling distance. The mean has moved by
-    ``drift`` since, so no distance has grown by more: the search ends where the earlier distance plus drift falls
-    short of the best. Equal records form a run, and only the first of a run that remains can be chosen.
+    The shell has the records that were farthest from an earlier mean, by falling distance. The mean has moved
+    by ``drift`` since, so no distance has grown by more: the search ends where the earlier distance and drift
+    fall short of the best. Equal records form a run, and only the first of a run that remains can be chosen.
     """
     d = len(mean)
     drift = 0.0
@@ -46,7 +46,7 @@ def outermost(shell, labels, mean, complete, state):
         if bound * bound * SLACK + TINY < best:
             return chosen
         place = shell.place[run]
-        while place < shell.start[run + 1] and labels[shell.index[place]] >= 0:
+        while place < shell.start[run + 1] and labels[shell.record[place]] >= 0:
             place += 1
         shell.place[run] = place
         if place == shell.start[run + 1]:
@@ -58,7 +58,7 @@ def outermost(shell, labels, mean, complete, state):
         for j in range(d):
             difference = shell.points[run, j] - mean[j]
             distance += difference * difference
-        index = shell.index[place]
+        index = shell.record[place]
         if distance > best or (distance == best and index < chosen):
             best = distance
             chosen = index
@@ -83,8 +83,8 @@ def take(X, tree, k, cell, labels, high, low, members):
 def mdav_fast(X, tree, shell, complete, k, labels, state, high, low, mean, distances, members, budget):
     """Run MDAV from ``state`` (remaining, cells, head of the shell) for ``budget`` pairs of cells.
 
-    Returns what is left of the budget: something, where the shell does not tell the outermost record any more.
-    Same steps, in the same order, as `voronym._kernels.plain.mdav_plain`.
+    Returns what is left of the budget: something, where the shell does not tell the outermost record any
+    more. Same steps, in the same order, as `voronym._kernels.plain.mdav_plain`.
     """
     while state[0] >= 2 * k and budget > 0:
         left = state[0]
@@ -94,13 +94,10 @@ def mdav_fast(X, tree, shell, complete, k, labels, state, high, low, mean, dista
         if r < 0:
             return budget
         budget -= 1
-        nearest(tree, ask(tree, r), k, distances, members)
-        take(X, tree, k, state[1], labels, high, low, members)
-        state[0] -= k
-        state[1] += 1
-        if left >= 3 * k:
-            s, _ = farthest(tree)
-            nearest(tree, ask(tree, s), k, distances, members)
+        for turn in range(2 if left >= 3 * k else 1):
+            if turn == 1:
+                r, _ = farthest(tree)  # from r, which is still the point asked about
+            nearest(tree, ask(tree, r), k, distances, members)
             take(X, tree, k, state[1], labels, high, low, members)
             state[0] -= k
             state[1] += 1

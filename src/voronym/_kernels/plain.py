@@ -1,8 +1,8 @@
 """Scans over all remaining records, and the textbook MDAV built of them: O(n²/k) distances.
 
 ``alive[:left]`` has the indices of the remaining records, ascending; a scan in that order gives ties to the
-lowest index. Squared distances are summed coordinate by coordinate, in order, in every kernel of this package:
-equal inputs give equal bits, whichever kernel asks.
+lowest index. Squared distances are summed coordinate by coordinate, in order, in every kernel of this
+package: equal inputs give equal bits, whichever kernel asks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A k-d tree that records leave: build, remove, nearest, farthest.
 
 The tree is balanced. A leaf has room for `ROOM` records, the living ones in front; up to `LANES` leaves
-form a group, up to `LANES` groups a group of the next level, up to the root. Coordinates and boxes are stored column
-by column, so that the distances to a whole leaf and the bounds of a whole group are a few vector instructions. For
-each of its lanes a group has the box of the living records in it, the lowest index among them (`NOBODY` where
-none is left) and their largest distance to a fixed centre.
+form a group, up to `LANES` groups a group of the next level, up to the root. Coordinates and boxes are stored
+column by column, so that the distances to a whole leaf and the bounds of a whole group are a few vector
+instructions. For each of its lanes a group has the box of the living records in it, the lowest index among
+them (`NOBODY` where none is left) and their largest distance to a fixed centre.
 
 Boxes bound computed distances, not just true ones. Rounding is monotone: for x between low and high,
 ``x - q`` computed lies between ``low - q`` and ``high - q`` computed, and so do squares and sums taken in the
@@ -34,8 +34,8 @@ class Tree(NamedTuple):
     """The arrays of a tree, made by `grow`. The groups of the lowest level come first, the root last."""
 
     points: NDArray[np.float64]  # (leaves, d + 1, ROOM); the last row is the distance to the centre
-    index: NDArray[np.int64]  # (leaves, ROOM)
-    count: NDArray[np.int64]  # (leaves,) living records
+    record: NDArray[np.int64]  # (leaves, ROOM)
+    living: NDArray[np.int64]  # (leaves,) how many
     where: NDArray[np.int64]  # (n,) leaf * ROOM + place
     box: NDArray[np.float64]  # (groups, 2, d, LANES)
     first: NDArray[np.int64]  # (groups, LANES) lowest living index
@@ -71,8 +71,8 @@ def grow(X: NDArray[np.float64], center: NDArray[np.float64]) -> Tree:
     parent[-1] = -1
     tree = Tree(
         points=np.zeros((leaves, d + 1, ROOM)),
-        index=np.zeros((leaves, ROOM), np.int64),
-        count=np.zeros(leaves, np.int64),
+        record=np.zeros((leaves, ROOM), np.int64),
+        living=np.zeros(leaves, np.int64),
         where=np.empty(n, np.int64),
         box=np.zeros((groups, 2, d, LANES)),
         first=np.full((groups, LANES), NOBODY),
@@ -126,10 +126,10 @@ def select(rows, order, start, stop, middle, axis):
 def build(tree, rows, order, start, stop):
     """Split the records at the median of the widest column, down to the leaves; then fit boxes upwards."""
     d = rows.shape[1]
-    leaves = len(tree.count)
+    leaves = len(tree.living)
     for node in range(1, leaves):
         a, b = start[node], stop[node]
-        axis = 0
+        axis = min(0, d)  # a literal 0 would be a type of its own, and numba compile everything twice
         widest = -1.0
         for j in range(d):
             low = high = rows[a, j]
@@ -145,14 +145,14 @@ def build(tree, rows, order, start, stop):
         start[2 * node + 1], stop[2 * node + 1] = middle, b
     for leaf in range(leaves):
         a, b = start[leaves + leaf], stop[leaves + leaf]
-        tree.count[leaf] = b - a
+        tree.living[leaf] = b - a
         for i in range(a, b):
             square = 0.0
             for j in range(d):
                 tree.points[leaf, j, i - a] = rows[i, j]
                 square += (rows[i, j] - tree.center[j]) ** 2
             tree.points[leaf, d, i - a] = math.sqrt(square)
-            tree.index[leaf, i - a] = order[i]
+            tree.record[leaf, i - a] = order[i]
             tree.where[order[i]] = leaf * ROOM + i - a
         fit_leaf(tree, leaf)
     for group in range(len(tree.child) - 1):
@@ -163,12 +163,12 @@ def build(tree, rows, order, start, stop):
 def fit_leaf(tree, leaf):
     """Fit the lane of a leaf to its living records."""
     d = tree.points.shape[1] - 1
-    count = tree.count[leaf]
+    count = tree.living[leaf]
     group, lane = leaf // LANES, leaf % LANES
     first = NOBODY
     reach = 0.0
     for i in range(count):
-        first = min(first, tree.index[leaf, i])
+        first = min(first, tree.record[leaf, i])
         reach = max(reach, tree.points[leaf, d, i])
     tree.first[group, lane] = first
     tree.reach[group, lane] = reach
@@ -216,13 +216,13 @@ def remove(tree, members, size):
     for q in range(size):
         place = tree.where[members[q]]
         leaf, i = place // ROOM, place % ROOM
-        tree.count[leaf] -= 1
-        last = tree.count[leaf]
+        tree.living[leaf] -= 1
+        last = tree.living[leaf]
         if i != last:
             for j in range(d + 1):
                 tree.points[leaf, j, i] = tree.points[leaf, j, last]
-            moved = tree.index[leaf, last]
-            tree.index[leaf, i] = moved
+            moved = tree.record[leaf, last]
+            tree.record[leaf, i] = moved
             tree.where[moved] = place
         if tree.reach[leaf // LANES, leaf % LANES] >= 0.0:
             tree.reach[leaf // LANES, leaf % LANES] = -1.0  # noted already; fitting sets it again
@@ -273,9 +273,9 @@ def lower_bounds(box, group, query, out):
 
 @kernel
 def upper_bounds(box, group, query, center, out):
-    """Fill, for the boxes of a group, the greatest squared distances from ``query``, and the greatest products.
+    """Fill, for each box of a group, the greatest squared distance from ``query``, and the greatest product.
 
-    The products are those of center - x, x in the box, with query - center.
+    The product is that of center - x, for x in the box, with query - center.
     """
     lanes = box.shape[3]
     for i in range(lanes):
@@ -308,15 +308,16 @@ def scan_leaf(index, leaf, count, near, size, found, distances, members):
 
 @kernel
 def nearest(tree, leaf, size, distances, members):
-    """Fill the ``size`` records nearest to ``tree.query``, which lies in a leaf; sorted by distance and index.
+    """Fill the ``size`` records nearest to ``tree.query``, which lies in a leaf, by distance and index.
 
     The search begins in the leaf and climbs: at each level the other lanes are searched if they may hold
     a nearer record.
     """
     stack, bounds, lanes, query = tree.stack, tree.bounds, tree.lanes, tree.query
-    lowest = max(1, len(tree.count) // LANES)
+    lowest = max(1, len(tree.living) // LANES)
     leaf_distances(tree.points, leaf, query, tree.near)
-    found = scan_leaf(tree.index, leaf, tree.count[leaf], tree.near, size, 0, distances, members)
+    found = min(0, size)  # no literal, as above
+    found = scan_leaf(tree.record, leaf, tree.living[leaf], tree.near, size, found, distances, members)
     came = leaf
     while came >= 0:
         group = came // LANES
@@ -352,7 +353,7 @@ def nearest(tree, leaf, size, distances, members):
                 else:
                     leaf_distances(tree.points, below, query, tree.near)
                     found = scan_leaf(
-                        tree.index, below, tree.count[below], tree.near, size, found, distances, members
+                        tree.record, below, tree.living[below], tree.near, size, found, distances, members
                     )
             if group < 0:
                 break
@@ -363,11 +364,11 @@ def nearest(tree, leaf, size, distances, members):
 def farthest(tree):
     """Return the living record farthest from ``tree.query``, ties by lowest index, and the squared distance.
 
-    Of a lane's two bounds the lesser counts: to the farthest corner of the box; and, with c the centre, r the query
-    and R the reach, |x - r|² = |x - c|² + |r - c|² + 2 (c - x)(r - c), where |x - c| <= R.
+    Of a lane's two bounds the lesser counts: to the farthest corner of the box; and, with c the centre, r the
+    query and R the reach, |x - r|² = |x - c|² + |r - c|² + 2 (c - x)(r - c), where |x - c| <= R.
     """
     stack, bounds, lanes, query = tree.stack, tree.bounds, tree.lanes, tree.query
-    lowest = max(1, len(tree.count) // LANES)
+    lowest = max(1, len(tree.living) // LANES)
     radius = 0.0
     for j in range(len(query)):
         radius += (query[j] - tree.center[j]) ** 2
@@ -402,11 +403,11 @@ def farthest(tree):
                 group = below
             else:
                 leaf_distances(tree.points, below, query, tree.near)
-                for i in range(tree.count[below]):
+                for i in range(tree.living[below]):
                     distance = tree.near[i]
-                    if distance > best or (distance == best and tree.index[below, i] < chosen):
+                    if distance > best or (distance == best and tree.record[below, i] < chosen):
                         best = distance
-                        chosen = tree.index[below, i]
+                        chosen = tree.record[below, i]
     return chosen, best
 
 
@@ -423,11 +424,11 @@ def ask(tree, i):
 def all_distances(tree, distances, indices):
     """Fill the squared distances of all living records to ``tree.query``, with their indices."""
     filled = 0
-    for leaf in range(len(tree.count)):
-        if tree.count[leaf] > 0:
+    for leaf in range(len(tree.living)):
+        if tree.living[leaf] > 0:
             leaf_distances(tree.points, leaf, tree.query, tree.near)
-            for i in range(tree.count[leaf]):
+            for i in range(tree.living[leaf]):
                 distances[filled] = tree.near[i]
-                indices[filled] = tree.index[leaf, i]
+                indices[filled] = tree.record[leaf, i]
                 filled += 1
     return filled

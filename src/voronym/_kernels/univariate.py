@@ -9,9 +9,9 @@ from voronym._kernels import kernel
 
 @kernel
 def shortest_path(x, k, cost, last, start, stop):
-    """Fill ``cost[e]`` and ``last[e]`` for ``start <= e < stop``: the optimum of ``x[:e]``, its last cell's size.
+    """Fill, for ``start <= e < stop``, the optimal ``cost[e]`` of ``x[:e]`` and the size of its last cell.
 
-    Edge (b, e) is the cell ``x[b:e]`` of k to 2k-1 numbers. Its sum of squares grows from the right, one number
+    Edge (b, e) is the cell ``x[b:e]`` of k to 2k-1 numbers. Its sum of squares grows to the left, one number
     at a time, by the update of mean and squares: no differences of large prefix sums, no digits lost.
     """
     for e in range(start, stop):

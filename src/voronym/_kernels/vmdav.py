@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-
 from voronym._kernels import kernel
 from voronym._kernels.plain import nearest_to, squared_distance
 from voronym._kernels.tree import ROOM, nearest, remove

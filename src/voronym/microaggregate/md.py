@@ -36,9 +36,9 @@ def md(
     """Build cells around the two most distant of the remaining records.
 
     While 3k records or more remain: r and s are the two most distant of them; the k nearest to r (itself
-    included) form a cell, then the k nearest to s among the others. With 2k to 3k-1 left, one more cell around
-    r, and the rest is the last. r is the record with the lower index; among equally distant pairs the one with
-    the lowest r, then the lowest s. Where s fell into r's cell (only if k records are equally far
+    included) form a cell, then the k nearest to s among the others. With 2k to 3k-1 left, one more cell
+    around r, and the rest is the last. r is the record with the lower index; among equally distant pairs the
+    one with the lowest r, then the lowest s. Where s fell into r's cell (only if many records are equally far
     from r), the record farthest from r among the others takes its place.
 
     The most distant pair is exact. Each record keeps the largest distance to any record as of its last look;
@@ -62,7 +62,7 @@ def md(
 
 def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """Return the labels of MD by scans over all remaining records."""
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     high, low, point = np.empty(d), np.empty(d), np.empty(d)
     distances, members = np.empty(k), np.empty(k, np.int64)
@@ -74,7 +74,7 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
         kernels.md_plain(
             X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget
         )
-        return 1.0 - (state[0] / n) ** 2
+        return 1.0 - float(state[0]) / n * float(state[0]) / n
 
     in_pieces(work, progress, budget=1_000_000)
     return labels
@@ -82,7 +82,7 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
 
 def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """Return the labels of MD by a k-d tree that records leave, and a heap of bounds."""
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     labels, state, heap = np.full(n, -1, np.int64), np.array([n, 0, n]), np.arange(n)
     distances, members = np.empty(k), np.empty(k, np.int64)
     high, low, reach, partner = np.empty(d), np.empty(d), np.empty(n), np.full(n, -1, np.int64)

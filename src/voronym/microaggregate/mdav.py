@@ -61,7 +61,7 @@ def mdav(
 
 def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """Return the labels of MDAV by scans over all remaining records: the reference for the fast path."""
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     high, low, point = np.empty(d), np.empty(d), np.empty(d)
     distances, members = np.empty(k), np.empty(k, np.int64)
@@ -69,7 +69,7 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
 
     def work(budget: int) -> float:
         plain.mdav_plain(X, k, labels, alive, state, high, low, point, distances, members, budget)
-        return 1.0 - (state[0] / n) ** 2
+        return 1.0 - float(state[0]) / n * float(state[0]) / n
 
     in_pieces(work, progress, budget=2_000_000)
     return labels
@@ -77,7 +77,7 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
 
 def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates."""
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
     high, low, mean = np.empty(d), np.empty(d), np.empty(d)
     distances, members = np.empty(k), np.empty(k, np.int64)
@@ -109,7 +109,7 @@ def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArra
 def peel(
     X: NDArray[np.float64], tree: trees.Tree, mean: NDArray[np.float64], size: int, left: int
 ) -> tuple[kernels.Shell, bool]:
-    """Return the shell of the ``size`` remaining records farthest from the mean, and whether it has them all."""
+    """Return the shell of the ``size`` remaining records farthest from the mean, and whether that is all."""
     squares, index = np.empty(left), np.empty(left, np.int64)
     tree.query[:] = mean
     trees.all_distances(tree, squares, index)

@@ -31,10 +31,10 @@ def univariate(
 ) -> Partition:
     """Solve one column exactly: cells are runs of the sorted values, the best a shortest path.
 
-    In an optimal partition cells are contiguous in the sorted order and have at most 2k-1 records (a larger one
-    splits without loss). With edges from b to e for the runs of k to 2k-1 values, weighted by their sum of
-    squared errors, the shortest path from 0 to n is the optimum. Equal values may lie in different cells; among
-    them the lower index comes first.
+    In an optimal partition cells are contiguous in the sorted order and have at most 2k-1 records (a larger
+    one splits without loss). With edges from b to e for the runs of k to 2k-1 values, weighted by their sum
+    of squared errors, the shortest path from 0 to n is the optimum. Equal values may lie in different cells;
+    among them the lower index comes first.
 
     References
     ----------

@@ -28,7 +28,7 @@ FAST_FROM = 5_000
 @algorithm(
     "vmdav",
     guarantee="every cell has k to 3k-2 records",
-    cost="O(n) searches in a k-d tree, O(n²) distances at worst; 21 times as many with gamma='best'; memory O(n d)",
+    cost="O(n) searches in a k-d tree, O(n²) distances at worst, 21 times with gamma='best'; memory O(n d)",
     reference="10.1007/11908029_56",
     max_size=lambda k: 3 * k - 2,
 )
@@ -43,11 +43,11 @@ def vmdav(
 ) -> Partition:
     """Build a cell at the far end, then let it grow while near records are nearer to it than to others.
 
-    The unassigned record farthest from the overall mean, which stays fixed, forms a cell with its k-1 nearest.
-    Then, up to 2k-1 records: u is the unassigned record nearest to any member, e_in that distance, e_out
-    the distance from u to the nearest other unassigned record; u joins if ``e_in < gamma * e_out``, else the cell
-    is closed. The fewer than k records left at the end each join the cell whose mean (before any of them joined)
-    is nearest. Ties go to the lowest index.
+    The unassigned record farthest from the overall mean, which stays fixed, forms a cell with its k-1
+    nearest. Then, up to 2k-1 records: u is the unassigned record nearest to any member, e_in that distance,
+    e_out the distance from u to the nearest other unassigned record; u joins if ``e_in < gamma * e_out``,
+    else the cell is closed. The fewer than k records left at the end each join the cell whose mean (before
+    any of them joined) is nearest. Ties go to the lowest index.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def vmdav(
     Notes
     -----
     Readings chosen where the description leaves room: distances, not their squares, are compared; the
-    distance to a cell is that to its nearest member; a last record without other unassigned ones joins, for any gamma > 0;
-    leftovers go by the cell's mean.
+    distance to a cell is that to its nearest member; a last record without other unassigned ones joins, for
+    any gamma > 0; leftovers go by the cell's mean.
 
     References
     ----------
@@ -107,7 +107,7 @@ def _best(X: NDArray[np.float64], k: int, progress: Progress) -> Partition:
 
 def partition_plain(X: NDArray[np.float64], k: int, gamma: float, progress: Progress) -> NDArray[np.int64]:
     """Return the labels of V-MDAV by scans over all remaining records."""
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0, 0])
     point, near = np.empty(d), np.empty(n)
     distances, members = np.empty(k), np.empty(k, np.int64)
@@ -115,7 +115,7 @@ def partition_plain(X: NDArray[np.float64], k: int, gamma: float, progress: Prog
 
     def work(budget: int) -> float:
         kernels.vmdav_plain(X, k, gamma, order, labels, alive, state, point, distances, members, near, budget)
-        return 1.0 if state[0] < k else 1.0 - (state[0] / n) ** 2
+        return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
 
     in_pieces(work, progress, budget=2_000_000)
     attach_leftovers(X, labels, alive[: state[0]])

@@ -1,0 +1,28 @@
+"""Run a benchmark: ``python -m benchmarks [speed|loss] [--quick] [--json]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from benchmarks import loss, speed  # noqa: F401 - importing registers
+from benchmarks.base import Benchmark
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="speed, memory and loss")
+    parser.add_argument("name", nargs="?", default="speed", choices=sorted(Benchmark.registry))
+    parser.add_argument("--quick", action="store_true", help="fewer records, to see that it works")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--case", help=argparse.SUPPRESS)  # one case, in a process of its own
+    options = parser.parse_args()
+    benchmark = Benchmark.registry[options.name]()
+    if options.case:
+        print(json.dumps(benchmark.measure(**json.loads(options.case))))
+    else:
+        benchmark.run(quick=options.quick, as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
