@@ -107,6 +107,10 @@ def write_file(frame: pl.DataFrame, path: Path, kind: str) -> None:
             column = column.cast(pl.Float64)  # the formats' own number, which has room for "missing"
         elif dtype == pl.Null:
             column = column.cast(pl.Float64)
+        elif dtype not in (pl.String, pl.Date, pl.Time):
+            raise WriteError(
+                f"column {name!r} holds {dtype.base_type().__name__} values, which no .{kind} file takes"
+            )
         columns.append(column)
     plain = pl.DataFrame(columns)
     if kind == "sav":

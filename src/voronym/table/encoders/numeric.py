@@ -54,7 +54,8 @@ class Numeric:
 
     def _offsets(self, values: NDArray[Any]) -> Array:
         """Return distances from the lowest value, as floats: whole numbers past 2**53 keep their digits."""
-        if values.dtype.kind not in "iu":  # the same arithmetic: libraries differ in how they store whole numbers
+        if values.dtype.kind not in "iu":
+            # the same arithmetic as below: pandas stores whole numbers with gaps as floats
             return values.astype(np.float64) - float(self.low)
         if int(self.high) - int(self.low) < 2**63:
             wide = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
@@ -100,7 +101,8 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
         return _tidy(offsets + low, low, high)
     if encoder.form == "decimal":
         least, most = encoder.decimals
-        return [min(max(round(Decimal(value), encoder.scale), least), most) for value in offsets.tolist()]
+        exact = (least + Decimal(value) for value in offsets.tolist())
+        return [min(max(round(value, encoder.scale), least), most) for value in exact]
     span = int(high) - int(low)
     if span < 2**53:
         whole = np.clip(np.rint(offsets), 0, span).astype(np.int64)

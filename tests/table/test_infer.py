@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from table.samples import LIBRARIES, everything
+from voronym import datasets
+from voronym.errors import SchemaError
+from voronym.table import Codec, Schema, as_frame, check_other
+
+
+def people(n: int = 100) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "patientId": np.arange(n),
+            "Full Name": [f"P{i}" for i in range(n)],
+            "badge": [f"b{i:04}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "weight": rng.normal(70, 10, n),
+            "town": rng.choice(["Tarragona", "Reus"], n),
+            "diagnosis": rng.choice(["flu", "cold"], n),
+            "notes": [f"patient {i} was seen again on a Monday" for i in range(n)],
+            "latitude": rng.uniform(40, 42, n),
+            "longitude": rng.uniform(0, 3, n),
+            "colour": rng.choice(["red", "blue"], n),
+        }
+    )
+
+
+def test_proposal() -> None:
+    proposal = Schema.infer(people())
+    schema = proposal.schema
+    assert schema.identifiers == ("patientId", "Full Name", "badge", "notes")
+    assert schema.confidential == ("diagnosis",)
+    assert schema["latitude"].partner == "longitude"
+    assert schema.keys == ("age", "weight", "town", "latitude", "longitude", "colour")
+    assert set(proposal.reasons) == set(schema.names)
+    Codec.fit(people(), schema)
+    text = str(proposal)
+    assert "near-unique: 100 distinct values in 100" in text
+    assert "check every role" in text
+    assert len(text.splitlines()) >= len(schema.names) + 2
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_no_column_is_ever_called_safe(library: str) -> None:
+    schema = Schema.infer(everything(library)).schema
+    assert schema.other == ()
+    assert set(schema.names) == set(as_frame(everything(library)).columns)
+
+
+def test_a_key_is_always_proposed() -> None:
+    proposal = Schema.infer(pl.DataFrame({"name": ["a", "b"], "email": ["c", "d"]}))
+    assert len(proposal.schema.keys) == 1
+    assert "no column looks like a key" in str(proposal)
+    with pytest.raises(SchemaError, match="no rows"):
+        Schema.infer(pl.DataFrame({"a": []}))
+
+
+def test_kept_columns_that_single_out() -> None:
+    table = people()
+    kept = ["badge", "notes", "weight", "colour"]
+    schema = Schema.build(table, keys=["age"], other=kept[:3], confidential=kept[3:], drop_undeclared=True)
+    found = check_other(table, schema)
+    assert [w.split("'")[1] for w in found] == ["badge", "weight", "notes"]
+    assert "free text" in found[2]
+    assert "100 distinct values in 100 rows" in found[0]
+
+
+@pytest.mark.data
+def test_adult() -> None:
+    schema = Schema.infer(datasets.adult()).schema
+    assert {"age", "sex", "race"} <= set(schema.keys)
+    assert "income" in schema.confidential
+    assert schema.other == ()

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyreadstat
+import pytest
+
+from voronym.errors import MissingExtraError, WriteError
+from voronym.table import Schema, read, write
+
+FRAME = pl.DataFrame(
+    {
+        "sex": [1.0, 2.0, 2.0, None],
+        "grade": [3.0, 1.0, 2.0, 1.0],
+        "age": [30.0, 99.0, 41.0, 30.0],
+        "w": [1.5, None, 2.5, 0.0],
+        "town": ["Reus", "Móra", "", "Reus"],
+        "born": [dt.date(2000, 1, 2), None, dt.date(1999, 5, 5), dt.date(2000, 1, 2)],
+    }
+)
+LABELS = {"sex": {1: "man", 2: "woman"}, "grade": {1: "low", 2: "mid", 3: "high"}, "age": {99: "refused"}}
+
+
+def test_spss_labels(tmp_path: Path) -> None:
+    path = tmp_path / "x.sav"
+    pyreadstat.write_sav(
+        FRAME, str(path), variable_value_labels=LABELS, variable_measure={"grade": "ordinal"}
+    )
+    frame = read(path)
+    assert frame["sex"].to_list() == ["man", "woman", "woman", None]
+    assert frame["age"].to_list() == [30, 99, 41, 30]  # only one value has a label: numbers stay
+    assert frame["age"].dtype.is_integer()
+    assert frame["w"].to_list() == [1.5, None, 2.5, 0.0]
+    assert frame["born"].to_list()[0] == dt.date(2000, 1, 2)
+    schema = Schema.build(frame, keys=frame.columns)
+    assert schema["sex"].kind == "nominal"
+    assert schema["grade"].kind == "ordinal"
+    assert schema["grade"].categories == ("low", "mid", "high")
+
+
+def test_stata_and_sas_transport(tmp_path: Path) -> None:
+    pyreadstat.write_dta(FRAME, str(tmp_path / "x.dta"), variable_value_labels=LABELS)
+    frame = read(tmp_path / "x.dta")
+    assert frame["sex"].to_list()[:2] == ["man", "woman"]
+    assert frame["town"].to_list()[1] == "Móra"
+    pyreadstat.write_xport(FRAME.select("age", "w", "town"), str(tmp_path / "x.xpt"))
+    assert read(tmp_path / "x.xpt")["age"].to_list() == [30, 99, 41, 30]
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_round_trip_keeps_labels(tmp_path: Path, suffix: str) -> None:
+    table = pl.DataFrame(
+        {
+            "sex": pl.Series(["man", "woman", "man", None] * 2, dtype=pl.Categorical),
+            "grade": pl.Series(["low", "high", "low", "low"] * 2, dtype=pl.Enum(["low", "mid", "high"])),
+            "ill": [True, False, None, True] * 2,
+            "age": [30, None, 40, 50] * 2,
+            "when": [dt.datetime(2020, 1, 1, 10, 20, 30), None, dt.datetime(2021, 1, 1), None] * 2,
+            "day": [dt.date(2020, 1, 1)] * 8,
+            "town": ["Móra", "Reus", "", "漢字"] * 2,
+        }
+    )
+    receipt = write(table, tmp_path / f"x{suffix}", keys=table.columns, k=2)
+    assert (receipt.rows, receipt.k_counted) == (8, 2)
+    back = read(tmp_path / f"x{suffix}")
+    for name in ("sex", "grade", "age", "when", "day"):
+        assert back[name].to_list() == table[name].to_list(), name
+    assert [v or "" for v in back["town"].to_list()] == table["town"].to_list()
+    if suffix == ".sav":
+        assert back["grade"].dtype.categories == ("low", "high")  # "mid" is nobody's
+    else:
+        assert pd.read_stata(tmp_path / "x.dta")["sex"].tolist()[:2] == ["man", "woman"]
+
+
+def test_names_that_do_not_fit(tmp_path: Path) -> None:
+    table = pl.DataFrame({"a b": [1, 1], "2x": [1, 1]})
+    with pytest.raises(WriteError, match=r"\.sav file cannot have columns called 'a b', '2x'"):
+        write(table, tmp_path / "x.sav", keys=["a b"], k=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_codes_of_one_label(tmp_path: Path) -> None:
+    table = pl.DataFrame({"a": [1.0, 2.0, 3.0]})
+    pyreadstat.write_sav(
+        table, str(tmp_path / "x.sav"), variable_value_labels={"a": {1: "n", 2: "n", 3: "y"}}
+    )
+    assert read(tmp_path / "x.sav")["a"].to_list() == ["n (1)", "n (2)", "y"]
+
+
+@pytest.mark.parametrize("verb", ["read", "write"])
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    path: Any = tmp_path / "x.sav"
+    if verb == "read":
+        path.write_bytes(b"$FL2")
+    with pytest.raises(MissingExtraError, match=r"pip install 'voronym\[stat\]'"):
+        read(path) if verb == "read" else write(FRAME, path, keys=["sex"], k=1)
