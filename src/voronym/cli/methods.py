@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from voronym.cli import common
@@ -17,7 +19,7 @@ def methods(json: common.Json = False) -> None:
     import voronym.microaggregate  # noqa: F401 - importing registers the methods
     from voronym.registry import algorithms
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": method.name,
             "summary": method.summary,
@@ -32,14 +34,17 @@ def methods(json: common.Json = False) -> None:
         common.emit(rows)
         return
     from rich.console import Console
-    from rich.table import Table
+    from rich.padding import Padding
 
-    table = Table(box=None, padding=(0, 2), show_edge=False)
-    for heading in ("method", "what it does", "guarantee", "cost", "options"):
-        table.add_column(heading)
+    out = Console(highlight=False)
     for row in rows:
-        options = ", ".join(f"{name}={value}" for name, value in row["options"].items())  # type: ignore[attr-defined]
-        table.add_row(
-            f"[bold]{row['name']}[/]", str(row["summary"]), str(row["guarantee"]), str(row["cost"]), options
-        )
-    Console(highlight=False).print(table)
+        out.print(f"[bold]{row['name']}[/]  {row['summary']}")
+        options = ", ".join(f"{name}={value}" for name, value in row["options"].items())
+        for what, text in (
+            ("guarantee", row["guarantee"]),
+            ("cost", row["cost"]),
+            ("options", options),
+            ("from", row["reference"]),
+        ):
+            if text:
+                out.print(Padding(f"[dim]{what}:[/] {text}", (0, 0, 0, 4)))
