@@ -84,6 +84,14 @@ def test_names_that_do_not_fit(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_integers_that_do_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(WriteError, match=r"'id' has integers too long for a [.]dta file"):
+        write(pl.DataFrame({"id": [2**60, 2**60]}), tmp_path / "x.dta", keys=["id"], k=2)
+    with pytest.raises(WriteError, match=r"'l' holds List values, which no [.]sav file takes"):
+        write(pl.DataFrame({"a": [1, 1], "l": [[1], [1]]}), tmp_path / "x.sav", keys=["a"], k=2)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_two_codes_of_one_label(tmp_path: Path) -> None:
     table = pl.DataFrame({"a": [1.0, 2.0, 3.0]})
     pyreadstat.write_sav(

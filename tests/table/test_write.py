@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import hashlib
 import math
 import os
@@ -103,6 +104,28 @@ def test_every_dtype_can_be_written(tmp_path: Path, library: str, suffix: str) -
     receipt = write(doubled, tmp_path / f"out{suffix}", keys=frame.columns, k=2)
     assert receipt.rows == 80
     assert receipt.k_counted == 2
+
+
+ODD = {
+    "offset": pd.DataFrame({"x": pd.to_datetime(["2020-01-01T00:00:00+02:00"] * 2)}),
+    "categories of numbers": pd.DataFrame({"x": pd.Categorical([10, 10])}),
+    "dictionary of numbers": pa.table({"x": pa.array([10, 10]).dictionary_encode()}),
+    "pandas on an Arrow dictionary": pd.DataFrame(
+        {"x": pd.Series(["a", "a"], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())))}
+    ),
+    "half floats": pa.table({"x": pa.array(np.ones(2, np.float16))}),
+    "string views": pa.table({"x": pa.array(["a", "a"], type=pa.string_view())}),
+    "large strings": pa.table({"x": pa.array(["a", "a"], type=pa.large_string())}),
+    "durations": pl.DataFrame({"x": [dt.timedelta(1, 2)] * 2}),
+    "pandas durations": pd.DataFrame({"x": pd.to_timedelta([1, 1], unit="h")}),
+    "times of day": pl.DataFrame({"x": [dt.time(1, 2)] * 2}),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_odd_dtypes_can_be_written(tmp_path: Path, what: str, suffix: str) -> None:
+    assert write(ODD[what], tmp_path / f"out{suffix}", keys=["x"], k=2).k_counted == 2
 
 
 def test_the_three_libraries_write_the_same_text(tmp_path: Path) -> None:

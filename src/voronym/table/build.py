@@ -37,9 +37,8 @@ def build(like: nw.Series[Any], values: NDArray[Any] | list[Any], mask: NDArray[
         numbers = np.asarray(values)
         if kind == "datetime":
             column = pd.Series(numbers.astype(f"datetime64[{time_unit(like)}]"))
-            zone = like.dtype.time_zone  # type: ignore[attr-defined]
-            if zone is not None:
-                column = column.dt.tz_localize("UTC").dt.tz_convert(zone)
+            if like.dtype.time_zone is not None:  # type: ignore[attr-defined]
+                column = column.dt.tz_localize("UTC")  # astype turns it into the column's own zone
         else:
             column = pd.Series(np.where(mask, 0, numbers) if kind == "integer" else numbers)
         column = column.astype(native.dtype)

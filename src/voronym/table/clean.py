@@ -38,7 +38,8 @@ def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
         return series
     native = series.to_native()
     if series.implementation.is_pandas_like():
-        return nw.from_native(native.cat.remove_unused_categories(), series_only=True)
+        column = native if hasattr(native, "cat") else native.astype("category")  # an Arrow dictionary
+        return nw.from_native(column.cat.remove_unused_categories(), series_only=True)
     if series.implementation.is_pyarrow():
         return _redictionary(series, native)
     if series.dtype == nw.Enum:
@@ -50,6 +51,10 @@ def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
 def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
     """Turn -0.0 into 0.0. Adding 0.0 does it, except in Polars, which leaves such a sum out."""
     if not series.implementation.is_polars():
+        if (
+            series.implementation.is_pyarrow() and str(series.to_native().type) == "halffloat"
+        ):  # it has no sums
+            return series.cast(nw.Float32()) + 0.0
         return series + 0.0
     import polars as pl
 
@@ -113,7 +118,12 @@ def _polars_column(series: nw.Series[Any]) -> Any:
             unit: Any = time_unit(series)
             column = column * 1000 if unit == "s" else column
             zone = series.dtype.time_zone  # type: ignore[attr-defined]
-            column = column.cast(pl.Datetime("ms" if unit == "s" else unit, zone))
+            try:
+                column = column.cast(pl.Datetime("ms" if unit == "s" else unit, zone))
+            except (
+                pl.exceptions.PolarsError
+            ):  # a bare offset such as +02:00 is no zone there: the same instants
+                column = column.cast(pl.Datetime("ms" if unit == "s" else unit, "UTC"))
         return column.scatter(np.flatnonzero(gone), None) if gone.any() else column
     if held in ("mixed", "other"):
         if series.dtype == nw.Duration:

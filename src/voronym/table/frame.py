@@ -68,7 +68,18 @@ def as_frame(table: Any) -> nw.DataFrame[Any]:
     odd = sum(not isinstance(name, str) for name in frame.columns)
     if odd:
         raise SchemaError(f"{odd} of {len(frame.columns)} column names are not strings; rename them")
-    return nw.maybe_reset_index(frame)
+    return _without_views(frame) if frame.implementation.is_pyarrow() else nw.maybe_reset_index(frame)
+
+
+def _without_views(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Turn Arrow's string views into plain strings: PyArrow cannot yet take rows of the former."""
+    import pyarrow as pa
+
+    table = frame.to_native()
+    views = [i for i, kind in enumerate(table.schema.types) if str(kind) == "string_view"]
+    for i in views:
+        table = table.set_column(i, table.schema.names[i], table.column(i).cast(pa.large_string()))
+    return nw.from_native(table, eager_only=True) if views else frame
 
 
 def _names(table: Any) -> list[str]:

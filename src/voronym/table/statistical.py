@@ -66,6 +66,9 @@ def _label(column: pl.Series, labels: dict[Any, str], ordinal: bool) -> pl.Serie
 
 
 def _whole(column: pl.Series) -> pl.Series:
+    """Return doubles that are all whole as integers, and empty texts as missing."""
+    if column.dtype == pl.String:
+        return column.replace("", None)  # how the formats write a missing text
     if not column.dtype.is_float():
         return column
     observed = column.fill_nan(None).drop_nulls()
@@ -74,6 +77,11 @@ def _whole(column: pl.Series) -> pl.Series:
         if largest < 2**53:
             return column.fill_nan(None).cast(pl.Int64)
     return column
+
+
+def _largest(column: pl.Series) -> int:
+    ends: list[Any] = [column.min() or 0, column.max() or 0]
+    return max(abs(int(value)) for value in ends)
 
 
 def write_file(frame: pl.DataFrame, path: Path, kind: str) -> None:
@@ -104,6 +112,8 @@ def write_file(frame: pl.DataFrame, path: Path, kind: str) -> None:
         elif dtype == pl.Duration:
             column = column.dt.to_string("iso")
         elif dtype.is_numeric():
+            if dtype.is_integer() and _largest(column) >= 2**53:
+                raise WriteError(f"column {name!r} has integers too long for a .{kind} file; make them text")
             column = column.cast(pl.Float64)  # the formats' own number, which has room for "missing"
         elif dtype == pl.Null:
             column = column.cast(pl.Float64)

@@ -116,7 +116,12 @@ def write(
         raise WriteError(
             "the delimiter must be a single ASCII character, and neither a quote nor a line break"
         )
-    table = tidy(frame)
+    try:
+        table = tidy(frame)
+    except VoronymError:
+        raise
+    except Exception as error:
+        raise WriteError(f"the table has columns that cannot be written ({type(error).__name__})") from None
     keys = [keys] if isinstance(keys, str) else list(keys)
     lacking = [name for name in keys if name not in table.columns]
     if lacking or not keys:

@@ -149,9 +149,9 @@ class Nominal:
             for start in range(0, len(C), _BLOCK):  # blocks: m x categories would be too large
                 rows = slice(start, start + _BLOCK)
                 near = C[rows] @ self.points.T - half
-                nearest[rows] = np.argmax(
-                    np.round(near, 9), axis=1
-                )  # a tie: the first category in sorted order
+                if self.n_categories <= ONE_HOT:
+                    near = np.round(near, 9)  # a tie goes to the first category in sorted order
+                nearest[rows] = np.argmax(near, axis=1)
         return [self.levels.gather(np.where(nearest == len(self.levels.values), -1, nearest))]
 
     def describe(self) -> str:
