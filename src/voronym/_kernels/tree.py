@@ -332,7 +332,9 @@ def nearest(tree, leaf, size, distances, members):
                 if lanes[0, lane] <= worst and lane != known and tree.first[group, lane] != NOBODY:
                     stack[top] = group * LANES + lane
                     bounds[top] = lanes[0, lane]
-                    if top > begin and bounds[top] > bounds[top - 1]:  # the nearest is to be on top
+                    if (
+                        top > begin and bounds[top] >= bounds[top - 1]
+                    ):  # the nearest on top, of equals the first
                         stack[top], stack[top - 1] = stack[top - 1], stack[top]
                         bounds[top], bounds[top - 1] = bounds[top - 1], bounds[top]
                     top += 1
@@ -388,7 +390,7 @@ def farthest(tree):
             if bound >= best and tree.first[group, lane] != NOBODY:
                 stack[top] = group * LANES + lane
                 bounds[top] = bound
-                if top > begin and bound < bounds[top - 1]:  # the farthest is to be on top
+                if top > begin and bound <= bounds[top - 1]:  # the farthest on top, of equals the first
                     stack[top], stack[top - 1] = stack[top - 1], stack[top]
                     bounds[top], bounds[top - 1] = bounds[top - 1], bounds[top]
                 top += 1
