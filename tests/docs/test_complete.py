@@ -65,8 +65,8 @@ def test_every_public_name_is_in_the_reference(name: str) -> None:
 def test_a_decision_fits_a_page(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# ")
-    assert len(text.split()) <= 600
-    assert len(text.splitlines()) <= 70
+    assert len(text.split()) <= 700  # a printed page in small type
+    assert len(text.splitlines()) <= 60
 
 
 def test_links_between_pages_lead_somewhere() -> None:
