@@ -374,3 +374,27 @@ def test_text_that_is_not_utf8_breaks_nothing(tmp_path: Path) -> None:
     with pytest.raises(WriteError, match="could not write"):
         write(lone, tmp_path / "out.csv", keys=["k"], k=2)
     assert names(tmp_path) == []
+
+
+def test_pandas_without_pyarrow(tmp_path: Path) -> None:
+    """PyArrow is not among the requirements: neither encoding nor writing a pandas table may need it."""
+    script = (
+        "import sys\n"
+        "sys.modules['pyarrow'] = None\n"
+        "import pandas as pd\n"
+        "from voronym.table import Codec, Schema, check, read, write\n"
+        "find = check.importlib.util.find_spec\n"
+        "check.importlib.util.find_spec = lambda name: None if name == 'pyarrow' else find(name)\n"
+        "table = pd.DataFrame({'w': ['é', None] * 2, 'x': [1.5, None] * 2,\n"
+        "                      'c': pd.Categorical(['a', 'b'] * 2),\n"
+        "                      't': pd.to_datetime(['2020-01-01', None] * 2), 'b': [True, False] * 2})\n"
+        "codec = Codec.fit(table, Schema.build(table, keys=list(table)))\n"
+        "back = codec.decode(codec.encode(table))\n"
+        "for suffix in ('csv', 'parquet', 'arrow'):\n"
+        "    assert write(back, f'{sys.argv[1]}/x.{suffix}', keys=list(table), k=2).k_counted == 2\n"
+        "    assert read(f'{sys.argv[1]}/x.{suffix}').shape == (4, 5)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
