@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from voronym._kernels import kernel
 
+LISTED = 64  # so many nearest records are kept in a sorted list, more in a heap
+
 
 @kernel
 def squared_distance(X, i, point):
@@ -54,15 +56,52 @@ def farthest_from(X, alive, left, point):
 
 
 @kernel
+def sift(distances, indices, place, size):
+    """Let an entry sink in a heap with the worst on top: the farthest, of equals the highest index."""
+    distance, index = distances[place], indices[place]
+    while 2 * place + 1 < size:
+        child = 2 * place + 1
+        if child + 1 < size and (
+            distances[child + 1] > distances[child]
+            or (distances[child + 1] == distances[child] and indices[child + 1] > indices[child])
+        ):
+            child += 1
+        if distances[child] < distance or (distances[child] == distance and indices[child] < index):
+            break
+        distances[place], indices[place] = distances[child], indices[child]
+        place = child
+    distances[place], indices[place] = distance, index
+
+
+@kernel
+def worst_of(size):
+    """Return where a full list of the nearest has its worst: at its end, or on top where it is a heap."""
+    return 0 if size > LISTED else size - 1
+
+
+@kernel
 def insert(distances, indices, found, size, distance, index):
-    """Put a record into the list of the ``size`` nearest, sorted by distance and index; return its length."""
+    """Put a record among the ``size`` nearest, if it is one of them; return how many there are.
+
+    Up to `LISTED` they are a list sorted by distance and index; more become a heap once they are all there.
+    """
     if found == size:
-        last = size - 1
+        last = worst_of(size)
         if distance > distances[last] or (distance == distances[last] and index > indices[last]):
+            return found
+        if size > LISTED:
+            distances[0], indices[0] = distance, index
+            sift(distances, indices, 0, size)
             return found
     else:
         last = found
         found += 1
+        if size > LISTED:
+            distances[last], indices[last] = distance, index
+            if found == size:
+                for place in range(size // 2 - 1, -1, -1):
+                    sift(distances, indices, place, size)
+            return found
     while last > 0 and (
         distances[last - 1] > distance or (distances[last - 1] == distance and indices[last - 1] > index)
     ):
@@ -75,13 +114,27 @@ def insert(distances, indices, found, size, distance, index):
 
 
 @kernel
+def arrange(distances, indices, found, size):
+    """Sort the nearest by distance and index, where they are not sorted yet."""
+    if size > LISTED:
+        for place in range(found // 2 - 1, -1, -1):
+            sift(distances, indices, place, found)
+        for last in range(found - 1, 0, -1):
+            distances[0], distances[last] = distances[last], distances[0]
+            indices[0], indices[last] = indices[last], indices[0]
+            sift(distances, indices, 0, last)
+
+
+@kernel
 def nearest_to(X, alive, left, point, size, distances, indices):
     """Fill the ``size`` remaining records nearest to a point, sorted by distance and index."""
-    found = 0
+    found = min(0, size)  # a literal 0 would be a type of its own, and numba compile everything twice
+    worst = worst_of(size)
     for t in range(left):
         distance = squared_distance(X, alive[t], point)
-        if found < size or distance < distances[size - 1]:
+        if found < size or distance < distances[worst]:
             found = insert(distances, indices, found, size, distance, alive[t])
+    arrange(distances, indices, found, size)
     return found
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import kernel
-from voronym._kernels.plain import insert
+from voronym._kernels.plain import arrange, insert, worst_of
 
 ROOM = 32
 LANES = 16
@@ -300,8 +300,9 @@ def upper_bounds(box, group, query, center, out):
 @kernel
 def scan_leaf(index, leaf, count, near, size, found, distances, members):
     """Put the records of a leaf, at distances ``near``, into the list of the nearest."""
+    worst = worst_of(size)
     for i in range(count):
-        if found < size or near[i] <= distances[size - 1]:
+        if found < size or near[i] <= distances[worst]:
             found = insert(distances, members, found, size, near[i], index[leaf, i])
     return found
 
@@ -315,6 +316,7 @@ def nearest(tree, leaf, size, distances, members):
     """
     stack, bounds, lanes, query = tree.stack, tree.bounds, tree.lanes, tree.query
     lowest = max(1, len(tree.living) // LANES)
+    last = worst_of(size)
     leaf_distances(tree.points, leaf, query, tree.near)
     found = min(0, size)  # no literal, as above
     found = scan_leaf(tree.record, leaf, tree.living[leaf], tree.near, size, found, distances, members)
@@ -326,7 +328,7 @@ def nearest(tree, leaf, size, distances, members):
         top = 0
         while True:
             lower_bounds(tree.box, group, query, lanes)
-            worst = distances[size - 1] if found == size else math.inf
+            worst = distances[last] if found == size else math.inf
             begin = top
             for lane in range(LANES):
                 if lanes[0, lane] <= worst and lane != known and tree.first[group, lane] != NOBODY:
@@ -344,9 +346,9 @@ def nearest(tree, leaf, size, distances, members):
                 top -= 1
                 above, lane = stack[top] // LANES, stack[top] % LANES
                 if found == size:
-                    worst = distances[size - 1]
+                    worst = distances[last]
                     if bounds[top] > worst or (
-                        bounds[top] == worst and tree.first[above, lane] > members[size - 1]
+                        bounds[top] == worst and tree.first[above, lane] > members[last]
                     ):
                         continue
                 below = tree.child[above] + lane
@@ -359,6 +361,7 @@ def nearest(tree, leaf, size, distances, members):
                     )
             if group < 0:
                 break
+    arrange(distances, members, found, size)
     return found
 
 
