@@ -47,7 +47,7 @@ def test_fast_is_plain_on_thousands_of_records(n, d, k):
 
 
 def test_fast_does_not_depend_on_pieces(monkeypatch):
-    X = np.random.default_rng(1).normal(size=(12_000, 3))
+    X = np.random.default_rng(1).normal(size=(3000, 3))
     whole = mdav.partition_fast(X, 4, silent)
     monkeypatch.setattr(_run, "PIECE", 1e-9)
     steps = []

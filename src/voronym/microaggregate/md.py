@@ -98,5 +98,5 @@ def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArra
             return 1.0
         return 1.0 - float(state[0]) / n
 
-    in_pieces(work, progress, budget=10_000)
+    in_pieces(work, progress, budget=500)
     return labels

@@ -102,7 +102,7 @@ def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArra
             shell, complete = peel(X, tree, mean, size, left)
             state[2], seen = 0, left
 
-    in_pieces(work, progress, budget=1000)
+    in_pieces(work, progress, budget=50)
     return labels
 
 

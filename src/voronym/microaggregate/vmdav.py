@@ -137,7 +137,7 @@ def partition_fast(X: NDArray[np.float64], k: int, gamma: float, progress: Progr
         )
         return 1.0 if state[0] < k else 1.0 - float(state[0]) / n
 
-    in_pieces(work, progress, budget=10_000)
+    in_pieces(work, progress, budget=1_000)
     attach_leftovers(X, labels, np.flatnonzero(labels < 0))
     return labels
 
