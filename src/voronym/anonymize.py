@@ -19,7 +19,7 @@ from voronym.microaggregate.front import check_k
 from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
-from voronym.release import Evidence, Release
+from voronym.release import Evidence, Release, published_loss
 from voronym.table import Kind, Schema, as_frame, check_other, read, tidy
 from voronym.table.codec import Codec
 
@@ -35,12 +35,12 @@ def anonymize(
     kinds: Mapping[str, Kind] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
     locations: Sequence[tuple[str, str]] = (),
-    k: int = 5,
-    method: str = "auto",
+    k: int | None = None,
+    method: str | None = None,
     options: Mapping[str, Any] | None = None,
     models: Sequence[Model | str] = (),
     time_limit: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     recipe: Recipe | None = None,
     progress: Progress | None = None,
 ) -> Release:
@@ -65,9 +65,9 @@ def anonymize(
     locations : sequence of (latitude, longitude) pairs
         Pairs of key columns that are places on the globe.
     k : int
-        Least number of records that share a combination of keys, 2 or more.
+        Least number of records that share a combination of keys, 2 or more; 5 where nothing is said.
     method, options, time_limit, seed
-        The partitioning method, its options, the seconds granted to it, and its seed.
+        The partitioning method ("auto"), its options, the seconds granted to it, and its seed (0).
     models : sequence of Model or str
         Further guarantees, such as ``"k-anonymity=10"``.
     recipe : Recipe, optional
@@ -98,7 +98,7 @@ def anonymize(
     """
     tell = silent if progress is None else progress
     clock = _Clock()
-    frame = read(data) if isinstance(data, (str, Path)) else as_frame(data)
+    frame = as_frame(read(data) if isinstance(data, (str, Path)) else data)
     if recipe is None:
         schema = Schema.build(
             frame,
@@ -113,15 +113,19 @@ def anonymize(
         )
         recipe = Recipe(
             schema=schema,
-            k=_enough(k, len(frame)),
-            method=method,
+            k=_enough(5 if k is None else k, len(frame)),
+            method="auto" if method is None else method,
             options=dict(options or {}),
             models=tuple(str(model) for model in models),
-            seed=seed,
+            seed=0 if seed is None else seed,
             time_limit=time_limit,
         )
-    elif keys or confidential or identifiers or other or models or options:
-        raise InputError("give either a recipe or columns and options, not both")
+    elif _said(keys, confidential, identifiers, other, drop_undeclared, kinds, orders, locations) or _said(
+        k, method, options, models, time_limit, seed
+    ):
+        raise InputError(
+            "a recipe states columns, k, method, models and seed: give it alone, or write another"
+        )
     else:
         _enough(recipe.k, len(frame))
         models = recipe.models
@@ -150,10 +154,11 @@ def anonymize(
     centroids = part.centroids(X)
     published = codec.decode(centroids)
     order = np.random.default_rng().permutation(part.n)  # never from the seed: the recipe is public
+    rounded = published_loss(X, codec.encode(published)[part.labels])
     released = _assemble(frame, published, part.labels, order, schema)
     clock.lap("decode")
     tell(Step("measure", 0.0))
-    evidence = Evidence(frame, X, part, centroids, codec, order, clock.seconds)
+    evidence = Evidence(frame, X, part, centroids, codec, order, rounded, clock.seconds)
     texts = [str(note) for note in notes]
     release = Release(released, recipe, models=required, evidence=evidence, notes=texts)
     clock.lap("measure")
@@ -177,6 +182,14 @@ def _assemble(
     if rest:
         parts.append(frame.select(rest)[order])
     return tidy(nw.concat([nw.maybe_reset_index(part) for part in parts], how="horizontal").select(kept))
+
+
+def _said(*arguments: Any) -> bool:
+    """Say whether any argument was given; a zero counts."""
+    return any(
+        argument is not None and argument is not False and argument not in ((), [], {})
+        for argument in arguments
+    )
 
 
 def _enough(k: int, n: int) -> int:

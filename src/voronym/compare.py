@@ -98,7 +98,7 @@ def compare(
     tell = silent if progress is None else progress
     if not keys:
         raise InputError("name at least one key column to compare methods on")
-    frame = read(data) if isinstance(data, (str, Path)) else as_frame(data)
+    frame = as_frame(read(data) if isinstance(data, (str, Path)) else data)
     schema = Schema.build(
         frame, keys=keys, kinds=kinds, orders=orders, locations=locations, drop_undeclared=True
     )

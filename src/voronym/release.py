@@ -35,6 +35,8 @@ class Evidence:
     codec: Codec
     order: NDArray[np.int64]
     """Released row r came from original row ``order[r]``."""
+    published_loss: float
+    """Percent of variance lost in what is published, after means were rounded to values that can occur."""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -80,6 +82,7 @@ class Release:
         """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
         if evidence is not None:
             self.information_loss = information_loss(evidence.X, evidence.partition)
+        self.published_loss = None if evidence is None else evidence.published_loss
         identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
@@ -152,6 +155,7 @@ class Release:
             "records": len(self._frame),
             "cells": self.risk.n_classes,
             "information_loss": self.information_loss,
+            "published_loss": self.published_loss,
             "gap": self.gap,
             "findings": [finding.to_dict() for finding in self.findings],
             "risk": self.risk.to_dict(),
@@ -165,3 +169,12 @@ class Release:
         loss = self.information_loss
         stated = "" if loss is None else f", information loss {loss:.2f} %"
         return f"Release({len(self._frame)} records, {self.risk.n_classes} classes, k={self.risk.k}{stated})"
+
+
+def published_loss(X: NDArray[np.float64], Y: NDArray[np.float64]) -> float:
+    """Return 100 SSE / SST of publishing the rows of Y for the rows of X, in percent.
+
+    At least the loss of the cells: whole numbers and real categories are not the mean.
+    """
+    total = float(np.square(X - X.mean(axis=0)).sum())
+    return 100 * float(np.square(X - Y).sum()) / total if total else 0.0

@@ -72,7 +72,7 @@ def test_zones(tmp_path: Path) -> None:
     first, second = read(path)["t"].to_list()
     assert (second - first) == dt.timedelta(hours=1)
     path = text(tmp_path / "x.csv", "t\n2020-01-01T00:00:00+01:00\n2020-01-01T00:00:00\n")
-    assert read(path)["t"].to_native().dtype == pl.String  # some with a zone and some without: left alone
+    assert read(path)["t"].dtype == pl.String  # some with a zone and some without: left alone
 
 
 def test_decimal_commas(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_columnar_files(tmp_path: Path, suffix: str) -> None:
     table = everything("polars")
     path = tmp_path / f"x[1]{suffix}"  # a name that looks like a pattern
     table.write_parquet(path) if suffix == ".parquet" else table.write_ipc(path)
-    assert read(path).to_native().equals(table)
+    assert read(path).equals(table)
     raw = path.read_bytes()
     for keep in (len(raw) // 2, len(raw) - 1, 20):
         path.write_bytes(raw[:keep])

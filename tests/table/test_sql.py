@@ -52,7 +52,7 @@ def test_duckdb(duck: Path) -> None:
     assert frame["w"].to_list() == [Decimal("1.5"), Decimal("3.0")]
     assert frame["town"].to_list() == ["ñ1", "ñ2"]
     assert frame["z"].to_list()[0] == dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
-    assert frame["u"].to_native().dtype == pl.String
+    assert frame["u"].dtype == pl.String
     assert frame["n"].to_list() == [None, None]
     assert read(duck, query="select age from t where age > 9").shape == (0, 1)
 

@@ -72,7 +72,7 @@ def test_round_trip_keeps_labels(tmp_path: Path, suffix: str) -> None:
         assert back[name].to_list() == table[name].to_list(), name
     assert [v or "" for v in back["town"].to_list()] == table["town"].to_list()
     if suffix == ".sav":
-        assert back["grade"].dtype.categories == ("low", "high")  # "mid" is nobody's
+        assert back["grade"].dtype.categories.to_list() == ["low", "high"]  # "mid" is nobody's
     else:
         assert pd.read_stata(tmp_path / "x.dta")["sex"].tolist()[:2] == ["man", "woman"]
 

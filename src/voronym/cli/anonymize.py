@@ -40,9 +40,9 @@ def anonymize(
     order: common.Orders = None,
     location: common.Locations = None,
     k: Annotated[
-        int, typer.Option("-k", help="Least number of records that share a combination of keys.")
-    ] = 5,
-    method: Annotated[str, typer.Option("--method", help="See `voronym methods`.")] = "auto",
+        int | None, typer.Option("-k", help="Least number of records that share a combination of keys [5].")
+    ] = None,
+    method: Annotated[str | None, typer.Option("--method", help="See `voronym methods` [auto].")] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the method.")
     ] = None,
@@ -65,7 +65,7 @@ def anonymize(
     delimiter: common.Delimiter = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
-    seed: common.Seed = 0,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random choices [0].")] = None,
     json: common.Json = False,
 ) -> None:
     """Make a k-anonymous release of a table.
@@ -74,38 +74,29 @@ def anonymize(
     kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
     """
     from voronym.anonymize import anonymize as make
-    from voronym.errors import InputError
     from voronym.recipe import Recipe
     from voronym.table.read import read
 
     common.refuse_existing([output, save_recipe, report, public_report], overwrite)
     with common.ticker(not json) as progress:
         frame = read(source, delimiter=delimiter, query=query)
-        if recipe is not None:
-            if any(
-                (key, confidential, identifier, other, kind, order, location, option, model, drop_undeclared)
-            ):
-                raise InputError("--recipe states roles, kinds, options and models; leave those options out")
-            release = make(frame, recipe=Recipe.load(recipe), progress=progress)
-        else:
-            release = make(
-                frame,
-                keys=common.names(key, frame.columns),
-                confidential=common.names(confidential, frame.columns),
-                identifiers=common.names(identifier, frame.columns),
-                other=common.names(other, frame.columns),
-                drop_undeclared=drop_undeclared,
-                **common.column_options(kind, order, location),
-                k=k,
-                method=method,
-                options={
-                    name: common.value_of(text) for name, text in common.pairs(option, "--option").items()
-                },
-                models=common.names(model),
-                time_limit=time_limit,
-                seed=seed,
-                progress=progress,
-            )
+        release = make(
+            frame,
+            keys=common.names(key, frame.columns),
+            confidential=common.names(confidential, frame.columns),
+            identifiers=common.names(identifier, frame.columns),
+            other=common.names(other, frame.columns),
+            drop_undeclared=drop_undeclared,
+            **common.column_options(kind, order, location),
+            k=k,
+            method=method,
+            options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
+            models=common.names(model),
+            time_limit=time_limit,
+            seed=seed,
+            recipe=None if recipe is None else Recipe.load(recipe),
+            progress=progress,
+        )
         receipt = release.write(output, overwrite=overwrite)
         if save_recipe is not None:
             release.recipe.save(save_recipe)
@@ -143,7 +134,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     for finding in release.findings:
         line("holds", finding)
     if loss is not None:
-        line("information loss", f"{loss:.2f} % of the keys' variance")
+        line("information loss", f"{loss:.2f} % of the keys' variance in the cells")
+        line("", f"{release.published_loss:.2f} % as published, in whole numbers and real categories")
     line("counted in the file", f"k = {receipt.k_counted}")
     if receipt.guarded_cells:
         line(

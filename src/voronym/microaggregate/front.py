@@ -107,8 +107,9 @@ def check_points(X: ArrayLike) -> NDArray[np.float64]:
         raise InputError(f"X is empty: {points.shape[0]} rows, {points.shape[1]} columns")
     bad = ~np.isfinite(points)
     if bad.any():
+        where = np.flatnonzero(bad.any(axis=0)).tolist()
         raise InputError(
-            f"X has {int(bad.sum())} missing or infinite values, in columns {np.flatnonzero(bad.any(axis=0)).tolist()}; "
+            f"X has {int(bad.sum())} missing or infinite values, in columns {where}; "
             "fill or drop them, or use voronym.anonymize, which has a rule for missing values"
         )
     with np.errstate(over="ignore"):

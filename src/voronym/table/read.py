@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import narwhals as nw
+import polars as pl
 
 from voronym.errors import ReadError
 from voronym.table import columnar, delimited, sql, statistical
 
 TEXT = (".csv", ".tsv", ".txt")
 DATABASE = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
-COLUMNAR: dict[str, Callable[[Path], Any]] = {
+COLUMNAR: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": columnar.read_parquet,
     ".feather": columnar.read_arrow,
     ".arrow": columnar.read_arrow,
@@ -30,7 +29,7 @@ def read(
     query: str | None = None,
     format: str | None = None,  # noqa: A002 - what everybody calls it
     encoding: str | None = None,
-) -> nw.DataFrame[Any]:
+) -> pl.DataFrame:
     r"""Read a table.
 
     Parameters
@@ -50,8 +49,8 @@ def read(
 
     Returns
     -------
-    nw.DataFrame
-        On Polars. An empty cell of a text file is missing; types are inferred from all its rows, and codes
+    polars.DataFrame
+        An empty cell of a text file is missing; types are inferred from all its rows, and codes
         with leading zeros stay strings.
 
     Examples
@@ -68,7 +67,7 @@ def read(
         and source.split("://", 1)[0] in ("postgresql", "postgres")
         and "://" in source
     ):
-        return nw.from_native(sql.read_postgresql(source, query), eager_only=True)
+        return sql.read_postgresql(source, query)
     path = Path(source)
     suffix = f".{format.lower().lstrip('.')}" if format else path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -78,7 +77,7 @@ def read(
     if query is not None and suffix not in DATABASE:
         raise ReadError(f"{path.name!r} is not a database, so it takes no query")
     try:
-        return nw.from_native(_read(path, suffix, delimiter, query, encoding), eager_only=True)
+        return _read(path, suffix, delimiter, query, encoding)
     except FileNotFoundError:
         raise ReadError(f"there is no file {path.name!r} in that folder; check the path") from None
     except IsADirectoryError:
@@ -89,7 +88,9 @@ def read(
         ) from None
 
 
-def _read(path: Path, suffix: str, delimiter: str | None, query: str | None, encoding: str | None) -> Any:
+def _read(
+    path: Path, suffix: str, delimiter: str | None, query: str | None, encoding: str | None
+) -> pl.DataFrame:
     if path.stat().st_size == 0:
         raise ReadError(f"{path.name!r} is empty")
     if path.is_dir():
