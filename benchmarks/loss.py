@@ -34,6 +34,10 @@ class Loss(Benchmark):
 
     def cases(self, *, quick: bool) -> Iterable[Case]:
         """Return all pairs of data set and method; without Adult where it should be quick."""
+        if not datasets.available():
+            raise SystemExit(
+                "set VORONYM_DATA to the folder that holds census.csv, tarragona.csv, eia.csv, adult.csv"
+            )
         for data in DATA[: 3 if quick else 4]:
             for method in registry.algorithms():
                 yield {"data": data, "method": method}

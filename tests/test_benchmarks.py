@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+base = pytest.importorskip("benchmarks.base", reason="the benchmarks are run from the root of the checkout")
+from benchmarks.speed import CASES, Speed  # noqa: E402
+
+
+def result(n, path, seconds, cells="a"):
+    return {
+        "method": "mdav", "n": n, "d": 3, "k": 10, "path": path, "seconds": seconds,
+        "memory": 1.0, "added": 1.0, "data_memory": 1.0, "cells": cells,
+    }  # fmt: skip
+
+
+def test_plain_stands_beside_fast_and_sizes_give_the_growth():
+    rows = Speed().rows([result(100, "fast", 1.0), result(100, "plain", 30.0), result(1000, "fast", 10.0)])
+    assert [row["n"] for row in rows] == [100, 1000]
+    assert rows[0]["ratio"] == pytest.approx(30.0)
+    assert rows[0]["same"] is True
+    assert rows[1]["exponent"] == pytest.approx(1.0)
+    assert "ratio" not in rows[1]
+
+
+def test_other_cells_are_noticed():
+    rows = Speed().rows([result(100, "fast", 1.0, "a"), result(100, "plain", 30.0, "b")])
+    assert rows[0]["same"] is False
+
+
+def test_a_case_is_measured_with_memory_and_cells():
+    fast, plain = (Speed.measure(method="mdav", n=400, d=2, k=5, path=path) for path in ("fast", "plain"))
+    assert fast["cells"] == plain["cells"]
+    assert fast["seconds"] > 0
+    assert fast["memory"] > 10
+
+
+def test_the_plain_baseline_of_a_hundred_thousand_records_is_in_the_same_run():
+    assert ("mdav", 100_000, 3, True) in CASES
+    assert ("mdav", 100_000, 10, True) in CASES
