@@ -36,7 +36,7 @@ class Loss(Benchmark):
         """Return all pairs of data set and method; without Adult where it should be quick."""
         if not datasets.available():
             raise SystemExit(
-                "set VORONYM_DATA to the folder that holds census.csv, tarragona.csv, eia.csv, adult.csv"
+                "set VORONYM_DATA to the folder that holds the reference files, such as census.csv"
             )
         for data in DATA[: 3 if quick else 4]:
             for method in registry.algorithms():

@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from microaggregate import oracles
 from microaggregate.points import records
+from voronym._kernels import search
 from voronym._kernels import tree as trees
 
 
 def fill(tree, X, k, i):
-    leaf = trees.ask(tree, i)
+    leaf = search.ask(tree, i)
     distances, members = np.empty(k), np.empty(k, np.int64)
-    found = trees.nearest(tree, leaf, k, distances, members)
+    found = search.nearest(tree, leaf, k, distances, members)
     return members[:found], distances[:found]
 
 
@@ -27,7 +28,7 @@ def test_searches_are_those_of_a_scan_while_records_leave(X, k, data):
         wanted = oracles.nearest(X, rest, X[i], k)
         assert members.tolist() == wanted.tolist()
         assert np.array_equal(distances, oracles.squared(X[wanted], X[i]))
-        far, distance = trees.farthest(tree)
+        far, distance = search.farthest(tree)
         assert far == oracles.farthest(X, rest, X[i])
         assert distance == oracles.squared(X[[far]], X[i])[0]
         leaving = rng.permutation(rest)[: max(1, len(rest) // 3)]
@@ -64,6 +65,6 @@ def test_all_distances_are_those_of_the_living(X):
     trees.remove(tree, np.arange(0, len(X), 2), len(X[::2]))
     tree.query[:] = X[0]
     distances, indices = np.empty(len(X) // 2), np.empty(len(X) // 2, np.int64)
-    assert trees.all_distances(tree, distances, indices) == len(X) // 2
+    assert search.all_distances(tree, distances, indices) == len(X) // 2
     assert sorted(indices.tolist()) == list(range(1, len(X), 2))
     assert np.array_equal(distances, oracles.squared(X[indices], X[0]))

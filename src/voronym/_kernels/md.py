@@ -6,7 +6,8 @@ import math
 
 from voronym._kernels import kernel
 from voronym._kernels.plain import farthest_from, nearest_to, squared_distance, take
-from voronym._kernels.tree import SLACK, TINY, ask, farthest, nearest, remove
+from voronym._kernels.search import SLACK, TINY, ask, farthest, nearest
+from voronym._kernels.tree import remove
 
 
 @kernel

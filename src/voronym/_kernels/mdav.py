@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from voronym._kernels import kernel
 from voronym._kernels.plain import add_exactly
-from voronym._kernels.tree import SLACK, TINY, ask, farthest, nearest, remove
+from voronym._kernels.search import SLACK, TINY, ask, farthest, nearest
+from voronym._kernels.tree import remove
 
 
 class Shell(NamedTuple):

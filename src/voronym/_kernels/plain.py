@@ -90,8 +90,8 @@ def insert(distances, indices, found, size, distance, index):
         if distance > distances[last] or (distance == distances[last] and index > indices[last]):
             return found
         if size > LISTED:
-            distances[0], indices[0] = distance, index
-            sift(distances, indices, 0, size)
+            distances[last], indices[last] = distance, index
+            sift(distances, indices, last, size)
             return found
     else:
         last = found
@@ -117,12 +117,13 @@ def insert(distances, indices, found, size, distance, index):
 def arrange(distances, indices, found, size):
     """Sort the nearest by distance and index, where they are not sorted yet."""
     if size > LISTED:
+        top = worst_of(size)
         for place in range(found // 2 - 1, -1, -1):
             sift(distances, indices, place, found)
         for last in range(found - 1, 0, -1):
-            distances[0], distances[last] = distances[last], distances[0]
-            indices[0], indices[last] = indices[last], indices[0]
-            sift(distances, indices, 0, last)
+            distances[top], distances[last] = distances[last], distances[top]
+            indices[top], indices[last] = indices[last], indices[top]
+            sift(distances, indices, top, last)
 
 
 @kernel

@@ -6,7 +6,8 @@ import math
 
 from voronym._kernels import kernel
 from voronym._kernels.plain import nearest_to, squared_distance
-from voronym._kernels.tree import ROOM, nearest, remove
+from voronym._kernels.search import nearest
+from voronym._kernels.tree import ROOM, remove
 
 
 @kernel
@@ -86,6 +87,7 @@ def vmdav_fast(X, tree, k, gamma, order, labels, state, distances, members, near
 
     Each member knows its nearest living record, ``next_one`` at ``near``; when that leaves, it looks again.
     """
+    one, two = min(1, k), min(2, k)  # literals would be types of their own, and numba compile all for each
     while state[0] >= k and budget > 0:
         while labels[order[state[2]]] >= 0:
             state[2] += 1
@@ -102,7 +104,7 @@ def vmdav_fast(X, tree, k, gamma, order, labels, state, distances, members, near
             best = -1
             for q in range(size):
                 if next_one[q] < 0 or labels[next_one[q]] >= 0:
-                    next_to(X, tree, members[q], 1, distances, pair)
+                    next_to(X, tree, members[q], one, distances, pair)
                     near[q], next_one[q] = distances[0], pair[0]
                 if (
                     best < 0
@@ -112,12 +114,12 @@ def vmdav_fast(X, tree, k, gamma, order, labels, state, distances, members, near
                     best = q
             new = next_one[best]
             outside = math.inf
-            if next_to(X, tree, new, 2, distances, pair) == 2:
+            if next_to(X, tree, new, two, distances, pair) == 2:
                 outside = distances[1] if pair[0] == new else distances[0]
             if not near[best] < gamma * gamma * outside:
                 break
             pair[0] = new
-            remove(tree, pair, 1)
+            remove(tree, pair, one)
             labels[new] = cell
             members[size] = new
             next_one[size] = -1

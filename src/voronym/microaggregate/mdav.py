@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import mdav as kernels
-from voronym._kernels import plain
+from voronym._kernels import plain, search
 from voronym._kernels import tree as trees
 from voronym.microaggregate._run import check_space, in_pieces
 from voronym.partition import Partition
@@ -112,7 +112,7 @@ def peel(
     """Return the shell of the ``size`` remaining records farthest from the mean, and whether that is all."""
     squares, index = np.empty(left), np.empty(left, np.int64)
     tree.query[:] = mean
-    trees.all_distances(tree, squares, index)
+    search.all_distances(tree, squares, index)
     if size < left:
         outer = np.argpartition(squares, left - size)[left - size :]
         squares, index = squares[outer], index[outer]
