@@ -53,6 +53,7 @@ def fake_release(frame, *, k=5, **roles):
         findings=(KAnonymity(k).measure(released, schema),),
         risk=risk(released, schema.keys),
         information_loss=100 * part.sse(X) / total if total else 0.0,
+        published_loss=100 * part.sse(X) / total if total else 0.0,
         utility=utility(table, released, schema, aligned=order),
         gap=None,
         warnings=(),

@@ -29,7 +29,7 @@ FAST_FROM = 5_000
     "vmdav",
     guarantee="every cell has k to 3k-2 records",
     cost="O(n) searches in a k-d tree, O(n²) distances at worst, 21 times with gamma='best'; memory O(n d)",
-    reference="Solanas, Martínez-Ballesté: V-MDAV, multivariate microaggregation with variable group size, 2006",
+    reference="Solanas, Martínez-Ballesté: V-MDAV: microaggregation with variable group size, 2006",
     max_size=lambda k: 3 * k - 2,
 )
 def vmdav(

@@ -35,6 +35,7 @@ class View:
     findings: tuple[Any, ...]
     risk: Any
     loss: float | None
+    published: float | None
     gap: float | None
     warnings: tuple[str, ...]
 
@@ -48,6 +49,7 @@ class View:
             findings=tuple(release.findings),
             risk=release.risk,
             loss=getattr(release, "information_loss", None),
+            published=getattr(release, "published_loss", None),
             gap=release.gap,
             warnings=tuple(release.warnings),
         )
@@ -104,7 +106,8 @@ def facts(view: View) -> tuple[Fact, ...]:
         required = next((f.required for f in view.findings if f.model == "k-anonymity"), None)
         out.append(Fact(str(view.k), "smallest cell", f"{required:g} required" if required else "records"))
     if view.loss is not None:
-        out.append(Fact(percent(view.loss, fine=True), "information loss", "of the keys’ variance"))
+        rounded = "" if view.published is None else f"; {percent(view.published, fine=True)} as published"
+        out.append(Fact(percent(view.loss, fine=True), "information loss", f"of the keys’ variance{rounded}"))
     if view.risk is not None:
         out.append(Fact(share(view.risk.prosecutor_max), "highest risk", "of picking the right record"))
         out.append(Fact(f"{view.risk.records:,}", "records", f"in {plural(view.risk.n_classes, 'cell')}"))
