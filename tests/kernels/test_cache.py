@@ -19,7 +19,8 @@ def test_a_change_in_another_file_is_seen(tmp_path):
     shutil.copy(Path(voronym._kernels.__file__), folder / "__init__.py")
     (folder / "used.py").write_text("from kernels import kernel\n@kernel\ndef add(x):\n    return x + x\n")
     (folder / "user.py").write_text(
-        "from kernels import kernel\nfrom kernels.used import add\n@kernel\ndef twice(x):\n    return add(x)\n"
+        "from kernels import kernel\nfrom kernels.used import add\n"
+        "@kernel\ndef twice(x):\n    return add(x)\n"
     )
 
     def run():
