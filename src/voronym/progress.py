@@ -22,11 +22,21 @@ class Step:
         Share of the stage that is done, from 0 to 1.
     loss : float, optional
         Information loss so far, in percent, where the method knows it.
+    bound : float, optional
+        Information loss, in percent, below which no partition can get, where it is proven already.
     """
 
     stage: str
     done: float
     loss: float | None = None
+    bound: float | None = None
+
+
+class Stop(Exception):  # noqa: N818 - not an error: a wish
+    """Raised by a progress callback to end anytime work early, with the best found so far.
+
+    Work that has nothing to show before its end lets it pass, like any other exception.
+    """
 
 
 Progress = Callable[[Step], None]
