@@ -75,7 +75,7 @@ def _show(result: Comparison, report: Path | None) -> None:
         title=f"{result.records:,} records, keys {', '.join(result.keys)}",
         title_justify="left",
         box=None,
-        padding=(0, 2),
+        padding=(0, 1),
     )
     for heading in ("k", "method", "loss %", "", "linked %", "cells", "largest", "seconds"):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
@@ -84,12 +84,12 @@ def _show(result: Comparison, report: Path | None) -> None:
     for row in sorted(result.rows, key=lambda row: (row.k, row.loss)):
         if last not in (None, row.k):
             table.add_section()
-        bar = "█" * max(1, round(18 * row.loss / worst))
+        bar = "█" * max(1, round(12 * row.loss / worst))
         table.add_row(
             str(row.k) if row.k != last else "",
             row.method,
             f"{row.loss:.3f}",
-            f"[cyan]{bar}[/]",
+            f"[cyan]{bar:<12}[/]",
             f"{100 * row.linkage:.2f}",
             f"{row.cells:,}",
             f"{row.largest:,}",
