@@ -1,1 +1,10 @@
-"""Bounds and optimality: how little any k-anonymous partition of these records can lose."""
+"""Bounds and optimality: how little any k-anonymous partition of these records can lose.
+
+`front` has the door, `lower_bound`; `bound` the result and its rounding; `neighbours` the cheap bound, for
+any number of records; `exact` the optimum of few.
+"""
+
+from voronym.certify.bound import Bound
+from voronym.certify.front import lower_bound
+
+__all__ = ["Bound", "lower_bound"]

@@ -1,0 +1,102 @@
+"""A proven lower bound, and the rounding that keeps it true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import InputError
+from voronym.partition import Partition
+
+UNIT = 2.0**-53
+"""Largest relative error of one rounded operation."""
+
+SLACK = 2048
+"""Rounded operations that any bound is lowered for, beside those that grow with k and d: see `shave`."""
+
+
+def shave(value: float, *, operations: int = 0) -> float:
+    """Return a non-negative sum lowered by more than rounding can have raised it.
+
+    Every quantity here is a sum of non-negative terms: squares of differences of the given numbers. A
+    difference, a square, a product and each level of a sum have a relative error of at most 2^-53, and
+    errors of non-negative terms do not amplify each other; so a result of t operations in a row is at most
+    ``(1 + 2^-53)^t`` times the true one. ``operations`` says how many grow with the data (columns, cell
+    size); 2048 more are taken off for what does not: levels of sums, depth of a tree, square roots. Squares
+    that leave the range of normal numbers are the exception; 1e-300 is more than all of them together.
+    """
+    return max(0.0, value * (1.0 - (operations + SLACK) * UNIT) - 1e-300)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number that the SSE of no partition into cells of k or more can be below.
+
+    Guarantee: true, never an estimate; rounding is accounted for.
+
+    Parameters
+    ----------
+    sse : float
+        The bound on the sum of squares.
+    information_loss : float
+        The same in percent: ``100 * sse / SST``.
+    k, n : int
+        Least size of a cell; number of records.
+    kind : str
+        How it was proven: "neighbours", "columns" or "exact".
+    optimal : bool
+        Whether ``partition`` attains the bound, up to rounding: no partition is better.
+    seconds : float
+        Time taken.
+    partition : Partition, optional
+        The best partition met on the way.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> from voronym.certify import lower_bound
+    >>> bound = lower_bound([0.0, 1.0, 5.0, 6.0], 2)
+    >>> round(bound.sse, 6), bound.optimal
+    (1.0, True)
+    >>> round(bound.gap(1.5), 3)
+    50.0
+    """
+
+    sse: float
+    information_loss: float
+    k: int
+    n: int
+    kind: str
+    optimal: bool = False
+    seconds: float = 0.0
+    partition: Partition | None = None
+
+    def gap(self, sse: float) -> float:
+        """Return how far a partition's SSE is above the bound at most, in percent: 100 (sse - bound) / bound.
+
+        0 where both are 0; infinite where only the bound is.
+        """
+        if not sse >= 0.0:
+            raise InputError("a sum of squares is not negative")
+        if self.sse > 0.0:
+            return max(0.0, 100.0 * (sse - self.sse) / self.sse)
+        return 0.0 if sse == 0.0 else float("inf")
+
+    def __str__(self) -> str:
+        proof = "optimal" if self.optimal else f"proven by {self.kind}"
+        return f"no partition loses less than {self.information_loss:.4f} % ({proof}, {self.seconds:.1f} s)"
+
+
+def total_squares(X: NDArray[np.float64]) -> float:
+    """Return SST, the sum of squared distances to the mean; exactly 0 where all records are equal."""
+    if not np.ptp(X, axis=0).any():
+        return 0.0
+    return float(np.square(X - X.mean(axis=0)).sum())
+
+
+def percent(X: NDArray[np.float64], sse: float) -> float:
+    """Return a bound on the SSE as information loss in percent, rounded down."""
+    total = total_squares(X)
+    return shave(100.0 * sse / total) if total > 0.0 else 0.0
