@@ -31,3 +31,12 @@ def in_pieces(work: Callable[[int], float], progress: Progress, *, budget: int) 
         seconds = perf_counter() - start
         budget = int(budget * min(4.0, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
         progress(Step("partition", done))
+
+
+def share(progress: Progress, start: float, stop: float) -> Progress:
+    """Return a callback that tells a stage as the share from ``start`` to ``stop`` of the whole."""
+
+    def tell(step: Step) -> None:
+        progress(Step(step.stage, start + step.done * (stop - start), step.loss))
+
+    return tell
