@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -67,13 +69,13 @@ def test_a_release_that_breaks_its_promise_cannot_be_built():
     made = release()
     broken = made._frame.with_columns(made._frame["age"] + np.arange(60))
     with pytest.raises(vr.GuaranteeError, match="does not keep its promise"):
-        Release(broken, made.recipe, models=[vr.KAnonymity(4)])
+        Release(broken, made.recipe, notes=[])
 
 
 def test_identifiers_cannot_slip_through():
     made = release()
     with pytest.raises(vr.GuaranteeError, match="identifiers are still"):
-        Release(made._frame.with_columns(made._frame["zip"].alias("name")), made.recipe, models=[])
+        Release(made._frame.with_columns(made._frame["zip"].alias("name")), made.recipe, notes=[])
 
 
 def test_undeclared_columns_are_listed_not_passed_through():
@@ -235,3 +237,27 @@ def test_progress_is_told_and_may_stop():
 
     with pytest.raises(KeyboardInterrupt):
         release(progress=stop)
+
+
+def test_a_pickled_release_leaves_the_originals_behind():
+    table = patients().with_columns(name=pl.format("{} {}", pl.lit(SECRET), pl.int_range(pl.len())))
+    made = release(table)
+    assert made.utility is not None
+    kept = pickle.dumps(made)
+    assert SECRET.encode() not in kept
+    back = pickle.loads(kept)  # noqa: S301 - our own bytes
+    assert back.table.equals(made.table)
+    assert back.risk == made.risk
+    assert back.utility is None
+
+
+def test_threads_do_not_disturb_each_other_or_the_warnings_of_the_process():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shown = warnings.showwarning
+        filters = list(warnings.filters)
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(lambda _: release(), range(8)))
+        assert warnings.showwarning is shown
+        assert warnings.filters == filters
+    assert {r._evidence.partition for r in made} == {made[0]._evidence.partition}

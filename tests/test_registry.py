@@ -101,6 +101,17 @@ def test_bad_input_gets_one_sentence(X, k, says):
         vr.microaggregate(X, k)
 
 
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", True])
+def test_seeds_that_are_none(seed):
+    with pytest.raises(vr.InputError, match="a seed is"):
+        vr.microaggregate(np.zeros((9, 2)), 3, seed=seed)
+
+
+def test_a_space_that_is_none():
+    with pytest.raises(vr.InputError, match="must be a Space"):
+        vr.microaggregate(np.zeros((9, 2)), 3, space="euclid")
+
+
 def test_fewer_than_2k_is_one_cell_with_a_warning():
     with pytest.warns(OneCellWarning, match="single cell"):
         part = vr.microaggregate(np.arange(5.0), 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym import registry
-from voronym.errors import GuaranteeError, InputError
-from voronym.microaggregate import microaggregate
-from voronym.microaggregate.front import check_k
-from voronym.privacy import KAnonymity, Model, parse_model
+from voronym.errors import GuaranteeError, InputError, SchemaError
+from voronym.microaggregate.front import check_k, one_cell_note, partition
+from voronym.privacy import Model
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
 from voronym.release import Evidence, Release, published_loss
@@ -128,12 +128,9 @@ def anonymize(
         )
     else:
         _enough(recipe.k, len(frame))
-        models = recipe.models
-    required = [
-        KAnonymity(recipe.k),
-        *(parse_model(model) if isinstance(model, str) else model for model in models),
-    ]
     schema = recipe.schema
+    _same_columns(frame, schema)
+    recipe.required()  # a model that does not exist is said before the work, not after
     notes: list[Warning] = [UserWarning(note) for note in check_other(frame, schema)]
 
     tell(Step("encode", 0.0))
@@ -144,23 +141,22 @@ def anonymize(
     extra: dict[str, Any] = dict(recipe.options)
     if "time_limit" in chosen.options:
         extra["time_limit"] = recipe.time_limit
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        part = microaggregate(X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **extra)
-    notes += [warning.message for warning in caught if isinstance(warning.message, Warning)]
+    if (single := one_cell_note(len(X), recipe.k)) is not None:
+        notes.append(single)
+    part = partition(X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **extra)
     clock.lap("partition")
     tell(Step("decode", 0.0))
     # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
     centroids = part.centroids(X)
     published = codec.decode(centroids)
-    order = np.random.default_rng().permutation(part.n)  # never from the seed: the recipe is public
+    order = np.random.default_rng().permutation(part.n)  # never from the seed: recipes travel
     rounded = published_loss(X, codec.encode(published)[part.labels])
     released = _assemble(frame, published, part.labels, order, schema)
     clock.lap("decode")
     tell(Step("measure", 0.0))
     evidence = Evidence(frame, X, part, centroids, codec, order, rounded, clock.seconds)
     texts = [str(note) for note in notes]
-    release = Release(released, recipe, models=required, evidence=evidence, notes=texts)
+    release = Release(released, recipe, evidence=evidence, notes=texts)
     clock.lap("measure")
     tell(Step("measure", 1.0))
     for note in notes:
@@ -184,6 +180,16 @@ def _assemble(
     return tidy(nw.concat([nw.maybe_reset_index(part) for part in parts], how="horizontal").select(kept))
 
 
+def _same_columns(frame: nw.DataFrame[Any], schema: Schema) -> None:
+    """Refuse a table that is not the one the schema describes."""
+    kept = {name for name in schema.names if name not in schema.identifiers}
+    lost, new = sorted(kept - set(frame.columns)), sorted(set(frame.columns) - set(schema.names))
+    if lost:
+        raise SchemaError(f"the recipe names columns that the table does not have: {', '.join(lost)}")
+    if new:
+        raise SchemaError(f"the table has columns to which the recipe gives no role: {', '.join(new)}")
+
+
 def _said(*arguments: Any) -> bool:
     """Say whether any argument was given; a zero counts."""
     return any(
@@ -194,7 +200,7 @@ def _said(*arguments: Any) -> bool:
 
 def _enough(k: int, n: int) -> int:
     """Check k; too few records for it is a guarantee that cannot be met."""
-    if isinstance(k, int) and k > n > 0:
+    if isinstance(k, Integral) and k > n > 0:
         raise GuaranteeError(
             f"k={k} cannot be reached with {n} records: there are fewer records than that in all"
         )

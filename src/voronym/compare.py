@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,8 +13,8 @@ import numpy as np
 from voronym import registry
 from voronym.errors import InputError, VoronymError
 from voronym.evaluate.attacks import record_linkage
-from voronym.microaggregate import information_loss, microaggregate
-from voronym.microaggregate.front import OneCellWarning, check_k
+from voronym.microaggregate import information_loss
+from voronym.microaggregate.front import check_k, partition
 from voronym.progress import Progress, Step, silent
 from voronym.table import Kind, Schema, as_frame, read
 from voronym.table.codec import Codec
@@ -65,7 +64,7 @@ def compare(
     data: Any,
     *,
     keys: Sequence[str],
-    k: Sequence[int] = (3, 5, 10),
+    k: int | Sequence[int] = (3, 5, 10),
     methods: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
@@ -81,7 +80,7 @@ def compare(
         The table; only its keys are looked at.
     keys : sequence of str
         The key columns.
-    k : sequence of int
+    k : int or sequence of int
         The cell sizes to try.
     methods : sequence of str, optional
         Names from `voronym.algorithms`; all that fit the table by default, except "auto".
@@ -104,7 +103,9 @@ def compare(
     )
     codec = Codec.fit(frame, schema)
     X = codec.encode(frame)
-    sizes = [check_k(value, len(X)) for value in k]
+    sizes = [check_k(value, len(X)) for value in (k if isinstance(k, Sequence) else [k])]
+    if not sizes:
+        raise InputError("name at least one k to compare at")
     if methods is None:
         several = X.shape[1] > 1
         names = [
@@ -128,9 +129,7 @@ def compare(
 
 def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int) -> Row:
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OneCellWarning)
-        part = microaggregate(X, k, method=name, seed=seed)
+    part = partition(X, k, method=name, seed=seed)
     seconds = time.perf_counter() - start
     released = part.centroids(X)[part.labels]
     rate = record_linkage(X, released, truth=np.arange(len(X)), seed=seed).rate

@@ -8,12 +8,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomli_w
 
-from voronym.errors import InputError
+from voronym.errors import InputError, WriteError
+from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.table.schema import Schema
 
 FORMAT = 1
@@ -31,7 +34,10 @@ class Recipe:
     """Schema, method, models, seed and versions of a release, as a file people can read and keep.
 
     Guarantee: the same recipe and the same data give the same release, up to the order of its rows. That
-    order is drawn afresh each time and never from the seed, because the recipe is meant to be published.
+    order is drawn afresh each time and never from the seed, because recipes travel.
+
+    A recipe names every column and the levels that were declared for ordinal ones, also levels that no
+    released record has. Look through it before you publish it.
 
     Parameters
     ----------
@@ -70,6 +76,29 @@ class Recipe:
     time_limit: float | None = None
     versions: Mapping[str, str] = field(default_factory=current_versions)
 
+    def __post_init__(self) -> None:
+        """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
+        for name in ("k", "seed"):
+            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+        if self.seed < 0:
+            raise InputError(f"seed must be 0 or more, not {self.seed}")
+        if not isinstance(self.method, str):
+            raise InputError("method must be the name of a method")
+        if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
+            raise InputError("time_limit must be a number of seconds above 0")
+        if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
+            raise InputError('models must be a list of texts such as "k-anonymity=5"')
+        object.__setattr__(self, "models", tuple(self.models))
+        for name in ("options", "versions"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise InputError(f"{name} must be a table of names and values")
+            object.__setattr__(self, name, {key: _plain(name, key, value) for key, value in given.items()})
+
+    def required(self) -> tuple[Model, ...]:
+        """Return the privacy models that a release must hold: k-anonymity, and those named in the recipe."""
+        return (KAnonymity(self.k), *(parse_model(model) for model in self.models))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, dicts, strings and numbers."""
         out: dict[str, Any] = {"format": FORMAT, "k": self.k, "method": self.method, "seed": self.seed}
@@ -84,6 +113,8 @@ class Recipe:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
         """Build a recipe from what `to_dict` gives; unknown entries are refused, not ignored."""
+        if not isinstance(data, Mapping):
+            raise InputError("a recipe is a table of entries: k, method, schema and so on")
         unknown = sorted(set(data) - _KNOWN)
         if unknown:
             raise InputError(f"the recipe has entries that this version does not know: {', '.join(unknown)}")
@@ -96,7 +127,7 @@ class Recipe:
             for name in ("k", "method", "options", "seed", "time_limit", "versions")
             if name in data
         }
-        return cls(schema=Schema.from_dict(data["schema"]), models=tuple(data.get("models", ())), **kept)
+        return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
 
     def to_toml(self) -> str:
         """Return the recipe as TOML text."""
@@ -114,7 +145,10 @@ class Recipe:
         """Write the recipe, as JSON where the name ends in ``.json``, else as TOML."""
         path = Path(path)
         text = json.dumps(self.to_dict(), indent=2) if path.suffix == ".json" else self.to_toml()
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise WriteError(f"cannot write the recipe {path}: {error.strerror}") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Recipe:
@@ -132,3 +166,17 @@ class Recipe:
             return cls.from_dict(json.loads(text))
         except json.JSONDecodeError as error:
             raise InputError(f"the recipe {path} is not valid JSON: {error}") from None
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"{name} must be a whole number, not {value!r}")
+    return int(value)
+
+
+def _plain(table: str, name: object, value: object) -> object:
+    """Return a value that a text file can hold, and that comes back equal."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
+        raise InputError(f"{table} takes names with numbers, texts, true or false; {name!r} is none of these")
+    return value

@@ -17,7 +17,7 @@ from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.microaggregate import information_loss
 from voronym.partition import Partition
-from voronym.privacy import Finding, Model
+from voronym.privacy import Finding
 from voronym.recipe import Recipe
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
@@ -51,9 +51,7 @@ class Release:
     frame : narwhals DataFrame
         The masked table.
     recipe : Recipe
-        How it was made.
-    models : sequence of Model
-        What it must fulfil.
+        How it was made, and what it must fulfil.
     evidence : Evidence, optional
         Kept in memory only, for the internal report and the utility figures.
     gap : float, optional
@@ -67,7 +65,6 @@ class Release:
         frame: nw.DataFrame[Any],
         recipe: Recipe,
         *,
-        models: Sequence[Model],
         evidence: Evidence | None = None,
         gap: float | None = None,
         notes: Sequence[str] = (),
@@ -86,7 +83,9 @@ class Release:
         identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
-        self.findings: tuple[Finding, ...] = tuple(model.measure(frame, recipe.schema) for model in models)
+        self.findings: tuple[Finding, ...] = tuple(
+            model.measure(frame, recipe.schema) for model in recipe.required()
+        )
         broken = [finding for finding in self.findings if not finding.holds]
         if broken:
             raise GuaranteeError(
@@ -164,6 +163,13 @@ class Release:
             "seconds": {} if self._evidence is None else dict(self._evidence.seconds),
             "recipe": self.recipe.to_dict(),
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the originals behind: a pickled release holds no more than the table and its figures."""
+        return {name: value for name, value in vars(self).items() if name not in ("_evidence", "utility")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _evidence=None)
 
     def __repr__(self) -> str:
         loss = self.information_loss

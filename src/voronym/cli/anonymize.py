@@ -64,6 +64,7 @@ def anonymize(
     ] = None,
     delimiter: common.Delimiter = None,
     query: common.Query = None,
+    encoding: common.Encoding = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random choices [0].")] = None,
     json: common.Json = False,
@@ -77,9 +78,10 @@ def anonymize(
     from voronym.recipe import Recipe
     from voronym.table.read import read
 
-    common.refuse_existing([output, save_recipe, report, public_report], overwrite)
+    outputs = [output, save_recipe, report, public_report]
+    common.check_outputs(outputs, source=source, overwrite=overwrite)
     with common.ticker(not json) as progress:
-        frame = read(source, delimiter=delimiter, query=query)
+        frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
         release = make(
             frame,
             keys=common.names(key, frame.columns),
@@ -110,6 +112,7 @@ def anonymize(
             "rows": receipt.rows,
             "k_counted": receipt.k_counted,
             "sha256": receipt.sha256,
+            "guarded_cells": receipt.guarded_cells,
         }
         common.emit({**release.to_dict(), "written": written})
     else:

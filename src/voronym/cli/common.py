@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.errors import GuaranteeError, InputError, VoronymError
+from voronym.errors import GuaranteeError, InputError, VoronymError, WriteError
 from voronym.progress import Progress, Step, silent
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ Locations = Annotated[
 ]
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", help="Between CSV cells; found by itself if not given.")
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Of a text file that is not UTF-8, such as latin-1.")
 ]
 Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
@@ -178,8 +181,17 @@ def _compiled() -> bool:
     return any(cache.glob("*.nbi"))
 
 
-def refuse_existing(paths: Sequence[Path | None], overwrite: bool) -> None:
-    """Refuse outputs that are there already, before the work is done rather than after."""
-    there = [str(path) for path in paths if path is not None and path.exists()]
+def check_outputs(paths: Sequence[Path | None], *, source: str, overwrite: bool) -> None:
+    """Refuse outputs that cannot be, before the work is done rather than after."""
+    given = [path for path in paths if path is not None]
+    places = [path.resolve() for path in given]
+    if len(set(places)) < len(places):
+        raise InputError("two outputs have the same name; every output needs one of its own")
+    if Path(source).resolve() in places:
+        raise InputError("an output has the name of the source; the original is never written over")
+    homeless = [str(path) for path in given if not path.resolve().parent.is_dir()]
+    if homeless:
+        raise WriteError(f"the folder of {', '.join(homeless)} does not exist; make it first")
+    there = [str(path) for path in given if path.exists()]
     if there and not overwrite:
         raise InputError(f"{', '.join(there)} exists already; use --overwrite to replace it")

@@ -31,6 +31,7 @@ def compare(
     ] = None,
     delimiter: common.Delimiter = None,
     query: common.Query = None,
+    encoding: common.Encoding = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     seed: common.Seed = 0,
     json: common.Json = False,
@@ -40,13 +41,13 @@ def compare(
     from voronym.errors import InputError
     from voronym.table.read import read
 
-    common.refuse_existing([report], overwrite)
+    common.check_outputs([report], source=source, overwrite=overwrite)
     try:
         sizes = [int(part) for part in k.split(",") if part.strip()]
     except ValueError:
         raise InputError(f"-k takes whole numbers with commas, such as 3,5,10; not {k!r}") from None
     with common.ticker(not json) as progress:
-        frame = read(source, delimiter=delimiter, query=query)
+        frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
         result = look(
             frame,
             keys=common.names(key, frame.columns),

@@ -34,12 +34,11 @@ def demo(
     from voronym import datasets
     from voronym.anonymize import anonymize
     from voronym.cli.anonymize import show
+    from voronym.errors import WriteError
 
     out = common.console()
     with common.ticker(not json) as progress:
-        folder.mkdir(parents=True, exist_ok=True)
         patients = datasets.hospital(records, seed=seed)
-        patients.write_csv(folder / "patients.csv")
         release = anonymize(
             patients,
             keys=KEYS,
@@ -49,6 +48,11 @@ def demo(
             seed=seed,
             progress=progress,
         )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            patients.write_csv(folder / "patients.csv")
+        except OSError as error:
+            raise WriteError(f"cannot write to the folder {folder}: {error.strerror}") from None
         receipt = release.write(folder / "release.csv", overwrite=True)
         release.recipe.save(folder / "recipe.toml")
         report = release.report(folder / "report.html")

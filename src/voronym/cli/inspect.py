@@ -16,6 +16,7 @@ def inspect(
     source: common.Source,
     delimiter: common.Delimiter = None,
     query: common.Query = None,
+    encoding: common.Encoding = None,
     json: common.Json = False,
 ) -> None:
     """Propose a role and a kind for every column, and say why. You decide."""
@@ -23,7 +24,7 @@ def inspect(
     from voronym.table.schema import Schema
 
     with common.ticker(not json):
-        proposal = Schema.infer(read(source, delimiter=delimiter, query=query))
+        proposal = Schema.infer(read(source, delimiter=delimiter, query=query, encoding=encoding))
     if json:
         common.emit(
             {

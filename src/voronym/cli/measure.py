@@ -35,6 +35,10 @@ def measure(
     location: common.Locations = None,
     delimiter: common.Delimiter = None,
     query: common.Query = None,
+    original_query: Annotated[
+        str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
+    ] = None,
+    encoding: common.Encoding = None,
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
@@ -43,13 +47,14 @@ def measure(
     from voronym.table.read import read
 
     with common.ticker(not json) as progress:
-        frame = read(source, delimiter=delimiter, query=query)
+        frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
+        before = None if original is None else read(original, query=original_query, encoding=encoding)
         models = [*([f"k-anonymity={k}"] if k is not None else []), *common.names(model)]
         found = look(
             frame,
             keys=common.names(key, frame.columns),
             confidential=common.names(confidential, frame.columns),
-            original=None if original is None else read(original, delimiter=delimiter),
+            original=before,
             aligned=aligned,
             models=models,
             **common.column_options(kind, order, location),

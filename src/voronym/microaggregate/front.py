@@ -65,7 +65,42 @@ def microaggregate(
     """
     points = check_points(X)
     k = check_k(k, len(points))
+    note = one_cell_note(len(points), k)
+    if note is not None:
+        warnings.warn(note, stacklevel=2)
+    return partition(points, k, method=method, space=space, seed=seed, progress=progress, **options)
+
+
+def one_cell_note(n: int, k: int) -> OneCellWarning | None:
+    """Return a warning where n records are too few for two cells of k."""
+    if n >= 2 * k:
+        return None
+    return OneCellWarning(
+        f"{n} records are fewer than 2k={2 * k}: they form a single cell, and every record is "
+        "published with the same keys"
+    )
+
+
+def partition(
+    points: NDArray[np.float64],
+    k: int,
+    *,
+    method: str = "auto",
+    space: Space | None = None,
+    seed: int | np.random.Generator | None = 0,
+    progress: Progress | None = None,
+    **options: object,
+) -> Partition:
+    """Do the work of `microaggregate` on checked points, without a word where one cell is all there is.
+
+    Warnings are the caller's to give: they are global to the process, and callers may be threads.
+    """
     chosen = registry.get(method)
+    if space is not None and not isinstance(space, Space):
+        raise InputError(
+            f"space must be a Space, such as voronym.space.Euclidean(), not {type(space).__name__}"
+        )
+    rng = check_seed(seed)
     if chosen.univariate and points.shape[1] != 1:
         raise InputError(f"method {method!r} takes one column, X has {points.shape[1]}; try 'mdav' or 'auto'")
     unknown = sorted(set(options) - set(chosen.options))
@@ -73,18 +108,12 @@ def microaggregate(
         known = ", ".join(chosen.options) or "none"
         raise InputError(f"method {method!r} has no option {', '.join(map(repr, unknown))}; it has: {known}")
     if len(points) < 2 * k:
-        warnings.warn(
-            f"{len(points)} records are fewer than 2k={2 * k}: they form a single cell, and every record is "
-            "published with the same keys",
-            OneCellWarning,
-            stacklevel=2,
-        )
         return Partition(np.zeros(len(points), np.int64), k=k)
     part = chosen.function(
         points,
         k,
         space=Euclidean() if space is None else space,
-        rng=np.random.default_rng(seed),
+        rng=rng,
         progress=silent if progress is None else progress,
         **options,
     )
@@ -128,3 +157,12 @@ def check_k(k: object, n: int) -> int:
     if k > n:
         raise InputError(f"k={k} is more than the {n} records there are: no cell can have that many")
     return k
+
+
+def check_seed(seed: object) -> np.random.Generator:
+    """Return a generator from a seed, or say what a seed is."""
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"a seed is a whole number, 0 or more, not {seed!r}")
+    return np.random.default_rng(int(seed))

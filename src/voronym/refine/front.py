@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym.errors import InputError
-from voronym.microaggregate.front import check_k, check_points
+from voronym.microaggregate.front import check_k, check_points, check_seed
 from voronym.partition import Partition
 from voronym.progress import Progress, silent
 from voronym.refine import registry
@@ -66,7 +66,7 @@ def refine(
         points,
         least,
         start,
-        rng=np.random.default_rng(seed),
+        rng=check_seed(seed),
         progress=silent if progress is None else progress,
         time_limit=time_limit,
         **options,

@@ -228,8 +228,11 @@ class Schema:
         >>> Schema.from_dict(schema.to_dict()) == schema
         True
         """
+        rows = data.get("columns") if isinstance(data, Mapping) else None
+        if not isinstance(rows, Sequence) or not all(isinstance(row, Mapping) for row in rows):
+            raise SchemaError("a schema has a list 'columns' with name, role and kind of each column")
         columns = []
-        for row in data.get("columns", ()):
+        for row in rows:
             unknown = sorted(set(row) - set(Column.__dataclass_fields__))
             if unknown or not {"name", "role", "kind"} <= set(row):
                 raise SchemaError(
