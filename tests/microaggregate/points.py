@@ -29,3 +29,10 @@ def records(draw, *, least=4, most=160, columns=6):
     if kind == "tiny":  # squares leave the range of normal numbers
         return rng.integers(-3, 4, (n, d)) * 1e-160
     return np.where(np.arange(d) % 2 == 0, rng.integers(0, 3, (n, d)), rng.normal(size=(n, d)))
+
+
+@st.composite
+def scattered(draw, *, least=12, most=60, columns=4):
+    """Records without ties, for methods whose steps compare sums that round differently in a twin."""
+    shape = draw(st.integers(least, most)), draw(st.integers(1, columns))
+    return np.random.default_rng(draw(st.integers(0, 2**32 - 1))).normal(size=shape)

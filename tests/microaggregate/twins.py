@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microaggregate.oracles import farthest, mean, nearest, sse
+from microaggregate.oracles import farthest, mdav, mean, nearest, squared, sse
 
 
 def nearest_next(X, first):
@@ -42,3 +42,53 @@ def cuts(n, k):
 def best_cut(X, order, k):
     """Least loss over all cuts of an order, one by one."""
     return min(sse(X[order], np.repeat(np.arange(len(sizes)), sizes)) for sizes in cuts(len(X), k))
+
+
+def attach(X, labels):
+    """Put the records without a cell into those with the nearest means."""
+    labels = labels.copy()
+    left, cells = np.flatnonzero(labels < 0), np.arange(labels.max() + 1)
+    means = np.array([mean(X[labels == c]) for c in cells])
+    for i in left:
+        labels[i] = cells[int(np.argmin(squared(means, X[i])))]
+    return labels
+
+
+def tfrp(X, k):
+    labels, rest, cell = np.full(len(X), -1), np.arange(len(X)), 0
+    while len(rest) >= k:
+        end = X.min(axis=0) if cell % 2 == 0 else X.max(axis=0)
+        labels[nearest(X, rest, X[farthest(X, rest, end)], k)] = cell
+        rest, cell = np.flatnonzero(labels < 0), cell + 1
+    return attach(X, labels)
+
+
+def by_falling_loss(X, labels):
+    cells = np.unique(labels)
+    return sorted(cells, key=lambda c: -sse(X[labels == c], labels[labels == c]))
+
+
+def dissolve(X, k, labels, order):
+    """Try to dissolve the cells in an order; the loss is recomputed from scratch."""
+    labels = labels.copy()
+    for cell in order:
+        trial = labels.copy()
+        for i in np.flatnonzero(labels == cell):
+            others = [c for c in np.unique(trial) if c != cell]
+            if not others:
+                return labels
+            means = np.array([mean(X[trial == c]) for c in others])
+            trial[i] = others[int(np.argmin(squared(means, X[i])))]
+        if sse(X, trial) < sse(X, labels):
+            labels = split(X, k, trial)
+    return labels
+
+
+def split(X, k, labels):
+    labels = labels.copy()
+    for cell in np.unique(labels):
+        members = np.flatnonzero(labels == cell)
+        if len(members) >= 2 * k:
+            parts = mdav(X[members], k)
+            labels[members] = np.where(parts == 0, cell, labels.max() + parts)
+    return labels
