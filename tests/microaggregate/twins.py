@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microaggregate.oracles import farthest, mdav, mean, nearest, squared, sse
+from microaggregate.oracles import farthest, md, mdav, mean, nearest, squared, sse
 
 
 def nearest_next(X, first):
@@ -92,3 +92,41 @@ def split(X, k, labels):
             parts = mdav(X[members], k)
             labels[members] = np.where(parts == 0, cell, labels.max() + parts)
     return labels
+
+
+def component(edges, start):
+    """Return the records that edges join to one."""
+    found, look = {start}, [start]
+    while look:
+        i = look.pop()
+        for a, b in edges:
+            for here, there in ((a, b), (b, a)):
+                if here == i and there not in found:
+                    found.add(there)
+                    look.append(there)
+    return found
+
+
+def spanning_tree(X):
+    """Kruskal's algorithm over all pairs."""
+    pairs = [(squared(X[[i]], X[j])[0], j, i) for i in range(len(X)) for j in range(i)]
+    edges = []
+    for length, a, b in sorted(pairs):
+        if b not in component([edge[1:] for edge in edges], a):
+            edges.append((length, a, b))
+    return edges
+
+
+def mst(X, k):
+    edges = [(a, b) for _, a, b in spanning_tree(X)]
+    for edge in edges[::-1]:
+        others = [e for e in edges if e != edge]
+        if min(len(component(others, end)) for end in edge) >= k:
+            edges = others
+    labels = np.array([min(component(edges, i)) for i in range(len(X))])
+    new = labels.copy()
+    for cell in np.unique(labels):
+        members = np.flatnonzero(labels == cell)
+        if len(members) >= 2 * k:
+            new[members] = (cell + 1) * 1000 + md(X[members], k)
+    return new
