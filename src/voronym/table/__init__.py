@@ -2,7 +2,8 @@
 
 `frame` any eager data frame, and what its columns hold; `schema` roles and kinds (`kinds` and `infer` beside
 it); `codec` keys to points and back (`encoders`, `build`); `read` files and queries (`delimited`, `columnar`,
-`statistical`, `sql`); `write` a release to a file, verified by `check`, which imports nothing of the library.
+`statistical`, `sql`); `clean` and `rebuild` what must not travel; `write` a release to a file, verified by
+`check`, which imports nothing of the library.
 """
 
 from voronym.table.clean import tidy

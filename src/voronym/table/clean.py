@@ -1,4 +1,4 @@
-"""What must not travel with a release: indexes, metadata, unused categories, the sign of zero."""
+"""What must not travel with a release: indexes, metadata, unused categories, signs of zero, old memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 
 from voronym.errors import WriteError
 from voronym.table.frame import as_frame, form, is_object, missing, numbers, time_unit
+from voronym.table.rebuild import rebuild
 
 
 def tidy(table: Any) -> nw.DataFrame[Any]:
     """Return the same table, in the same library, without what should not leave the house.
 
     Dropped: the index, ``attrs`` and schema metadata (they may hold paths), categories that no row has,
-    dictionary entries that no row uses, and the sign of negative zeros.
+    dictionary entries that no row uses, and the sign of negative zeros. Categories without an order of their
+    own are sorted, or numbered as they appear. Every column is copied value by value: its memory, which files
+    and pickles are made of, holds the values of the table in the order of the table, and nothing else.
 
     Examples
     --------
@@ -33,13 +36,20 @@ def tidy(table: Any) -> nw.DataFrame[Any]:
 
 def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
     if series.dtype.is_float():
-        return _unsigned_zero(series)
-    if form(series) != "category":
-        return series
+        series = _unsigned_zero(series)
+    if form(series) == "category":
+        series = _used_categories(series)
+    return rebuild(series)
+
+
+def _used_categories(series: nw.Series[Any]) -> nw.Series[Any]:
     native = series.to_native()
     if series.implementation.is_pandas_like():
         column = native if hasattr(native, "cat") else native.astype("category")  # an Arrow dictionary
-        return nw.from_native(column.cat.remove_unused_categories(), series_only=True)
+        column = column.cat.remove_unused_categories()
+        if not column.cat.ordered:  # they may stand in the order in which the original rows had them
+            column = column.cat.set_categories(_sorted(column))
+        return nw.from_native(column, series_only=True)
     if series.implementation.is_pyarrow():
         return _redictionary(series, native)
     if series.dtype == nw.Enum:
@@ -48,14 +58,22 @@ def _tidy_column(series: nw.Series[Any]) -> nw.Series[Any]:
     return series
 
 
+def _sorted(column: Any) -> Any:
+    try:
+        return column.cat.categories.sort_values()
+    except TypeError:  # of types that do not compare
+        codes = column.cat.codes.to_numpy()
+        return column.cat.categories[np.unique(codes[codes >= 0], return_index=True)[1].argsort()]
+
+
 def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
     """Turn -0.0 into 0.0. Adding 0.0 does it, except in Polars, which leaves such a sum out."""
     if not series.implementation.is_polars():
         if (
             series.implementation.is_pyarrow() and str(series.to_native().type) == "halffloat"
         ):  # it has no sums
-            return series.cast(nw.Float32()) + 0.0
-        return series + 0.0
+            return (series.cast(nw.Float32()) + 0.0).cast(nw.Float32())
+        return (series + 0.0).cast(series.dtype)  # PyArrow would widen floats of 32 bits
     import polars as pl
 
     column = series.to_native()
@@ -64,13 +82,16 @@ def _unsigned_zero(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def _redictionary(series: nw.Series[Any], native: Any) -> nw.Series[Any]:
-    """Encode an Arrow dictionary column anew: only the values in use, in the order they had."""
+    """Encode an Arrow dictionary column anew: only the values in use, as they appear unless ordered."""
     import pyarrow as pa
 
     kind = native.type
     flat = native.combine_chunks()
     flat = flat.combine_chunks() if hasattr(flat, "chunks") else flat
-    used = np.unique(flat.indices.drop_null().to_numpy(zero_copy_only=False)).astype(np.int64)
+    present = flat.indices.drop_null().to_numpy(zero_copy_only=False).astype(np.int64)
+    used, first = np.unique(present, return_index=True)
+    if not kind.ordered:
+        used = used[first.argsort()]
     to = np.zeros(max(len(flat.dictionary), 1), np.int64)
     to[used] = np.arange(len(used))
     gone = flat.indices.is_null().to_numpy(zero_copy_only=False)

@@ -68,18 +68,40 @@ def as_frame(table: Any) -> nw.DataFrame[Any]:
     odd = sum(not isinstance(name, str) for name in frame.columns)
     if odd:
         raise SchemaError(f"{odd} of {len(frame.columns)} column names are not strings; rename them")
-    return _without_views(frame) if frame.implementation.is_pyarrow() else nw.maybe_reset_index(frame)
+    return _usual_arrow(frame) if frame.implementation.is_pyarrow() else nw.maybe_reset_index(frame)
 
 
-def _without_views(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Turn Arrow's string views into plain strings: PyArrow cannot yet take rows of the former."""
-    import pyarrow as pa
-
+def _usual_arrow(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Turn Arrow's rarer layouts into the plain ones that all of PyArrow, Polars and narwhals can handle."""
     table = frame.to_native()
-    views = [i for i, kind in enumerate(table.schema.types) if str(kind) == "string_view"]
-    for i in views:
-        table = table.set_column(i, table.schema.names[i], table.column(i).cast(pa.large_string()))
-    return nw.from_native(table, eager_only=True) if views else frame
+    made = [_usual_column(name, table.column(i)) for i, name in enumerate(table.schema.names)]
+    changed = [i for i, column in enumerate(made) if column is not None]
+    for i in changed:
+        table = table.set_column(i, table.schema.names[i], made[i])
+    return nw.from_native(table, eager_only=True) if changed else frame
+
+
+def _usual_column(name: str, column: Any) -> Any:
+    """Return the column in a plain layout; None if it has one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_run_end_encoded(kind):
+        plain = pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], type=kind.value_type)
+        again = _usual_column(name, plain)
+        return plain if again is None else again
+    views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}  # no rows can be taken
+    if str(kind) in views:
+        return column.cast(views[str(kind)])
+    if pa.types.is_decimal(kind) and kind.bit_width != 128:  # Polars knows no other
+        try:
+            return column.cast(pa.decimal128(min(max(kind.precision, 1), 38), kind.scale))
+        except (pa.ArrowInvalid, ValueError):
+            raise SchemaError(
+                f"column {name!r} has decimals of more than 38 digits; convert it to floats or to strings"
+            ) from None
+    return None
 
 
 def _names(table: Any) -> list[str]:
