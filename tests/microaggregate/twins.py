@@ -130,3 +130,32 @@ def mst(X, k):
         if len(members) >= 2 * k:
             new[members] = (cell + 1) * 1000 + md(X[members], k)
     return new
+
+
+def spread(X, members):
+    return ((X[members] - X[members].mean(axis=0)) ** 2).sum()
+
+
+def dba(X, k, p=0):
+    """DBA-1, after p cells around the records that are sparsest at the start; labels as cells were made."""
+    labels, rest, cell = np.full(len(X), -1), np.arange(len(X)), 0
+    sparse = sorted(rest, key=lambda i: -spread(X, nearest(X, rest, X[i], k)))
+    while len(rest) >= k:
+        if cell < p:
+            chosen = next(i for i in sparse if labels[i] < 0)
+        else:
+            chosen = min(rest, key=lambda i: spread(X, nearest(X, rest, X[i], k)))
+        labels[nearest(X, rest, X[chosen], k)] = cell
+        rest, cell = np.flatnonzero(labels < 0), cell + 1
+    return attach(X, labels)
+
+
+def gsms(X, k):
+    labels, rest, cell = np.full(len(X), -1), np.arange(len(X)), 0
+    while len(rest) >= k:
+        groups = [nearest(X, rest, X[i], k) for i in rest]
+        if len(rest) > k:
+            groups.sort(key=lambda g: spread(X, g) + spread(X, np.setdiff1d(rest, g)))
+        labels[groups[0]] = cell
+        rest, cell = np.flatnonzero(labels < 0), cell + 1
+    return attach(X, labels)
