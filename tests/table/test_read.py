@@ -62,6 +62,75 @@ def test_types_are_those_of_all_rows(tmp_path: Path, cells: list[str], expected:
     assert read(path)["x"].to_list() == expected
 
 
+GAPS = ["", "NA", "n/a", "N/A", ".", "-", "?", "#N/A", "<NA>", "missing", "Missing", "NULL", "none", " na "]
+
+
+@pytest.mark.parametrize("gap", GAPS)
+@pytest.mark.parametrize(
+    "cells", [["31", "-2"], ["1.5", "2e3"], ["2020-01-31", "2020-02-01"], ["true", "false"]]
+)
+def test_gaps_as_people_write_them(tmp_path: Path, gap: str, cells: list[str]) -> None:
+    whole = text(tmp_path / "x.csv", "x,y\n" + "".join(f"{cell},1\n" for cell in [*cells, *cells]))
+    gappy = text(tmp_path / "y.csv", "x,y\n" + "".join(f"{cell},1\n" for cell in [cells[0], gap, cells[1]]))
+    expected = read(whole)["x"]
+    assert read(gappy)["x"].dtype == expected.dtype
+    assert read(gappy)["x"].to_list() == [expected[0], None, expected[1]]
+    words = text(tmp_path / "z.csv", f"x,y\nred,1\n{gap},2\n31,3\n")
+    assert read(words)["x"].to_list() == ["red", gap or None, "31"]  # text stays as it is
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["03/04/2020", "31/01/2020"], [dt.date(2020, 4, 3), dt.date(2020, 1, 31)]),
+        (["3.4.2020", "31.1.2020", "?"], [dt.date(2020, 4, 3), dt.date(2020, 1, 31), None]),
+        (["03-04-2020", "01-31-2020"], [dt.date(2020, 3, 4), dt.date(2020, 1, 31)]),
+        (["2020/01/31", "2020/2/1"], [dt.date(2020, 1, 31), dt.date(2020, 2, 1)]),
+        (["31/01/2020 10:20", "01/02/2020 10:20"], [NOON, dt.datetime(2020, 2, 1, 10, 20)]),
+        (["03/04/2020", "04/03/2020"], ["03/04/2020", "04/03/2020"]),  # two ways to read them
+        (["31/01/2020", "01/31/2020"], ["31/01/2020", "01/31/2020"]),  # no way
+        (["31/02/2020", "01/02/2020"], ["31/02/2020", "01/02/2020"]),  # no such day
+        (["31/01/2020", "01/02/2020 10:20"], ["31/01/2020", "01/02/2020 10:20"]),
+    ],
+)
+def test_dates_that_can_be_read_in_one_way_only(
+    tmp_path: Path, cells: list[str], expected: list[Any]
+) -> None:
+    path = text(tmp_path / "x.csv", "x,y\n" + "".join(f"{cell},1\n" for cell in cells))
+    assert read(path)["x"].to_list() == expected
+
+
+def test_a_gap_in_the_only_column_is_a_row(tmp_path: Path) -> None:
+    assert read(text(tmp_path / "x.csv", "age\n1\n\n2\n"))["age"].to_list() == [1, None, 2]
+    assert read(text(tmp_path / "x.csv", "\nage\r\n\r\n1\r\n\r\n"))["age"].to_list() == [None, 1, None]
+    table = pl.DataFrame({"age": [None, 1, None, 1]})
+    write(table, tmp_path / "y.csv", keys=["age"], k=2)
+    assert read(tmp_path / "y.csv").equals(table)
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ('a,b\nx"y,1\nz,2\n', [('x"y', 1), ("z", 2)]),
+        ('a,b\nx"y,z"w\n5" nail,2\n', [('x"y', 'z"w'), ('5" nail', "2")]),
+        ('a,b\nx"y,1\nz"w,2\n', [('x"y', 1), ('z"w', 2)]),
+        ('a,b\n"x ""y""",1\n', [('x "y"', 1)]),
+        ("a,b\nx,1\ry,2\nz,3\n", [("x", 1), ("y", 2), ("z", 3)]),  # a lone carriage return ends a line
+        ('a,b\n"x\ry",1\n', [("x\ry", 1)]),
+    ],
+)
+def test_stray_quotes_and_carriage_returns(tmp_path: Path, content: str, rows: list[Any]) -> None:
+    assert read(text(tmp_path / "x.csv", content)).rows() == rows
+
+
+@pytest.mark.parametrize("content", ['a,b\nx,1\n"y,2\nz,3\n', 'a,b\nx,1\n"y"z,2\n', 'a\nx\n"y\nz\n'])
+def test_a_quote_without_its_partner(tmp_path: Path, content: str) -> None:
+    with pytest.raises(
+        ReadError, match=r"a quote that does not pair up, in row 2 or after; double the quotes"
+    ):
+        read(text(tmp_path / "x.csv", content))
+
+
 def test_the_last_row_counts_too(tmp_path: Path) -> None:
     path = text(tmp_path / "x.csv", "x\n" + "1\n" * 20_000 + "x7\n")
     assert read(path)["x"].to_list()[-1] == "x7"
@@ -77,6 +146,10 @@ def test_zones(tmp_path: Path) -> None:
 
 def test_decimal_commas(tmp_path: Path) -> None:
     assert read(text(tmp_path / "x.csv", "a;b\n1,5;x\n2;y\n")).rows() == [(1.5, "x"), (2.0, "y")]
+    assert read(text(tmp_path / "x.csv", "a;b\n1,500;x\n2;y\n")).rows() == [(1.5, "x"), (2.0, "y")]
+    assert read(text(tmp_path / "x.csv", "a\tb\n1,5\tx\n2\ty\n")).rows() == [(1.5, "x"), (2.0, "y")]
+    # a tab says nothing about commas, and 1,500 may be either
+    assert read(text(tmp_path / "x.csv", "a\tb\n1,500\tx\n2\ty\n")).rows() == [("1,500", "x"), ("2", "y")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.errors import InputError, SchemaError
 from voronym.privacy.classes import equivalence_classes
 from voronym.table.codec import Codec
+from voronym.table.conform import conform
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
 
@@ -54,6 +55,7 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
     for what, table in (("original", before), ("table", after)):
         if len(table) == 0:
             raise InputError(f"the {what} has no rows, so there is nothing to compare")
+    before, after = conform(before, schema), conform(after, schema)
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
     left, right, odd = [], [], []
     for name in names:

@@ -8,6 +8,7 @@ it); `codec` keys to points and back (`encoders`, `build`); `read` files and que
 
 from voronym.table.clean import tidy
 from voronym.table.codec import Block, Codec
+from voronym.table.conform import check_kinds, conform
 from voronym.table.frame import as_frame
 from voronym.table.infer import Proposal, check_other
 from voronym.table.read import read
@@ -24,7 +25,9 @@ __all__ = [
     "Schema",
     "WriteReceipt",
     "as_frame",
+    "check_kinds",
     "check_other",
+    "conform",
     "read",
     "tidy",
     "write",

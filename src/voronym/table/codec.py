@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
+from voronym.table.conform import conform
 from voronym.table.encoders import Encoder, Location, Nominal, Numeric, Ordinal
 from voronym.table.frame import as_frame, listing
 from voronym.table.kinds import check_kind
@@ -134,7 +135,7 @@ def _with_keys(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
     lacking = [name for name in schema.keys if name not in table.columns]
     if lacking:
         raise SchemaError(f"the table has no column {listing(lacking)}, which the schema calls a key")
-    return table
+    return conform(table.select(schema.keys), schema)
 
 
 def _pair(column: Column, schema: Schema) -> tuple[str, str]:

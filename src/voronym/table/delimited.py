@@ -7,23 +7,17 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from voronym.errors import ReadError
+from voronym.table import spelling
 from voronym.table.frame import listing
 
 DELIMITERS = ",;\t|"
-NOT_AVAILABLE = (
-    "NA",
-    "N/A",
-    "NaN",
-    "nan",
-    "null",
-    "NULL",
-    "None",
-)  # missing, in a column of numbers or dates
+DECIMAL_COMMA: dict[str, spelling.Comma] = {";": "always", "\t": "clear", "|": "clear"}
 _SAMPLE = 50
 _MAGIC = {
     b"PAR1": "a Parquet file",
@@ -48,26 +42,33 @@ def read_file(path: Path, *, delimiter: str | None = None, encoding: str | None 
         raise ReadError(
             "the delimiter must be a single ASCII character, and neither a quote nor a line break"
         )
-    header, rows, blank = _survey(path, text, delimiter)
-    if blank:
-        text = _without_blank_lines(text, delimiter)
-    try:
-        frame = pl.read_csv(
-            io.BytesIO(text.encode()),
-            separator=delimiter,
-            has_header=False,
-            infer_schema=False,
-        )[1:]
-    except pl.exceptions.PolarsError as error:
+    survey = _survey(path, text, delimiter)
+    frame = None if survey.odd else _parse(text, delimiter)
+    if frame is None or frame.shape != survey.shape:
+        frame = _parse(_rewritten(text, delimiter, alone=len(survey.header) == 1), delimiter)
+    if frame is None or frame.shape != survey.shape:
         raise ReadError(
-            f"{path.name!r} could not be read as delimited text ({type(error).__name__})"
-        ) from None
-    if frame.shape != (rows, len(header)):
-        raise ReadError(
-            f"{path.name!r} has quotes that do not pair up; write it again with every text cell quoted"
+            f"{path.name!r} could not be read as delimited text; write it again with every text cell quoted"
         )
-    frame.columns = header
-    return frame.select(_typed(column, decimal_comma=delimiter == ";") for column in frame.get_columns())
+    frame.columns = survey.header
+    comma = DECIMAL_COMMA.get(delimiter, "never")
+    return frame.select(_typed(column, comma) for column in frame.get_columns())
+
+
+def _parse(text: str, delimiter: str) -> pl.DataFrame | None:
+    """Return the cells below the header as text; None where Polars cannot."""
+    try:
+        return pl.read_csv(
+            io.BytesIO(text.encode()), separator=delimiter, has_header=False, infer_schema=False
+        )[1:]
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _typed(column: pl.Series, comma: spelling.Comma) -> pl.Series:
+    """Return the column in the narrowest type that takes all its values; an empty cell is missing."""
+    found = spelling.typed(column, comma=comma)
+    return (column.replace("", None) if found is None else found).alias(column.name)
 
 
 def sniff(text: str) -> str:
@@ -109,94 +110,69 @@ def _decode(path: Path, encoding: str | None) -> str:
     return text
 
 
-def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
     limit = csv.field_size_limit(2**31 - 1)
     try:
-        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     finally:
         csv.field_size_limit(limit)
 
 
-def _survey(path: Path, text: str, delimiter: str) -> tuple[list[str], int, bool]:
-    """Return header, number of rows and whether there are blank lines; refuse a ragged file."""
-    rows = iter(_rows(text, delimiter))
-    header = next((row for row in rows if row), [])
-    blank = text[:1] in "\r\n"
-    header = [name.strip() or f"unnamed_{i}" for i, name in enumerate(header, start=1)]
-    repeated = [name for name, count in Counter(header).items() if count > 1]
+@dataclass(frozen=True)
+class _Survey:
+    """Header, number of rows, and whether the text has to be written anew before Polars reads it."""
+
+    header: list[str]
+    rows: int
+    odd: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows, len(self.header)
+
+
+def _survey(path: Path, text: str, delimiter: str) -> _Survey:
+    """Read the file by Python's csv module; refuse quotes that do not pair up, and ragged rows."""
+    rows = _rows(text, delimiter, strict=True)
+    count, ragged, first = 0, 0, 0
+    try:
+        header = next((row for row in rows if row), [])
+        header = [name.strip() or f"unnamed_{i}" for i, name in enumerate(header, start=1)]
+        # Polars skips or refuses what the csv module reads: blank lines, quotes inside a cell, a lone \r.
+        odd = text[:1] in "\r\n" or "\r" in text.replace("\r\n", "")
+        quotes = '"' in text
+        for row in rows:
+            if not row:
+                odd = True
+                if len(header) > 1:
+                    continue
+                row = [""]  # the only cell is empty: a record with a gap, not a blank line
+            count += 1
+            if len(row) != len(header):
+                ragged += 1
+                first = first or count
+            odd = odd or (quotes and any('"' in cell for cell in row))
+    except csv.Error:
+        raise ReadError(
+            f"{path.name!r} has a quote that does not pair up, in row {count + 1} or after; double the "
+            "quotes inside a cell, or write the file again with every text cell quoted"
+        ) from None
+    repeated = [name for name, often in Counter(header).items() if often > 1]
     if repeated:
         raise ReadError(f"{path.name!r} has columns of the same name: {listing(repeated)}; rename them")
-    count, ragged, first = 0, 0, 0
-    for row in rows:
-        if not row:
-            blank = True
-            continue
-        count += 1
-        if len(row) != len(header):
-            ragged += 1
-            first = first or count
     if ragged:
         raise ReadError(
             f"{ragged} of {count} rows of {path.name!r} have more or fewer cells than the {len(header)} "
             f"columns of its header, first row {first}; check the delimiter ({delimiter!r}) and the quotes"
         )
-    return header, count, blank
+    return _Survey(header, count, odd)
 
 
-def _without_blank_lines(text: str, delimiter: str) -> str:
+def _rewritten(text: str, delimiter: str, *, alone: bool) -> str:
+    """Return the text with every cell quoted and without blank lines: in one column, they are empty cells."""
     out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(
-        row for row in _rows(text, delimiter) if row
-    )
+    rows = _rows(text, delimiter)
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(next(row for row in rows if row))
+    writer.writerows(row or [""] for row in rows if row or alone)
     return out.getvalue()
-
-
-def _typed(column: pl.Series, *, decimal_comma: bool) -> pl.Series:
-    """Return the column in the narrowest type that takes all its values; an empty cell is missing."""
-    name = column.name
-    text = column.replace("", None)
-    plain = text.str.strip_chars()
-    plain = plain.set(plain.is_in(NOT_AVAILABLE), None)
-    present = len(plain) - plain.null_count()
-    if present == 0:
-        return text.alias(name)
-    if plain.str.contains(r"^[+-]?0[0-9]").any():  # a code: as a number it would lose its zeros
-        return text.alias(name)
-    if decimal_comma and plain.str.contains(r"^[+-]?[0-9]+(,[0-9]+)?$").all(ignore_nulls=True):
-        plain = plain.str.replace(",", ".", literal=True)
-    if plain.str.contains(r"^[+-]?[0-9]+$").all(ignore_nulls=True):
-        whole = plain.str.strip_prefix("+").cast(pl.Int64, strict=False)
-        return whole.alias(name) if len(whole) - whole.null_count() == present else text.alias(name)
-    number = r"(?i)^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$|^[+-]?inf(inity)?$"
-    if plain.str.contains(number).all(ignore_nulls=True):
-        return plain.str.strip_prefix("+").cast(pl.Float64).alias(name)
-    if plain.str.contains(r"(?i)^(true|false)$").all(ignore_nulls=True):
-        return (plain.str.to_lowercase() == "true").alias(name)
-    if plain.str.contains(r"^\d{4}-\d\d-\d\d$").all(ignore_nulls=True):
-        return _dates(plain, text).alias(name)
-    if plain.str.contains(r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$").all(
-        ignore_nulls=True
-    ):
-        return _datetimes(plain, text).alias(name)
-    return text.alias(name)
-
-
-def _dates(plain: pl.Series, text: pl.Series) -> pl.Series:
-    dates = plain.str.to_date("%Y-%m-%d", strict=False)
-    return dates if dates.null_count() == plain.null_count() else text
-
-
-def _datetimes(plain: pl.Series, text: pl.Series) -> pl.Series:
-    zoned = plain.str.contains(r"(Z|[+-]\d\d:?\d\d)$")
-    if zoned.any() and not zoned.all(ignore_nulls=True):
-        return text
-    iso = (
-        plain.str.replace(" ", "T", literal=True)
-        .str.replace(r"Z$", "+0000")
-        .str.replace(r"([+-]\d\d):(\d\d)$", "$1$2")
-    )
-    iso = iso.str.replace(r"T(\d\d:\d\d)([+-]|$)", "T$1:00$2")
-    times = iso.str.to_datetime(
-        "%Y-%m-%dT%H:%M:%S%.f%z" if zoned.any() else "%Y-%m-%dT%H:%M:%S%.f", strict=False
-    )
-    return times if times.null_count() == plain.null_count() else text

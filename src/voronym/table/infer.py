@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 
 from voronym.errors import SchemaError
+from voronym.table.conform import check_kinds, doubt
 from voronym.table.frame import NUMBERS, as_frame, factorize, form, missing
 from voronym.table.kinds import MAX_CATEGORIES, find_kind, looks_like_text
 from voronym.table.schema import Column, Role, Schema
@@ -54,6 +55,8 @@ def infer(frame: Any) -> Proposal:
         role, reason = _role(table[name])
         found = find_kind(table[name], role=role)
         reasons[name] = f"{reason}; {found.note}" if role != "identifier" else reason
+        if found.kind == "nominal" and (odd := doubt(table[name])) is not None:
+            reasons[name] = f"{reason}; {odd}"
         columns[name] = Column(name, role, found.kind, found.categories, note=found.note)
     _find_location(table, columns, reasons)
     warnings = []
@@ -62,7 +65,7 @@ def infer(frame: Any) -> Proposal:
         reasons[promoted] = "no other column is fit to be a key; please choose"
         warnings.append(f"no column looks like a key; {promoted!r} is proposed only because one is needed")
     schema = Schema(tuple(columns.values()))
-    return Proposal(schema, reasons, (*warnings, *check_other(table, schema)))
+    return Proposal(schema, reasons, (*warnings, *check_kinds(table, schema), *check_other(table, schema)))
 
 
 def _promote(columns: dict[str, Column]) -> str:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 
 from voronym.errors import SchemaError
-from voronym.table.frame import NUMBERS, Form, factorize, form, is_object, missing, object_types
+from voronym.table import spelling
+from voronym.table.conform import as_kind, doubt
+from voronym.table.frame import NUMBERS, Form, factorize, form, is_object, object_types
 
 if TYPE_CHECKING:
     from voronym.table.schema import Column, Kind, Role
@@ -134,11 +137,16 @@ def check_kind(series: nw.Series[Any], column: Column) -> None:
             f"key {name!r} is free text ({len(factorize(series)[1])} distinct values in {len(series)} rows), "
             "which has no centroid; make it an identifier, or declare it nominal if its values are labels"
         )
+    if as_kind(series, column.kind) is not None:  # texts that can be taken as what they are declared
+        return
     if column.kind in ("numeric", "location") and held not in (*NUMBERS, "empty"):
         raise SchemaError(f"column {name!r} is declared {column.kind}, but {_not_numbers(series, held)}")
     if column.kind == "datetime" and held not in ("date", "datetime", "empty"):
         raise SchemaError(
-            f"column {name!r} is declared datetime, but holds {_noun(held)}; convert it to dates first"
+            f"column {name!r} is declared datetime, but holds {_noun(held)} that do not all read as dates in "
+            "one certain way; write them as year-month-day"
+            if held in ("string", "category")
+            else f"column {name!r} is declared datetime, but holds {_noun(held)}; convert it to dates first"
         )
     if column.kind in ("nominal", "ordinal"):
         _check_categories(series, column)
@@ -149,7 +157,8 @@ def _check_categories(series: nw.Series[Any], column: Column) -> None:
     if len(distinct) > MAX_CATEGORIES:
         raise SchemaError(
             f"key {column.name!r} has {len(distinct)} distinct values in {len(series)} rows, more than "
-            f"the {MAX_CATEGORIES} that a {column.kind} key may have; group them, or make it an identifier"
+            f"the {MAX_CATEGORIES} that a {column.kind} key may have; "
+            + (doubt(series) or "group them, or make it an identifier")
         )
     if column.categories is not None:
         known = set(column.categories)
@@ -166,18 +175,13 @@ def _not_numbers(series: nw.Series[Any], held: Form) -> str:
     if held not in ("string", "category"):
         return f"holds {_noun(held)}"
     codes, distinct = factorize(series)
-    reads = np.array([_reads_as_number(value) for value in distinct], dtype=bool)
-    good = int(reads[codes[codes >= 0]].sum())
-    total = int((~missing(series)).sum())
-    return f"{total - good} of its {total} values do not read as numbers; convert it to numbers first"
-
-
-def _reads_as_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
+    plain = spelling.gaps(pl.Series(distinct, dtype=pl.String))
+    reads = plain.str.contains(spelling.NUMBER).fill_null(True).to_numpy()
+    total = int((codes >= 0).sum())
+    bad = total - int(reads[codes[codes >= 0]].sum())
+    if bad == 0:  # whole numbers past 64 bits, or nothing but gaps
+        return f"its {total} texts are not numbers of a size that can be used; convert it to numbers first"
+    return f"{bad} of its {total} values do not read as numbers; correct or empty those"
 
 
 def _noun(held: Form) -> str:

@@ -1,0 +1,158 @@
+"""Texts where numbers or dates are meant: said so in the schema, or to be suspected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from voronym.table import spelling
+from voronym.table.frame import as_frame, factorize, form
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Schema
+
+MOSTLY = 0.8  # of the values being numbers, or dates: then the others look like mistakes
+
+
+def conform(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
+    """Return the table with numbers where texts are declared numeric, and times where declared datetime.
+
+    Only columns all of whose texts read so are changed, gaps aside (see `spelling`); "00101" becomes 101.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from voronym.table import Schema
+    >>> table = pl.DataFrame({"zip": ["00101", "n/a", "43001"]})
+    >>> schema = Schema.build(table, keys=["zip"], kinds={"zip": "numeric"})
+    >>> conform(table, schema)["zip"].to_list()
+    [101, None, 43001]
+    """
+    table = as_frame(frame)
+    made = {}
+    for column in schema:
+        if column.role != "identifier" and column.name in table.columns:
+            found = as_kind(table[column.name], column.kind)
+            if found is not None:
+                made[column.name] = found
+    if not made:
+        return table
+    return nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
+
+
+def as_kind(series: nw.Series[Any], kind: str) -> nw.Series[Any] | None:
+    """Return a column of texts as numbers or times, if all of them read so; None otherwise."""
+    if kind not in ("numeric", "location", "datetime") or form(series) not in ("string", "category"):
+        return None
+    codes, distinct = factorize(series)
+    found = spelling.typed(pl.Series(distinct, dtype=pl.String), codes=True)
+    if found is None or found.dtype == pl.Boolean or found.dtype.is_temporal() != (kind == "datetime"):
+        return None
+    levels = pl.concat([found, pl.Series([None], dtype=found.dtype)])
+    column = levels.gather(np.where(codes < 0, len(found), codes)).alias(series.name)
+    return _in_library(column, series)
+
+
+def _in_library(column: pl.Series, like: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a Polars column of numbers or times in the library of another one."""
+    if like.implementation.is_polars():
+        return nw.from_native(column, series_only=True)
+    gone = column.is_null().to_numpy()
+    values: Any = column.to_physical().fill_null(0).to_numpy()
+    if isinstance(column.dtype, pl.Datetime):
+        values = values.astype("datetime64[us]")
+    elif column.dtype == pl.Date:
+        values = values.astype("datetime64[D]")
+    if like.implementation.is_pyarrow():
+        import pyarrow as pa
+
+        made = pa.array(values, mask=gone)
+        if getattr(column.dtype, "time_zone", None):
+            made = made.cast(pa.timestamp("us", "UTC"))
+        table: nw.DataFrame[Any] = nw.from_native(pa.table({like.name: made}), eager_only=True)
+        return table[like.name]
+    import pandas as pd
+
+    numbers = pd.Series(values, name=like.name)
+    if column.dtype.is_temporal():
+        numbers = numbers.astype("datetime64[us]")
+        if getattr(column.dtype, "time_zone", None):
+            numbers = numbers.dt.tz_localize("UTC")
+    elif gone.any() and column.dtype.is_integer():
+        numbers = numbers.astype("Int64")
+    numbers = numbers.mask(gone) if gone.any() else numbers
+    return nw.from_native(numbers, series_only=True)
+
+
+def doubt(series: nw.Series[Any]) -> str | None:
+    """Return a sentence if a column of texts may be meant as numbers or dates; it holds counts, no values."""
+    if form(series) not in ("string", "category"):
+        return None
+    codes, distinct = factorize(series)
+    if not distinct:
+        return None
+    often = np.bincount(codes[codes >= 0], minlength=len(distinct))
+    plain = spelling.gaps(pl.Series(distinct, dtype=pl.String))
+    total, empty = int(often.sum()), int(often[plain.is_null().to_numpy()].sum())
+    if plain.str.contains(spelling.CODE).fill_null(False).any() and not _count(plain, often, _DATES):
+        return None  # codes such as 08001
+    for what, kind, patterns in (("numbers", "numeric", (spelling.NUMBER,)), ("dates", "datetime", _DATES)):
+        good = _count(plain, often, patterns)
+        if not good or good < MOSTLY * (total - empty):
+            continue
+        name = series.name
+        if good + empty < total:
+            return (
+                f"{good} of {total} values of {name!r} read as {what}; the other {total - good} do not, so "
+                "it is nominal; correct or empty those"
+            )
+        if kind == "datetime" and as_kind(series, kind) is None:
+            return (
+                f"the values of {name!r} look like dates, but not in one way that is certain, so it is "
+                "nominal; write them as year-month-day"
+            )
+        return f"the values of {name!r} read as {what} but are texts, so it is nominal; declare it {kind}"
+    return None
+
+
+_DATES = (spelling.DATE, spelling.MOMENT, spelling.YEAR_FIRST, spelling.YEAR_LAST)
+
+
+def _count(plain: pl.Series, often: np.ndarray[Any, Any], patterns: tuple[str, ...]) -> int:
+    fits = np.zeros(len(plain), dtype=bool)
+    for pattern in patterns:
+        fits |= plain.str.contains(pattern).fill_null(False).to_numpy()
+    return int(often[fits].sum())
+
+
+def check_kinds(frame: Any, schema: Schema) -> tuple[str, ...]:
+    """Return warnings on columns taken as nominal whose values are mostly numbers or dates.
+
+    Parameters
+    ----------
+    frame : pandas, Polars, PyArrow or narwhals frame
+        The table.
+    schema : Schema
+        Its kinds; only keys and confidential columns whose kind was not declared are looked at.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from voronym.table import Schema
+    >>> table = pl.DataFrame({"age": ["30", "40", "50", "60", "abc"]})
+    >>> check_kinds(table, Schema.build(table, keys=["age"]))[0][:50]
+    "4 of 5 values of 'age' read as numbers; the other "
+    """
+    table = as_frame(frame)
+    asked = [
+        column.name
+        for column in schema
+        if column.role in ("key", "confidential")
+        and column.kind in ("nominal", "text")
+        and column.note != "declared"
+        and column.name in table.columns
+    ]
+    return tuple(found for name in asked if (found := doubt(table[name])) is not None)
