@@ -159,3 +159,52 @@ def gsms(X, k):
         labels[groups[0]] = cell
         rest, cell = np.flatnonzero(labels < 0), cell + 1
     return attach(X, labels)
+
+
+def forest(X, k):
+    """Return the parent of every record, -1 for roots: components of fewer than k join by shortest edges."""
+    parent = np.full(len(X), -1)
+    component = np.arange(len(X))
+    while True:
+        edges = []
+        for c in np.unique(component):
+            inside, outside = np.flatnonzero(component == c), np.flatnonzero(component != c)
+            if len(inside) < k:
+                root = next(i for i in inside if parent[i] < 0)
+                near = nearest(X, outside, X[root], 1)[0]
+                edges.append((squared(X[[near]], X[root])[0], root, near))
+        if not edges:
+            return parent
+        _, root, near = min(edges)
+        parent[root] = near
+        component[component == component[root]] = component[near]
+
+
+def mu_approx(X, k):
+    parent = forest(X, k)
+    links = [(i, p) for i, p in enumerate(parent) if p >= 0]
+    labels = np.full(len(X), -1)
+    for root in np.flatnonzero(parent < 0):
+        tree = component(links, root)
+        parts, rest = [], set(tree)
+        if len(tree) > max(2 * k - 1, 3 * k - 5):
+            depth = {i: len(path_up(parent, i)) for i in tree}
+            for i in sorted(tree - {root}, key=lambda i: -depth[i]):
+                hanging = {j for j in rest if i in path_up(parent, j)}
+                if len(hanging) >= k:
+                    parts.append((i, hanging))
+                    rest -= hanging
+            if 0 < len(rest) < k:
+                ends = [(squared(X[[i]], X[parent[i]])[0], i) for i, _ in parts if parent[i] in rest]
+                next(part for i, part in parts if i == min(ends)[1]).update(rest)
+                rest = set()
+        for part in [part for _, part in parts] + [rest] * bool(rest):
+            labels[list(part)] = min(part)
+    return split(X, k, labels)
+
+
+def path_up(parent, i):
+    path = [i]
+    while parent[path[-1]] >= 0:
+        path.append(parent[path[-1]])
+    return path

@@ -4,7 +4,7 @@
 variable-size MDAV; `univariate` the optimum of a single column; `auto` the choice among them.
 """
 
-from voronym.microaggregate import auto, dba, gsms, md, mdav, mhm, mst, tfrp, univariate, vmdav  # noqa: F401
+from voronym.microaggregate import auto, dba, gsms, md, mdav, mhm, mst, mu_approx, tfrp, univariate, vmdav  # noqa: F401
 from voronym.microaggregate.front import microaggregate
 from voronym.microaggregate.loss import information_loss, standardize
 
