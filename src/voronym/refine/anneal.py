@@ -1,0 +1,171 @@
+"""Annealing: random moves between neighbouring cells, hot at first, then ever colder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym import registry
+from voronym.errors import InputError
+from voronym.partition import Partition
+from voronym.progress import Progress, Step, silent
+from voronym.refine import schedule
+from voronym.refine.blocks import cut
+from voronym.refine.chain import Chain, run_all
+from voronym.refine.registry import refiner
+from voronym.space import Euclidean
+
+BLOCK = 6_000
+"""Records annealed together: what the chain touches at random fits a core's cache."""
+ROUNDS = 3
+"""Cuts into blocks; the borders of one are inside the blocks of the next."""
+WARM = 0.3
+"""First temperature of later rounds: hot enough for the borders, not so hot that the inside is undone."""
+CHAINS = 2
+"""Runs over a table of a single block; the best counts."""
+
+
+@refiner(
+    "anneal",
+    guarantee="every cell has k to 2k-1 records; no more loss than the start has",
+    cost="O(d) a proposal, 1000 proposals a record unless a time is given; memory O(n d)",
+    reference="this project",
+    max_size=lambda k: 2 * k - 1,
+)
+def anneal(
+    X: NDArray[np.float64],
+    k: int,
+    part: Partition,
+    *,
+    rng: np.random.Generator,
+    progress: Progress,
+    time_limit: float | None = None,
+    sweeps: float = 1000.0,
+    candidates: int = 20,
+    jumps: float = 0.05,
+    threads: int = 2,
+) -> Partition:
+    """Shift, swap and rotate records between neighbouring cells, uphill by chance and ever less so.
+
+    The problem is that of `voronym.microaggregate`. A proposal takes a random record and the cell of one of
+    its nearest neighbours, and shifts the record there, swaps it with one of that cell, or pushes
+    a chain over three cells; a small share dissolves a cell into its neighbours or founds a new one. It is
+    accepted if the loss falls, else with probability ``exp(-rise / temperature)``.
+
+    Up to 6,000 records two chains run, and the better one counts. More are cut into blocks of whole cells,
+    annealed independently; the cut is drawn anew for every round, so a round costs O(n).
+
+    Parameters
+    ----------
+    X, k, part, rng, progress
+        As for every refiner.
+    time_limit : float, optional
+        Seconds of work. Without it the work is ``sweeps`` proposals a record, and the same seed gives the
+        same partition, whatever the number of threads.
+    sweeps : float
+        Proposals a record, where no time limit is given.
+    candidates : int
+        How many nearest neighbours a record may follow.
+    jumps : float
+        Share of the proposals that change the number of cells.
+    threads : int
+        How many blocks or chains are worked on at a time.
+
+    Returns
+    -------
+    Partition
+        The best one seen. Ctrl-C and `voronym.progress.Stop` end the work early and return it too.
+
+    References
+    ----------
+    Kirkpatrick, S., Gelatt, C. D., Vecchi, M. P.: Optimization by simulated annealing. Science 220, 1983.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> X = vr.datasets.gaussian(200, 2, seed=1)
+    >>> start = vr.microaggregate(X, 4, method="mdav")
+    >>> better = vr.refine(X, start, method="anneal", sweeps=300)
+    >>> better.sse(X) < start.sse(X)
+    True
+    """
+    if not 0.0 <= jumps <= 1.0 or candidates < 1 or sweeps <= 0 or threads < 1:
+        raise InputError("anneal takes jumps from 0 to 1, sweeps above 0, candidates and threads from 1 on")
+    ends = None if time_limit is None else perf_counter() + time_limit
+    best = split_large(X, k, part)
+    total = float(np.square(X - X.mean(axis=0)).sum())
+    if best.n_cells == 1 or total == 0.0:
+        return best
+    alone = len(X) <= BLOCK
+    rounds = 1 if alone else ROUNDS
+    least = best.sse(X)
+    for turn in range(rounds):
+        blocks = cut(best.centroids(X), best.sizes, records=BLOCK, rng=rng)
+        rows = [np.flatnonzero(np.isin(best.labels, block)) for block in blocks] * (CHAINS if alone else 1)
+        unit = sweeps / rounds  # work for each record: proposals, or seconds
+        if ends is not None:
+            seconds = max(0.0, ends - perf_counter()) / (rounds - turn)
+            unit = seconds * min(threads, len(rows)) / sum(map(len, rows))
+        chains = [
+            Chain(
+                np.ascontiguousarray(X[own]),
+                k,
+                best.labels[own],
+                seed=int(rng.integers(1, 2**63)),
+                budget=unit * len(own),
+                timed=ends is not None,
+                hot=schedule.HOT if turn == 0 else WARM,
+                candidates=candidates,
+                jumps=jumps,
+            )
+            for own in rows
+        ]
+        tell = _teller(progress, chains, turn, rounds, least, total)
+        stopped = run_all(chains, threads=threads, tell=tell)
+        labels = min(chains, key=lambda chain: chain.least).best if alone else _join(chains, rows, len(X))
+        found = Partition(labels, k=k)
+        if found.sse(X) < least:
+            best, least = found, found.sse(X)
+        if stopped:
+            break
+    return best
+
+
+def _teller(
+    progress: Progress, chains: list[Chain], turn: int, rounds: int, sse: float, total: float
+) -> Callable[[], None]:
+    """Return a callback that says where a round stands; chains that compete count as their best."""
+
+    def tell() -> None:
+        gains = [chain.first - chain.least for chain in chains]
+        share = sum(chain.done for chain in chains) / len(chains)
+        loss = 100.0 * (sse - (max(gains) if rounds == 1 else sum(gains))) / total
+        progress(Step("anneal", min(1.0, (turn + share) / rounds), loss))
+
+    return tell
+
+
+def _join(chains: list[Chain], rows: list[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
+    """Return the labels of all records from those of the blocks."""
+    labels = np.empty(n, np.int64)
+    top = 0
+    for chain, own in zip(chains, rows, strict=True):
+        labels[own] = chain.best + top
+        top += int(chain.best.max()) + 1
+    return labels
+
+
+def split_large(X: NDArray[np.float64], k: int, part: Partition) -> Partition:
+    """Return the partition with cells of 2k records or more split by MDAV, which never adds loss."""
+    labels = part.labels.copy()
+    top = part.n_cells
+    for cell in (cell for cell in part.cells() if len(cell) >= 2 * k):
+        inner = registry.get("mdav").function(
+            np.ascontiguousarray(X[cell]), k, space=Euclidean(), rng=np.random.default_rng(0), progress=silent
+        )
+        labels[cell] = top + inner.labels
+        top += inner.n_cells
+    return Partition(labels, k=k)
