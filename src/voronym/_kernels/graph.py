@@ -93,7 +93,7 @@ def find(leader, i):
 
 @kernel
 def next_outside(X, near, leader, at, key, i):
-    """Move ``at[i]`` on to the nearest record outside i's component; the key is minus its squared distance."""
+    """Move ``at[i]`` on to the nearest record outside i's component; the key is minus its distance²."""
     own = find(leader, i)
     while find(leader, near[i, at[i]]) == own:
         at[i] += 1

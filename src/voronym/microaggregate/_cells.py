@@ -34,7 +34,7 @@ def dissolve_cells(
     if not, all stays as it was. Guarantee: k to 2k-1 records in every cell, provided that ``part`` has, and
     no more loss. O(n²/k) distances; memory O(n d).
     """
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     places = n // k
     points = X - X.mean(axis=0)
     table, sizes = np.zeros((places, 4 * k), np.int64), np.zeros(places, np.int64)
@@ -43,7 +43,7 @@ def dissolve_cells(
     means[: part.n_cells] = part.centroids(points)
     for cell, members in enumerate(part.cells()):
         table[cell, : len(members)] = members
-    free = np.arange(part.n_cells, places + part.n_cells)
+    free = np.arange(part.n_cells, part.n_cells + places)  # the first state[1] of them
     state = np.array([0, places - part.n_cells])
     target, before = np.empty(2 * k, np.int64), np.empty((2 * k, d))
     labels, alive, counts = np.empty(n, np.int64), np.empty(4 * k, np.int64), np.empty(2, np.int64)
@@ -58,8 +58,8 @@ def dissolve_cells(
         return float(state[0]) / len(order)
 
     in_pieces(work, progress, budget=2_000_000)
-    for cell in np.flatnonzero(sizes):
-        labels[table[cell, : sizes[cell]]] = cell
+    for place in np.flatnonzero(sizes):
+        labels[table[place, : sizes[place]]] = place
     found = Partition(labels, k=k)
     return found if found.sse(X) <= part.sse(X) else part  # rounding may favour what was given
 

@@ -28,7 +28,7 @@ def neighbourhoods(X: NDArray[np.float64], k: int, progress: Progress) -> Neighb
     Among more than k equal records one may be missing from its own list. O(n) searches in the tree; memory
     O(n (k + d)).
     """
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     tree = trees.grow(X, X.mean(axis=0))
     near, centers, squares = np.empty((n, k), np.int64), np.empty((n, d)), np.empty(n)
     distances, members = np.empty(k), np.empty(k, np.int64)

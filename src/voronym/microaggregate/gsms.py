@@ -98,7 +98,7 @@ def gsms_t2(
 
 
 def _select(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
-    n, d = X.shape
+    n, d = len(X), X.shape[1]
     tree, near, centers, _ = neighbourhoods(X, k, share(progress, 0.0, 0.3))
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     high, low, mean = np.empty(d), np.empty(d), np.empty(d)
