@@ -6,7 +6,7 @@ best cuts of a tour. `anneal` random moves that may go uphill (`chain` a run of 
 `blocks` large tables in parts).
 """
 
-from voronym.refine import anneal, icsm  # noqa: F401 - importing registers
+from voronym.refine import anneal, exchange, icsm  # noqa: F401 - importing registers
 from voronym.refine.front import refine
 
 __all__ = ["refine"]

@@ -37,6 +37,7 @@ def icsm(
     progress: Progress,
     time_limit: float | None = None,
     pool: int = 100,
+    sources: int = 5,
     restarts: int = 0,
     iterations: int | None = None,
 ) -> Partition:
@@ -52,6 +53,8 @@ def icsm(
     ----------
     pool : int
         How many moves are collected in a round.
+    sources : int
+        From how many cells, by rising score, a chain is looked for before the run ends. The authors look from one.
     restarts : int
         Further runs, each from the start with up to 20 records at random in each other's cells; the best of
         all is returned.
@@ -80,7 +83,7 @@ def icsm(
     >>> vr.refine(X, start, k=3, method="icsm").labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    pool, restarts = whole("pool", pool, 1), whole("restarts", restarts, 0)
+    pool, sources, restarts = whole("pool", pool, 1), whole("sources", sources, 0), whole("restarts", restarts, 0)
     rounds = None if iterations is None else whole("iterations", iterations, 0)
     clock = Clock(progress, time_limit)
     if len(X) < 2 * k:
@@ -92,7 +95,8 @@ def icsm(
             drawn = rng.choice(len(X), min(PERTURBED, len(X)), replace=False)
             labels[drawn] = labels[rng.permutation(drawn)]
         work = Work(X, k, labels)
-        run = Run(work, clock, pool, rounds, (number, restarts + 1))
+        turn = number, restarts + 1
+        run = Run(work, clock, pool=pool, sources=sources, rounds=rounds, turn=turn)
         done = run.finish()
         if work.squares < least:
             best, least = work.cells.labels.copy(), work.squares
@@ -106,9 +110,17 @@ class Run:
     """One run of ICSM: the cells, and what is known about the moves between them."""
 
     def __init__(
-        self, work: Work, clock: Clock, pool: int, rounds: int | None, turn: tuple[int, int] = (0, 1)
+        self,
+        work: Work,
+        clock: Clock,
+        *,
+        pool: int = 100,
+        sources: int = 5,
+        rounds: int | None = None,
+        turn: tuple[int, int] = (0, 1),
     ) -> None:
-        self.work, self.clock, self.pool, self.limit, self.turn = work, clock, pool, rounds, turn
+        self.work, self.clock, self.turn = work, clock, turn
+        self.pool, self.sources, self.limit = pool, sources, rounds
         room = len(work.cells.sizes)
         self.rounds = 0
         self.changed = np.ones(room, np.int64)
@@ -193,11 +205,15 @@ class Run:
             self.changed[cell] = 1
 
     def complex(self) -> bool:
-        """Apply the best chain of replacements through the cell of lowest score, where one gains."""
+        """Apply a chain of replacements through one of the cells of lowest score, where one gains."""
+        alive = np.flatnonzero(self.work.cells.sizes)
+        lowest = alive[np.argsort(scores(self.work)[alive], kind="stable")]
+        return any(self.chain(int(source)) for source in lowest[: self.sources])
+
+    def chain(self, source: int) -> bool:
+        """Apply the best chain of replacements that begins and ends in a cell, where it gains."""
         work, cells = self.work, self.work.cells
-        n = len(work.points)
-        alive = np.flatnonzero(cells.sizes)
-        source = alive[np.argmin(scores(work)[alive])]
+        n, alive = len(work.points), np.flatnonzero(cells.sizes)
         away = np.square(cells.centroids[alive] - cells.centroids[source]).sum(axis=1)
         away[alive == source] = -1.0
         ranked = alive[np.argsort(away, kind="stable")]
