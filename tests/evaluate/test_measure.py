@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voronym.errors import InputError, SchemaError
-from voronym.evaluate import measure
+from voronym.evaluate import measure, record_linkage, utility
 from voronym.privacy import Finding, KAnonymity, base, register
+from voronym.table import Schema
 
 RNG = np.random.default_rng(0)
 BEFORE = pl.DataFrame(
@@ -206,3 +207,43 @@ def test_nothing_is_changed_and_the_same_call_gives_the_same_figures():
     assert one.linkage.rate.n == 20
     assert before.equals(BEFORE)
     assert after.equals(AFTER)
+
+
+def test_files_are_read(tmp_path):
+    before, after = tmp_path / "before.parquet", tmp_path / "after.csv"
+    BEFORE.write_parquet(before)
+    AFTER.write_csv(after)
+    found = measure(after, keys=["age"], original=str(before), aligned=True, population=before)
+    same = measure(AFTER, keys=["age"], original=BEFORE, aligned=True, population=BEFORE)
+    assert found.to_dict() == same.to_dict()
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
+def test_a_seed_that_is_none(seed):
+    with pytest.raises(InputError, match="a seed is a whole number, 0 or more"):
+        measure(AFTER, keys=["age"], original=BEFORE, seed=seed)
+    with pytest.raises(InputError, match="a seed is a whole number, 0 or more"):
+        utility(BEFORE, AFTER, Schema.build(BEFORE, keys=["age"], drop_undeclared=True), seed=seed)
+    with pytest.raises(InputError, match="a seed is a whole number, 0 or more"):
+        record_linkage([[0.0]], [[0.0]], seed=seed)
+
+
+@pytest.mark.parametrize("power", [1015, -1060])
+def test_numbers_at_the_ends_of_the_range(power):
+    unit = 2.0**power
+    kept = {"low": RNG.permutation(60) / 8 - 4, "other": RNG.permutation(60) / 8}
+    before = BEFORE.with_columns(**kept)
+    far = before.with_columns(pl.col("low", "other") * unit)
+    plain = measure(AFTER.with_columns(**kept), keys=["age"], original=before, aligned=True).utility
+    found = measure(
+        AFTER.hstack(far.select("low", "other")), keys=["age"], original=far, aligned=True
+    ).utility
+    assert found.correlation == plain.correlation
+    assert found.pmse == plain.pmse
+    for name in ("low", "other"):
+        assert found[name].sd_before == pytest.approx(plain[name].sd_before * unit)
+        assert found[name].mean_after == pytest.approx(plain[name].mean_after * unit)
+        assert found[name].quantiles_before[95] == pytest.approx(plain[name].quantiles_before[95] * unit)
+        assert found[name].wasserstein == 0.0
+        assert found[name].variance_ratio == 1.0
+    json.dumps(found.to_dict(), allow_nan=False)

@@ -1,6 +1,7 @@
 """Counts behind the distributions: nothing is lost, whatever the column."""
 
 import datetime as dt
+import re
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.report.columns import MISSING, bin_edges, distribution
+from voronym.report.svg import date_ticks
 
 floats = st.lists(
     st.one_of(st.floats(-1e12, 1e12), st.just(float("nan")), st.none()), min_size=1, max_size=60
@@ -92,3 +94,22 @@ def test_libraries_agree(make):
     assert distribution("c", frame["c"], kind="nominal").names == ["a", "b", MISSING]
     assert sum(distribution("b", frame["b"], kind="nominal").after) == 3
     assert distribution("i", frame["i"]).after == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("span", "pattern"),
+    [(0.01, r"\.\d{6}$"), (1.0, r"\d\.\d{3}$"), (60.0, r":\d\d:\d\d$"), (3000.0, r"^[^:]*:\d\d to")],
+)
+def test_a_short_time_is_seen_in_detail(span, pattern):
+    start = dt.datetime(2024, 5, 6, 7, 8, 9)
+    times = [start + dt.timedelta(seconds=span * i / 99) for i in range(100)]
+    found = distribution("t", series(times), kind="datetime")
+    assert 10 <= len(found.after) <= 40
+    assert sum(found.after) == 100
+    assert max(found.after) <= 15
+    names = found.row_names()
+    assert len(set(names)) == len(names)
+    assert all(re.search(pattern, name) for name in names)
+    at, labels = date_ticks(found.edges[0], found.edges[-1], 4)
+    assert 2 <= len(at) <= 6
+    assert len(set(labels)) == len(labels)

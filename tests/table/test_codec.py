@@ -120,6 +120,49 @@ def test_nominal_decodes_to_the_mode(categories: int) -> None:
     assert X.var(axis=0).sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("categories", [2, 3, ONE_HOT, ONE_HOT + 1, 300])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_counted_categories_are_the_mode(categories: int, library: str) -> None:
+    rng = np.random.default_rng(categories)
+    values = [None if v == 0 else f"c{v:03}" for v in rng.integers(0, categories + 1, 1200)]
+    labels = rng.permutation(np.repeat(np.arange(240), 5))  # no majority anywhere: the centroid is no help
+    codec, X = fitted(native({"c": values}, library))
+    back = codec.decode(means(X, labels), labels)["c"]
+    got = [None if no else v for v, no in zip(back.to_list(), missing(back), strict=True)]
+    for cell in range(240):
+        members = [values[i] for i in np.flatnonzero(labels == cell)]
+        most = max(members.count(v) for v in members)
+        first = min((v for v in members if members.count(v) == most), key=lambda v: (v is None, v))
+        assert got[cell] == first
+    assert "most frequent category of the cell" in codec.describe()[0]
+    assert ("nearest" in codec.describe()[0]) == (categories + 1 > ONE_HOT)
+
+
+def test_labels_that_do_not_fit() -> None:
+    codec, X = fitted(pl.DataFrame({"c": list("aabb")}))
+    for labels in ([0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 2], [0.0, 0.0, 1.0, 1.0], [-1, 0, 1, 1]):
+        with pytest.raises(InputError, match="one of 2 cells, none of them empty, for each of the 4 records"):
+            codec.decode(X[:2], labels)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-310, 1e-12, 1.0, 1e140])
+def test_the_unit_of_a_number_changes_nothing(unit: float) -> None:
+    x = np.arange(50) * unit
+    codec, X = fitted(pl.DataFrame({"x": x}))
+    _, expected = fitted(pl.DataFrame({"x": np.arange(50)}))
+    np.testing.assert_allclose(X, expected, atol=1e-12)
+    np.testing.assert_allclose(codec.decode(X)["x"].to_numpy(), x, rtol=1e-9, atol=0)
+
+
+def test_powers_of_two_change_no_digit() -> None:
+    x = np.random.default_rng(0).normal(size=100)
+    _, X = fitted(pl.DataFrame({"x": x, "y": np.ldexp(x, -600), "z": np.ldexp(x, 400)}))
+    np.testing.assert_array_equal(X[:, 0], X[:, 1])
+    np.testing.assert_array_equal(X[:, 0], X[:, 2])
+    off = x - x.min()
+    np.testing.assert_array_equal(X[:, 0], (off - off.mean()) / off.std())
+
+
 @given(st.lists(st.sampled_from("abcdé") | st.none(), min_size=1, max_size=30))
 def test_nominal_is_a_most_frequent_category(values: list[str | None]) -> None:
     codec, X = fitted(pl.DataFrame({"c": values}, schema={"c": pl.String}))

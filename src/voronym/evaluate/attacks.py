@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from voronym.errors import InputError
 from voronym.evaluate.rate import Rate, rate
+from voronym.microaggregate.front import check_seed
 from voronym.privacy.classes import equivalence_classes
 from voronym.progress import Progress, Step, silent
 
@@ -122,6 +123,7 @@ def record_linkage(
         raise InputError(
             f"original has {X.shape[1]} coordinates and released {Y.shape[1]}; encode both alike"
         )
+    rng = check_seed(seed)
     if targets < 1:
         raise InputError(f"targets must be 1 or more, not {targets}")
     own = None if truth is None else _links(truth, len(X), len(Y))
@@ -132,7 +134,7 @@ def record_linkage(
     n = len(X)
     rows = np.arange(n)
     if n > targets:
-        rows = np.sort(np.random.default_rng(seed).choice(n, targets, replace=False))
+        rows = np.sort(rng.choice(n, targets, replace=False))
     credit, near = np.empty(len(rows)), np.zeros(len(rows))
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.evaluate.pair import codes, numbers
+from voronym.evaluate.pair import codes, numbers, scaled
 from voronym.table.schema import Column
 
 Floats = NDArray[np.float64]
@@ -93,17 +93,19 @@ def compare_column(before: pl.Series, after: pl.Series, column: Column) -> Colum
 
 def _as_numbers(x: Floats, y: Floats) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for when, values in (("before", x), ("after", y)):
+    (x, y), unit = scaled(x, y)
+    sds = [float(values.std()) if len(values) else 0.0 for values in (x, y)]
+    for when, values, sd in (("before", x, sds[0]), ("after", y, sds[1])):
         if len(values) == 0:
             continue
-        made[f"mean_{when}"] = math.fsum(values.tolist()) / len(values)
-        made[f"sd_{when}"] = float(values.std())
-        at = np.quantile(values, np.array(QUANTILES) / 100.0)
+        made[f"mean_{when}"] = math.ldexp(math.fsum(values.tolist()) / len(values), unit)
+        made[f"sd_{when}"] = math.ldexp(sd, unit)
+        at = np.ldexp(np.quantile(values, np.array(QUANTILES) / 100.0), unit)
         made[f"quantiles_{when}"] = dict(zip(QUANTILES, at.tolist(), strict=True))
     if len(x) and len(y):
-        sd = made["sd_before"]
+        sd = sds[0]
         if sd > 0.0:
-            made["variance_ratio"] = (made["sd_after"] / sd) ** 2
+            made["variance_ratio"] = (sds[1] / sd) ** 2
             made["wasserstein"] = wasserstein(x / sd, y / sd)
         elif np.array_equal(np.unique(x), np.unique(y)):
             made["wasserstein"] = 0.0

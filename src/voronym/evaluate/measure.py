@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -12,14 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate import attacks
-from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map
+from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
+from voronym.microaggregate.front import check_seed
 from voronym.privacy import Finding, Model, models, parse_model
 from voronym.privacy.classes import check_columns
 from voronym.progress import Progress, Step, silent
 from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
+from voronym.table.read import read
 from voronym.table.schema import Column, Kind, Schema
 
 _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
@@ -140,11 +143,11 @@ def measure(
 
     Parameters
     ----------
-    table : DataFrame
-        pandas, Polars or PyArrow: the table that is or will be released.
+    table : DataFrame, str or Path
+        pandas, Polars or PyArrow, or a file that `voronym.read` reads: the table that is or will be released.
     keys, confidential : sequences of str
         Columns that an attacker may know; columns that an attacker wants to learn.
-    original : DataFrame, optional
+    original : DataFrame, str or Path, optional
         The table it was made from. It may have more columns, and rows in another order. Adds record linkage,
         interval disclosure and utility.
     aligned : bool or array
@@ -157,7 +160,7 @@ def measure(
         without a requirement.
     threshold : float
         Risk above which a record counts as at risk.
-    population : DataFrame, optional
+    population : DataFrame, str or Path, optional
         The population of which the table is a part, for the journalist risk.
     percent : float
         Half width of the disclosure intervals, in percent of a standard deviation and of the ranks.
@@ -191,12 +194,13 @@ def measure(
     0.5
     """
     tell = silent if progress is None else progress
-    frame = as_frame(table)
+    check_seed(seed)
+    frame, original, population = _open(table), _open(original), _open(population)
     check_columns(frame, keys, "key")
     check_columns(frame, confidential, "confidential")
     if not keys:
         raise InputError("no key column is named; name the columns that an attacker may know")
-    source = frame if original is None else as_frame(original)
+    source = frame if original is None else original
     if original is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")
     tell(Step("count", 0.0))
@@ -231,6 +235,13 @@ def measure(
     return Measurement(
         tuple(keys), tuple(confidential), findings, counted, notes=tuple(notes), seed=seed, **made
     )
+
+
+def _open(data: Any) -> Any:
+    """Return a table, read from its file if need be, as a narwhals frame; None stays None."""
+    if data is None:
+        return None
+    return as_frame(read(data) if isinstance(data, (str, Path)) else data)
 
 
 def _schema(
@@ -310,7 +321,7 @@ def _intervals(
         linked = truth
     else:
         if len(X) > targets:
-            some = np.sort(np.random.default_rng(seed).choice(len(X), targets, replace=False))
+            some = np.sort(check_seed(seed).choice(len(X), targets, replace=False))
         linked = attacks.nearest_released(X[some], Y)
     found = []
     for name in pair.schema.keys:
@@ -319,6 +330,7 @@ def _intervals(
         x, y = numbers(pair.original[name]), numbers(pair.released[name])
         if x is None or y is None:
             continue
+        (x, y), _ = scaled(x, y)
         x = x[some]
         # An original without a released record is no target: nothing about it was published.
         there = linked >= 0

@@ -7,6 +7,7 @@ what cannot be compared as numbers or dates is compared as categories, with a no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,9 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
 from voronym.privacy.classes import equivalence_classes
+from voronym.table.clean import polars_column
 from voronym.table.codec import Codec
 from voronym.table.conform import conform
-from voronym.table.frame import as_frame
+from voronym.table.frame import as_frame, is_object
 from voronym.table.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -81,7 +83,7 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
 def plain(series: nw.Series[Any]) -> pl.Series:
     """Return a column as Polars holds it, NaN as null; objects that Polars cannot hold become text."""
     try:
-        column = series.to_polars()
+        column = polars_column(series) if is_object(series) else series.to_polars()
     except Exception:  # Arrow and Polars have no common error for "mixed types"
         column = None
     if column is None or type(column.dtype).__name__ in {"Object", "Extension", "Unknown"}:
@@ -139,6 +141,23 @@ def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | N
         return None
     values = column.fill_null(float("nan")).to_numpy().astype(np.float64)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def scaled(*columns: Floats) -> tuple[list[Floats], int]:
+    """Return columns divided by one power of two, so that the largest value is near 1, and its exponent.
+
+    Squares of very large and very small numbers leave the range of floats. A power of two changes no digit,
+    so figures that do not depend on the unit come out the same.
+
+    Examples
+    --------
+    >>> (small,), exponent = scaled(np.array([3e300, -4e300]))
+    >>> float(np.ldexp(small.std(), exponent))
+    3.5e+300
+    """
+    largest = max((float(np.nanmax(np.abs(c))) for c in columns if not np.isnan(c).all()), default=0.0)
+    exponent = math.frexp(largest)[1]
+    return [np.ldexp(column, -exponent) for column in columns], exponent
 
 
 def codes(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]:

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
-from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map
+from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.pmse import PMSE, features, pmse
+from voronym.microaggregate.front import check_seed
 from voronym.progress import Progress, Step, silent
 from voronym.table.schema import Schema
 
@@ -214,7 +215,7 @@ def _gather(
         if x is None or y is None:
             labels.append((a, b))
         else:
-            left[column.name], right[column.name] = x, y
+            (left[column.name], right[column.name]), _ = scaled(x, y)
     return left, right, labels
 
 
@@ -228,7 +229,7 @@ def _propensity(
     if not left and not labels:
         return None
     n, m = (len(next(iter(side.values()))) for side in (left, right)) if left else map(len, labels[0])
-    rng = np.random.default_rng(seed)
+    rng = check_seed(seed)
     some = [
         np.sort(rng.choice(count, PMSE_ROWS, replace=False)) if count > PMSE_ROWS else np.arange(count)
         for count in (n, m)

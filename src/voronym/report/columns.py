@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.report.svg import moment, nice_step, tick_labels
+from voronym.evaluate.pair import plain
+from voronym.report.svg import moment, nice_step, tick_labels, time_step, write_time
 
 Numbers = NDArray[np.float64]
 MOST_BARS = 12
@@ -46,8 +47,9 @@ class Distribution:
         edges = self.edges or []
         if self.dates:
             apart = (edges[-1] - edges[0]) / max(len(edges) - 1, 1)
-            pattern = "%Y-%m-%d" if apart >= 86400 else "%Y-%m-%d %H:%M"
-            written = [f"{moment(e):{pattern}}" for e in edges]
+            written = [f"{moment(e):%Y-%m-%d}" for e in edges]
+            if apart < 86400:
+                written = [f"{day} {write_time(e, apart)}" for day, e in zip(written, edges, strict=True)]
         elif all(abs(e - round(e)) == 0.5 for e in edges) and all(b - a == 1 for a, b in pairwise(edges)):
             return [tick_labels([e + 0.5, e + 1.5])[0] for e in edges[:-1]]
         else:
@@ -60,7 +62,7 @@ class Distribution:
 
 def as_numbers(series: nw.Series[Any]) -> Numbers | None:
     """Return a column as floats, dates in seconds since 1970, missing as NaN; None if it has no numbers."""
-    values = series.to_polars()
+    values = plain(series)
     if values.dtype.is_numeric() or values.dtype == pl.Decimal:
         return np.array(values.cast(pl.Float64).fill_null(math.nan).to_numpy(), dtype=np.float64)
     if values.dtype in (pl.Date, pl.Datetime):
@@ -71,9 +73,7 @@ def as_numbers(series: nw.Series[Any]) -> Numbers | None:
 
 def as_names(series: nw.Series[Any]) -> list[str | None]:
     """Return a column as text, missing (null and NaN alike) as None."""
-    values = series.to_polars()
-    if values.dtype.is_float():
-        values = values.fill_nan(None)
+    values = plain(series)
     if values.dtype == pl.Object:
         return [None if v is None else str(v) for v in values.to_list()]
     return list(values.cast(pl.String).to_list())
@@ -161,9 +161,11 @@ def bin_edges(values: Numbers, *, dates: bool = False, bins: int = 22) -> tuple[
 
 
 def _date_step(wanted: float) -> float:
-    """Return a round number of seconds at least as long as wanted: hours, days or multiples of 7 days."""
-    hour, day, week = 3600.0, 86400.0, 604800.0
-    for step in (hour, 6 * hour, day, 2 * day, week, 2 * week, 4 * week, 13 * week, 26 * week):
+    """Return a round number of seconds at least as long as wanted: parts of a day, days, weeks or years."""
+    day, week = 86400.0, 604800.0
+    if wanted <= day:
+        return time_step(wanted)
+    for step in (2 * day, week, 2 * week, 4 * week, 13 * week, 26 * week):
         if wanted <= step:
             return step
     return 365.25 * day * max(1.0, nice_step(wanted / (365.25 * day), 1))

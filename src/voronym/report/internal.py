@@ -126,14 +126,15 @@ def losses(evidence: Any, total: float | None, utility: Any = None) -> Section:
     else:
         table = Table.of(("key", "loss"), [(name, percent(value)) for name, value in rows])
     lead = (
-        "The share of a key’s variance that is gone. 0\u202f% means as before, 100\u202f% that only its "
-        "average is left."
+        "The share of a key’s variance that is gone. At 0\u202f% every record kept its value; at 100\u202f% "
+        "the records of a cell are no more alike than any others, and one average for all would do as well."
     )
     notes = [] if len(shown) == len(rows) else [f"The {len(shown)} largest of {plural(len(rows), 'key')}."]
     if published:
         notes.append(
             "“As published” counts the centre after it was rounded to a value that can occur, such as "
-            "a category."
+            "a category. A rounded centre can be farther off than the average of all, so this figure may "
+            "exceed 100\u202f%."
         )
     note = " ".join(notes)
     return Section(
@@ -259,6 +260,14 @@ def _correlations(found: Any) -> Block | None:
     return Block("Correlations", svg(drawing), table, note, legend=True)
 
 
+def _duration(seconds: float) -> str:
+    """Write a length of time in days, hours, minutes or seconds."""
+    for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= length:
+            return f"{decimal(seconds / length)} {unit}"
+    return f"{decimal(seconds)} s"
+
+
 def _columns(changes: Any) -> Block | None:
     """Tabulate means, spreads and distances of the released columns."""
     rows = []
@@ -266,8 +275,10 @@ def _columns(changes: Any) -> Block | None:
         if change.role != "key":
             continue
         if change.kind == "datetime" and change.mean_before is not None and change.mean_after is not None:
-            means = [f"{moment(value):%Y-%m-%d}" for value in (change.mean_before, change.mean_after)]
-            spreads = [f"{decimal(value / 86400)} d" for value in (change.sd_before, change.sd_after)]
+            fine = max(change.sd_before or 0.0, change.sd_after or 0.0) < 86400
+            pattern = "%Y-%m-%d %H:%M:%S" if fine else "%Y-%m-%d"
+            means = [f"{moment(value):{pattern}}" for value in (change.mean_before, change.mean_after)]
+            spreads = [_duration(value) for value in (change.sd_before, change.sd_after)]
         else:
             means = [decimal(change.mean_before), decimal(change.mean_after)]
             spreads = [decimal(change.sd_before), decimal(change.sd_after)]

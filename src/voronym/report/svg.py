@@ -156,30 +156,56 @@ def moment(seconds: float) -> dt.datetime:
     return EPOCH + dt.timedelta(seconds=inside)
 
 
+def time_step(wanted: float) -> float:
+    """Return a round length of time up to a day, in seconds, at least as long as wanted.
+
+    Examples
+    --------
+    >>> time_step(7.0), time_step(100.0), time_step(4000.0)
+    (10.0, 120.0, 7200.0)
+    """
+    if wanted <= 1.0:
+        return nice_step(max(wanted, 1e-6), 1)
+    minute, hour = 60.0, 3600.0
+    rounds = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute]
+    rounds += [30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour]
+    return next((step for step in rounds if wanted <= step), 86400.0)
+
+
+def write_time(seconds: float, step: float) -> str:
+    """Write a time of day as finely as a scale of this step needs it."""
+    when = moment(seconds)
+    if step >= 60:
+        return f"{when:%H:%M}"
+    return f"{when:%H:%M:%S}" if step >= 1 else f"{when:%H:%M:%S.%f}"[: -3 if step >= 1e-3 else None]
+
+
 def date_ticks(low: float, high: float, count: int = 5) -> tuple[list[float], list[str]]:
-    """Return ticks and labels of a time axis in seconds: on years, months, days or hours.
+    """Return ticks and labels of a time axis in seconds: on years, months, days or parts of a day.
 
     Examples
     --------
     >>> date_ticks(0, 5 * 366 * 86400)[1]
     ['1970', '1971', '1972', '1973', '1974', '1975']
     """
-    span, day = max(high - low, 1.0), 86400.0
+    span, day = max(high - low, 1e-6), 86400.0
     if span < 2 * day:
-        values = ticks(low / 3600, high / 3600, count)
-        return [v * 3600 for v in values], [f"{moment(v * 3600):%H:%M}" for v in values]
+        step = time_step(span / count)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        values = [i * step for i in range(first, last + 1)]
+        return values, [write_time(v, step) for v in values]
     if span < 75 * day:
         values = ticks(low / day, high / day, count, whole=True)
         return [v * day for v in values], [f"{moment(v * day):%d %b}".lstrip("0") for v in values]
     months = span / (30.44 * day)
-    step = next((s for s in (1, 3, 6, 12) if months / s <= count + 1), 0)
-    step = step or 12 * max(1, round(nice_step(months / 12, count)))
+    every = next((s for s in (1, 3, 6, 12) if months / s <= count + 1), 0)
+    every = every or 12 * max(1, round(nice_step(months / 12, count)))
     at: list[float] = []
-    first = moment(low)
-    index = (first.year * 12 + first.month - 1) // step * step
+    start = moment(low)
+    index = (start.year * 12 + start.month - 1) // every * every
     while len(at) < 100:
         year, month = divmod(index, 12)
-        index += step
+        index += every
         if year < 1:
             continue
         if year > 9998:
@@ -189,7 +215,7 @@ def date_ticks(low: float, high: float, count: int = 5) -> tuple[list[float], li
             break
         if seconds >= low:
             at.append(seconds)
-    pattern = "%Y" if step % 12 == 0 else "%b %Y"
+    pattern = "%Y" if every % 12 == 0 else "%b %Y"
     return at, [f"{moment(s):{pattern}}" for s in at]
 
 

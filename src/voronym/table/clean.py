@@ -111,14 +111,15 @@ def to_polars(frame: nw.DataFrame[Any]) -> Any:
 
     columns = []
     for name in frame.columns:
-        column = _polars_column(frame[name])
+        column = polars_column(frame[name])
         if column.dtype.is_float():
             column = column.fill_nan(None)
         columns.append(column.alias(name))
     return pl.DataFrame(columns)
 
 
-def _polars_column(series: nw.Series[Any]) -> Any:
+def polars_column(series: nw.Series[Any]) -> Any:
+    """Return one column as Polars, or say that it cannot be one."""
     import polars as pl
 
     native = series.to_native()

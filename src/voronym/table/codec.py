@@ -48,8 +48,9 @@ class Codec:
     [(47, 'f')]
     """
 
-    def __init__(self, schema: Schema, encoders: tuple[Encoder, ...]) -> None:
+    def __init__(self, schema: Schema, encoders: tuple[Encoder, ...], n_fitted: int) -> None:
         self.schema = schema
+        self.n_fitted = n_fitted
         self._encoders = encoders
         blocks, start = [], 0
         for encoder in encoders:
@@ -85,7 +86,7 @@ class Codec:
                 done |= {lat, lon}
             else:
                 encoders.append(_ENCODERS[column.kind](table[name], column))
-        return cls(schema, tuple(encoders))
+        return cls(schema, tuple(encoders), len(table))
 
     @property
     def width(self) -> int:
@@ -100,7 +101,7 @@ class Codec:
             X[:, block.start : block.stop] = encoder.encode(table)
         return X
 
-    def decode(self, C: ArrayLike) -> nw.DataFrame[Any]:
+    def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> nw.DataFrame[Any]:
         """Return one row of key values per centroid, in the library and dtypes of the fitted table.
 
         Guarantee: a number or time lies between the least and the greatest one observed, a category is one
@@ -110,17 +111,35 @@ class Codec:
         ----------
         C : array, shape (m, d)
             Means of cells of encoded records.
+        labels : array, shape (n,), optional
+            The cell of each record of the fitted table. With it, the categories of a cell are counted. A
+            centroid alone says which one is most frequent only where each has a coordinate of its own, that
+            is up to 64 of them; beyond that it is the one nearest to the centroid.
         """
         points = np.asarray(C, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.width:
             raise InputError(
                 f"centroids must have {self.width} coordinates; got an array of shape {points.shape}"
             )
+        cells = None if labels is None else self._cells(labels, len(points))
         made: dict[str, nw.Series[Any]] = {}
         for encoder, block in zip(self._encoders, self.blocks, strict=True):
-            series = encoder.decode(points[:, block.start : block.stop])
+            if cells is not None and isinstance(encoder, Nominal):
+                series = [encoder.modes(cells, len(points))]
+            else:
+                series = encoder.decode(points[:, block.start : block.stop])
             made.update(zip(encoder.columns, series, strict=True))
         return nw.from_dict({name: made[name] for name in self.schema.keys})
+
+    def _cells(self, labels: ArrayLike, m: int) -> NDArray[np.int64]:
+        cells = np.asarray(labels)
+        fits = cells.shape == (self.n_fitted,) and np.issubdtype(cells.dtype, np.integer)
+        if not fits or not np.array_equal(np.unique(cells), np.arange(m)):
+            raise InputError(
+                f"labels must name one of {m} cells, none of them empty, for each of the {self.n_fitted} "
+                "records of the fitted table"
+            )
+        return cells.astype(np.int64)
 
     def describe(self) -> tuple[str, ...]:
         """Return a sentence per key: how it was encoded, and what happens to its missing values."""

@@ -68,7 +68,11 @@ def as_frame(table: Any) -> nw.DataFrame[Any]:
     odd = sum(not isinstance(name, str) for name in frame.columns)
     if odd:
         raise SchemaError(f"{odd} of {len(frame.columns)} column names are not strings; rename them")
-    return _usual_arrow(frame) if frame.implementation.is_pyarrow() else nw.maybe_reset_index(frame)
+    if frame.implementation.is_pyarrow():
+        return _usual_arrow(frame)
+    if frame.implementation.is_pandas_like():
+        frame = _usual_pandas(frame)
+    return nw.maybe_reset_index(frame)
 
 
 def _usual_arrow(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
@@ -79,6 +83,22 @@ def _usual_arrow(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     for i in changed:
         table = table.set_column(i, table.schema.names[i], made[i])
     return nw.from_native(table, eager_only=True) if changed else frame
+
+
+def _usual_pandas(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Do the same to the Arrow columns of a pandas table."""
+    import pandas as pd
+
+    table, made = frame.to_native(), {}
+    for name, dtype in table.dtypes.items():
+        if isinstance(dtype, pd.ArrowDtype):
+            import pyarrow as pa
+
+            array = table[name].array.__arrow_array__()
+            column = _usual_column(name, array if hasattr(array, "chunks") else pa.chunked_array([array]))
+            if column is not None:
+                made[name] = pd.Series(column.to_numpy(), dtype=pd.ArrowDtype(column.type), index=table.index)
+    return nw.from_native(table.assign(**made), eager_only=True) if made else frame
 
 
 def _usual_column(name: str, column: Any) -> Any:
@@ -99,7 +119,8 @@ def _usual_column(name: str, column: Any) -> Any:
             return column.cast(pa.decimal128(min(max(kind.precision, 1), 38), kind.scale))
         except (pa.ArrowInvalid, ValueError):
             raise SchemaError(
-                f"column {name!r} has decimals of more than 38 digits; convert it to floats or to strings"
+                f"column {name!r} has decimals of more than 38 digits; convert it to floats or strings, "
+                "or drop it"
             ) from None
     return None
 
@@ -130,6 +151,8 @@ def form(series: nw.Series[Any]) -> Form:
     """Return what a column holds, whatever library and layout it is stored in."""
     if is_object(series):
         types = set(object_types(series))
+        if types & {int, Decimal} and not _fits(series):
+            return "other"
         if types <= {int, float} and len(types) == 2:
             return "float"
         if len(types) > 1:
@@ -157,6 +180,18 @@ def form(series: nw.Series[Any]) -> Form:
     return "other"
 
 
+def _fits(series: nw.Series[Any]) -> bool:
+    """Whether the numbers among Python objects fit 64 bits (whole ones) and 38 digits (decimals)."""
+    values = series.to_native().to_numpy()[~missing(series)]
+    whole = [value for value in values if type(value) is int]
+    if whole and not (min(whole) >= -(2**63) and max(whole) < (2**63 if min(whole) < 0 else 2**64)):
+        return False
+    decimals = [value for value in values if type(value) is Decimal and value.is_finite()]
+    left = max((value.adjusted() + 1 for value in decimals), default=0)
+    right = max((-int(value.as_tuple().exponent) for value in decimals), default=0)
+    return max(left, 0) + max(right, 0) <= 38
+
+
 def missing(series: nw.Series[Any]) -> NDArray[np.bool_]:
     """Return where a column is missing: null, and NaN in a column of floats."""
     if is_object(series):
@@ -182,7 +217,9 @@ def numbers(series: nw.Series[Any]) -> NDArray[Any]:
         values = series.to_native().to_numpy()[~missing(series)]
         if kind == "date":
             return np.array([value.toordinal() - 719_163 for value in values], dtype=np.int64)
-        return np.array(values, dtype=np.int64 if kind == "integer" else np.float64)
+        if kind == "integer":
+            return np.array(values, dtype=np.uint64 if max(values, default=0) >= 2**63 else np.int64)
+        return np.array(values, dtype=np.float64)
     present = series.drop_nulls()
     if kind == "integer":
         return np.asarray(present.to_numpy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -195,6 +196,9 @@ def _noun(held: Form) -> str:
 
 def _what(series: nw.Series[Any]) -> str:
     if is_object(series):
+        types = set(object_types(series))
+        if types & {int, Decimal}:
+            return "decimals of more than 38 digits" if Decimal in types else "integers of more than 64 bits"
         return f"Python objects of type {next(iter(object_types(series))).__name__}"
     if series.dtype.is_nested():
         return f"nested values ({type(series.dtype).__name__})"

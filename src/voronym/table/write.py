@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import polars as pl
 
 from voronym.errors import VoronymError, WriteError
 from voronym.table import check
@@ -192,7 +193,7 @@ def _write(
         return receipt
     except (VoronymError, OSError):
         raise
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:  # a panic of Polars is no Exception
         # the text of a foreign exception may quote a cell: only its type is passed on
         raise WriteError(
             f"could not write {target.name!r} as {kind}: {type(error).__name__}; nothing was left behind"
@@ -203,8 +204,6 @@ def _write(
 
 
 def _write_csv(table: nw.DataFrame[Any], path: Path, delimiter: str) -> int:
-    import polars as pl
-
     frame = to_polars(table)
     guarded = 0
     columns = []
@@ -234,8 +233,6 @@ def _guarded_names(names: Sequence[str], kind: str) -> list[str]:
 
 def _plain(table: nw.DataFrame[Any]) -> Any:
     """Return a Polars frame with categories as strings: no dictionary, so none of its leftovers."""
-    import polars as pl
-
     return to_polars(table).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
@@ -245,8 +242,6 @@ def _write_parquet(table: nw.DataFrame[Any], path: Path, _: str) -> int:
 
 
 def _write_arrow(table: nw.DataFrame[Any], path: Path, _: str) -> int:
-    import polars as pl
-
     _plain(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     return 0
 

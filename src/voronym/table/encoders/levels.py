@@ -103,10 +103,10 @@ class Ordinal:
 
 
 class Nominal:
-    """Categories: corners of a simplex, or random directions when many; back to the nearest category.
+    """Categories: corners of a simplex, or random directions when many; back to the most frequent category.
 
-    With a coordinate per category the nearest one to a centroid is the most frequent category of the cell.
-    Random directions are nearly orthogonal, so the same holds nearly.
+    With a coordinate per category the one nearest to a centroid is the most frequent of the cell. Random
+    directions are only nearly orthogonal, so there the members of the cell are counted, where they are known.
     """
 
     def __init__(self, series: nw.Series[Any], column: Column) -> None:
@@ -154,13 +154,24 @@ class Nominal:
                 nearest[rows] = np.argmax(near, axis=1)
         return [self.levels.gather(np.where(nearest == len(self.levels.values), -1, nearest))]
 
+    def modes(self, cells: NDArray[np.int64], m: int) -> nw.Series[Any]:
+        """Return the most frequent category of each of m cells of the fitted rows; of several, the first."""
+        count = self.n_categories
+        pairs, often = np.unique(cells * count + self._with_missing(self.levels.codes), return_counts=True)
+        cell, code = np.divmod(pairs, count)
+        best = np.lexsort((code, -often, cell))
+        mode = np.zeros(m, np.int64)
+        mode[cell[best][::-1]] = code[best][::-1]  # the last write wins: the first of each cell
+        return self.levels.gather(np.where(mode == len(self.levels.values), -1, mode))
+
     def describe(self) -> str:
         """Return a sentence on how the column was encoded."""
-        how = "one coordinate per category"
+        how, unless = "one coordinate per category", ""
         if self.n_categories > ONE_HOT:
             how = f"a fixed pseudo-random direction in {CODE_WIDTH} coordinates per category"
+            unless = ", or the one nearest to the centroid where its members are not known"
         gone = "; missing is a category of its own" if self.levels.has_missing else ""
         return (
             f"{self.columns[0]}: nominal with {self.n_categories} categories, {how}, scaled to "
-            f"variance 1; published as the category nearest to the centroid, the most frequent one{gone}"
+            f"variance 1; published as the most frequent category of the cell{unless}{gone}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,8 @@ from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
 from voronym.table.frame import form, missing, numbers, sample
 from voronym.table.schema import Column
+
+_MOST = 1e152  # widest range of a key: whoever uses its published values will square them
 
 
 class Numeric:
@@ -30,14 +33,15 @@ class Numeric:
         self.low: Any = values.min().item() if len(values) else 0
         self.high: Any = values.max().item() if len(values) else 0
         self.mean, self.std = 0.0, 0.0
+        span = float(self.high) - float(self.low)
+        if span > _MOST:
+            raise SchemaError(f"the values of key {column.name!r} are too large to square; change its unit")
+        # Offsets are counted in a power of two near the range, which changes no digit of them, so that
+        # squares of very small ones are not lost.
+        self.unit = math.frexp(span)[1]
         if len(values):
-            with np.errstate(over="ignore", invalid="ignore"):
-                offsets = self._offsets(values)
-                self.mean, self.std = float(offsets.mean()), float(offsets.std())
-            if not np.isfinite([self.mean, self.std]).all():
-                raise SchemaError(
-                    f"the values of key {column.name!r} are too large to square; change its unit"
-                )
+            offsets = self._offsets(values)
+            self.mean, self.std = float(offsets.mean()), float(offsets.std())
         if self.low == self.high:
             self.std = 0.0  # not the noise of a mean that misses the constant by a bit
         if self.form == "decimal":
@@ -53,14 +57,13 @@ class Numeric:
         return 1 + self.absence.width
 
     def _offsets(self, values: NDArray[Any]) -> Array:
-        """Return distances from the lowest value, as floats: whole numbers past 2**53 keep their digits."""
-        if values.dtype.kind not in "iu":
-            # the same arithmetic as below: pandas stores whole numbers with gaps as floats
-            return values.astype(np.float64) - float(self.low)
-        if int(self.high) - int(self.low) < 2**63:
+        """Return distances from the lowest value in units: whole numbers past 2**53 keep their digits."""
+        if values.dtype.kind in "iu" and int(self.high) - int(self.low) < 2**63:
             wide = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
-            return (wide - wide.dtype.type(self.low)).astype(np.float64)
-        return values.astype(np.float64) - float(self.low)
+            offsets = (wide - wide.dtype.type(self.low)).astype(np.float64)
+        else:  # the same arithmetic: pandas stores whole numbers with gaps as floats
+            offsets = values.astype(np.float64) - float(self.low)
+        return np.ldexp(offsets, -self.unit)
 
     def encode(self, frame: nw.DataFrame[Any]) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
@@ -77,7 +80,7 @@ class Numeric:
     def decode(self, C: Array) -> list[nw.Series[Any]]:
         """Return one value per centroid for each of the columns."""
         gone, observed = self.absence.decode(C)
-        offsets = self.mean + self.std * (C[:, 0] / observed)
+        offsets = np.ldexp(self.mean + self.std * (C[:, 0] / observed), self.unit)
         return [build(self.like, _fit(offsets, self), gone)]
 
     def describe(self) -> str:
