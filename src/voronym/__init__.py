@@ -7,6 +7,7 @@ from importlib.metadata import version as _version
 
 from voronym import datasets
 from voronym.anonymize import anonymize
+from voronym.certify import lower_bound
 from voronym.compare import compare
 from voronym.errors import (
     GuaranteeError,
@@ -22,6 +23,7 @@ from voronym.microaggregate import information_loss, microaggregate, standardize
 from voronym.partition import Partition
 from voronym.privacy import Finding, KAnonymity
 from voronym.recipe import Recipe
+from voronym.refine import refine
 from voronym.registry import algorithm, algorithms
 from voronym.release import Release
 from voronym.table.read import read
@@ -49,8 +51,10 @@ __all__ = [
     "compare",
     "datasets",
     "information_loss",
+    "lower_bound",
     "measure",
     "microaggregate",
     "read",
+    "refine",
     "standardize",
 ]
