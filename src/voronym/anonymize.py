@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from voronym import registry
 from voronym.errors import GuaranteeError, InputError, SchemaError
-from voronym.microaggregate.front import check_k, one_cell_note, partition
+from voronym.microaggregate.auto import solve
+from voronym.microaggregate.front import check_k, check_seed, one_cell_note, partition
 from voronym.privacy import Model
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
 from voronym.release import Evidence, Release, published_loss
+from voronym.space import Euclidean
 from voronym.table import Kind, Schema, as_frame, check_other, read, tidy
 from voronym.table.codec import Codec
 
@@ -143,7 +145,13 @@ def anonymize(
         extra["time_limit"] = recipe.time_limit
     if (single := one_cell_note(len(X), recipe.k)) is not None:
         notes.append(single)
-    part = partition(X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **extra)
+    bound = None
+    if recipe.method == "auto" and single is None:  # the same work, with what it proved
+        part, bound = solve(
+            X, recipe.k, space=Euclidean(), rng=check_seed(recipe.seed), progress=tell, **extra
+        )
+    else:
+        part = partition(X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **extra)
     clock.lap("partition")
     tell(Step("decode", 0.0))
     # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
@@ -154,7 +162,7 @@ def anonymize(
     released = _assemble(frame, published, part.labels, order, schema)
     clock.lap("decode")
     tell(Step("measure", 0.0))
-    evidence = Evidence(frame, X, part, centroids, codec, order, rounded, clock.seconds)
+    evidence = Evidence(frame, X, part, centroids, codec, order, rounded, bound, clock.seconds)
     texts = [str(note) for note in notes]
     release = Release(released, recipe, evidence=evidence, notes=texts)
     clock.lap("measure")

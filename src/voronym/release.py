@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.certify import Bound, lower_bound
 from voronym.errors import GuaranteeError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
@@ -22,6 +23,9 @@ from voronym.recipe import Recipe
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 from voronym.table.write import WriteReceipt, write
+
+_CHEAP = 100_000
+"""Records up to which a gap is worth the search for every record's nearest neighbours."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Evidence:
     """Released row r came from original row ``order[r]``."""
     published_loss: float
     """Percent of variance lost in what is published, after means were rounded to values that can occur."""
+    bound: Bound | None = None
+    """What the method proved about the loss, where it did."""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -54,8 +60,6 @@ class Release:
         How it was made, and what it must fulfil.
     evidence : Evidence, optional
         Kept in memory only, for the internal report and the utility figures.
-    gap : float, optional
-        At most this many percent above the least possible loss, where a bound is known.
     notes : sequence of str
         Warnings for the data holder.
     """
@@ -66,13 +70,11 @@ class Release:
         recipe: Recipe,
         *,
         evidence: Evidence | None = None,
-        gap: float | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self._frame = frame
         self.recipe = recipe
         self.schema: Schema = recipe.schema
-        self.gap = gap
         self.warnings = tuple(notes)
         self._evidence = evidence
         self.information_loss: float | None = None
@@ -103,6 +105,21 @@ class Release:
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
         return risk(self._frame, self.schema.keys)
+
+    @cached_property
+    def gap(self) -> float | None:
+        """How many percent the loss of the cells is above the least possible one, at most.
+
+        From the bound that the method proved, or from the cheap one by nearest neighbours, on first use.
+        None where there are too many records for that, or where nothing but 0 is proven.
+        """
+        if self._evidence is None:
+            return None
+        X, part, bound = self._evidence.X, self._evidence.partition, self._evidence.bound
+        if bound is None and len(X) <= _CHEAP:
+            bound = lower_bound(X, self.recipe.k, kind="neighbours")
+        gap = None if bound is None else bound.gap(part.sse(X))
+        return gap if gap is not None and np.isfinite(gap) else None
 
     @cached_property
     def utility(self) -> Utility | None:
@@ -166,6 +183,7 @@ class Release:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
+        self.gap  # noqa: B018 - found while the originals are here
         return {name: value for name, value in vars(self).items() if name not in ("_evidence", "utility")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

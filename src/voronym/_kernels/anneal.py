@@ -1,8 +1,8 @@
 """Annealing by random moves between neighbouring cells: millions of proposals a second.
 
-The SSE of a cell is ``sum |x|^2 - |S|^2 / m``, S the sum of its m records, so a move's gain needs the sums of the
-cells it touches and nothing else: O(d). Moves: shift a record, swap two, rotate three, push a chain
-over three cells, dissolve a cell into its neighbours, found a new one.
+The SSE of a cell is ``sum |x|^2 - |S|^2 / m``, S the sum of its m records, so a move's gain needs the sums of
+the cells it touches and nothing else: O(d). Moves: shift a record, swap two, rotate three, push a chain over
+three cells, dissolve a cell into its neighbours, found a new one.
 """
 
 from __future__ import annotations
@@ -329,7 +329,7 @@ def anneal(X, k, near, proposals, temperature, jumps, state, moved, origin, cell
             total += swap(X, i, v, temperature, state, cells)
             continue
         c = cells.label[near[v, below(state, width)]]
-        if c == a or c == b:
+        if c == a or c == b:  # noqa: SIM109 - a tuple would be built in the loop
             continue
         if spare and cells.size[c] < most:
             total += chain(X, i, v, c, temperature, state, cells)

@@ -139,6 +139,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     if loss is not None:
         line("information loss", f"{loss:.2f} % of the keys' variance in the cells")
         line("", f"{release.published_loss:.2f} % as published, in whole numbers and real categories")
+    if release.gap is not None:
+        line("", f"the cells lose at most {release.gap:.2f} % more than the best possible ones")
     line("counted in the file", f"k = {receipt.k_counted}")
     if receipt.guarded_cells:
         line(

@@ -165,8 +165,10 @@ class _Line:
 
     def tell(self, step: Step) -> None:
         """Show where the work stands."""
-        loss = "" if step.loss is None else f"  loss {step.loss:.3f} %"
-        self._bar.update(self._task, description=step.stage + loss + self._note, completed=step.done)
+        said = "" if step.loss is None else f"  loss {step.loss:.3f} %"
+        if step.loss is not None and step.bound:
+            said += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
+        self._bar.update(self._task, description=step.stage + said + self._note, completed=step.done)
 
     def close(self) -> None:
         """Remove the line."""

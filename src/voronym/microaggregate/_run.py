@@ -37,6 +37,6 @@ def share(progress: Progress, start: float, stop: float) -> Progress:
     """Return a callback that tells a stage as the share from ``start`` to ``stop`` of the whole."""
 
     def tell(step: Step) -> None:
-        progress(Step(step.stage, start + step.done * (stop - start), step.loss))
+        progress(Step(step.stage, start + step.done * (stop - start), step.loss, step.bound))
 
     return tell

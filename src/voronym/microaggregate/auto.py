@@ -1,27 +1,99 @@
-"""The default choice of method."""
+"""The default choice: the best partition for the seconds granted, and what is proven about it."""
 
 from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym import registry
+from voronym.microaggregate._run import share
 from voronym.partition import Partition
-from voronym.progress import Progress
+from voronym.progress import Progress, Stop
 from voronym.registry import algorithm
 from voronym.space import Space
+
+if TYPE_CHECKING:
+    from voronym.certify import Bound
+
+QUICK = 200_000
+"""Records up to which the default polishes a little where no time was granted: a second or a few."""
+COLUMNS = 5_000
+"""Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
+LARGEST = 6
+"""Largest k for column generation: the number of groups to price grows steeply with k."""
+SEARCH = 0.3
+"""Share of the time for annealing, where column generation follows."""
 
 
 @algorithm(
     "auto",
     guarantee="every cell has k to 2k-1 records",
-    cost="that of the method chosen",
+    cost="that of MDAV and a second or a few; with a time limit, that time",
     reference="this project",
     max_size=lambda k: 2 * k - 1,
 )
 def auto(
-    X: NDArray[np.float64], k: int, *, space: Space, rng: np.random.Generator, progress: Progress
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,
+    progress: Progress,
+    time_limit: float | None = None,
 ) -> Partition:
-    """Choose a method: the optimum for one column, MDAV for more."""
-    name = "univariate" if X.shape[1] == 1 else "mdav"
-    return registry.get(name).function(X, k, space=space, rng=rng, progress=progress)
+    """Choose by size and time: the optimum for one column; else MDAV, annealing, column generation."""
+    return solve(X, k, space=space, rng=rng, progress=progress, time_limit=time_limit)[0]
+
+
+def solve(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,
+    progress: Progress,
+    time_limit: float | None = None,
+) -> tuple[Partition, Bound | None]:
+    """Return the best partition for the time granted, and the bound proven on the way, if any.
+
+    Without a time limit: MDAV and a short, repeatable annealing. With one: annealing until it is over, or,
+    for tables of a few thousand records and small k, annealing for a part of it and column generation after
+    that, which proves a bound and often finds a better partition too. Ctrl-C ends the part that runs.
+    """
+    from voronym.certify import exact, lower_bound  # these rooms look into this one for MDAV
+    from voronym.refine.anneal import anneal
+
+    clock = perf_counter()
+    if X.shape[1] == 1:
+        proven = exact(X, k, progress=progress)
+        if proven.partition is not None:
+            return proven.partition, proven
+    start = registry.get("mdav").function(X, k, space=space, rng=rng, progress=share(progress, 0.0, 0.1))
+    if time_limit is None:
+        if len(X) > QUICK:
+            return start, None
+        sweeps = min(1000.0, 2e7 / len(X))
+        return anneal(X, k, start, rng=rng, progress=share(progress, 0.1, 1.0), sweeps=sweeps), None
+    left = max(0.0, time_limit - (perf_counter() - clock))
+    if len(X) > COLUMNS or k > LARGEST:
+        return anneal(X, k, start, rng=rng, progress=share(progress, 0.1, 1.0), time_limit=left), None
+    best = anneal(X, k, start, rng=rng, progress=share(progress, 0.1, SEARCH), time_limit=SEARCH * left)
+    left = max(0.0, time_limit - (perf_counter() - clock))
+    try:
+        bound = lower_bound(
+            X,
+            k,
+            kind="columns",
+            partition=best,
+            time_limit=left,
+            seed=int(rng.integers(2**31)),
+            progress=share(progress, SEARCH, 1.0),
+        )
+    except (KeyboardInterrupt, Stop):
+        return best, None
+    if bound.partition is not None and bound.partition.sse(X) < best.sse(X):
+        best = Partition(bound.partition.labels, k=k)
+    return best, bound

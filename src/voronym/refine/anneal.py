@@ -12,7 +12,6 @@ from voronym import registry
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.progress import Progress, Step, silent
-from voronym.refine import schedule
 from voronym.refine.blocks import cut
 from voronym.refine.chain import Chain, run_all
 from voronym.refine.registry import refiner
@@ -117,7 +116,7 @@ def anneal(
                 seed=int(rng.integers(1, 2**63)),
                 budget=unit * len(own),
                 timed=ends is not None,
-                hot=schedule.HOT if turn == 0 else WARM,
+                heat=1.0 if turn == 0 else WARM,
                 candidates=candidates,
                 jumps=jumps,
             )

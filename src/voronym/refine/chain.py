@@ -18,12 +18,12 @@ from voronym.refine.blocks import neighbours
 
 SLICE = 100_000
 """Proposals between two looks at the clock: some 10 to 30 ms."""
-PILOT, FINISH = 0.1, 0.05
-"""Shares of the work for the pilot run and for the last, greedy part."""
+DESCENT, PILOT, FINISH = 0.02, 0.1, 0.05
+"""Shares of the work for a first descent, for the pilot run, and for the last, greedy part."""
 
 
 class Chain:
-    """An annealing run: a pilot over all temperatures, the main run, and a greedy finish.
+    """An annealing run: a short descent, a pilot over all temperatures, the main run, and a greedy finish.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class Chain:
         Of the random choices.
     budget : float
         Proposals, or seconds where ``timed``.
-    hot : float
-        First temperature, in units of the start's SSE per record.
+    heat : float
+        Factor for the first temperature.
     candidates, jumps
         As in `voronym.refine.anneal.anneal`.
     """
@@ -52,7 +52,7 @@ class Chain:
         seed: int,
         budget: float,
         timed: bool,
-        hot: float,
+        heat: float,
         candidates: int,
         jumps: float,
     ) -> None:
@@ -61,9 +61,13 @@ class Chain:
         self.best = start.labels.copy()
         self.first = self.least = start.sse(X)
         self.done = 0.0
-        self._budget, self._timed, self._hot = budget, timed, hot
+        self._budget, self._timed, self._heat = budget, timed, heat
         self._candidates, self._jumps = candidates, jumps
         self._state = np.array([seed | 1], np.uint64)
+        self._spent, self._speed = (
+            0.0,
+            1e4,
+        )  # budget used; proposals a second, low until the first slice is timed
 
     def run(self, stop: Event) -> None:
         """Work until the budget is spent or ``stop`` is set; ``best`` is the best partition seen."""
@@ -84,20 +88,31 @@ class Chain:
         )
         self._moved = np.empty((2, 2 * self.k), np.int64)
         self._sse = self.first
-        heat = schedule.temperatures(self.first / n, hot=self._hot)
+        heat = schedule.temperatures(self.first / n, self._worst(), heat=self._heat)
+        self._stay(0.0, DESCENT, stop)  # something to show before it gets hot
         losses = np.empty(len(heat))
-        for step, (temperature, share) in enumerate(zip(heat, schedule.shares(None), strict=True)):
+        for step, (temperature, share) in enumerate(zip(heat, schedule.shares(heat), strict=True)):
             self._stay(temperature, PILOT * share, stop)
             losses[step] = self._sse
-        for temperature, share in zip(heat, schedule.shares(losses), strict=True):
-            self._stay(temperature, (1.0 - PILOT - FINISH) * share, stop)
+        for temperature, share in zip(heat, schedule.shares(heat, losses), strict=True):
+            self._stay(temperature, (1.0 - DESCENT - PILOT - FINISH) * share, stop)
         self._stay(0.0, FINISH, stop)
+
+    def _worst(self) -> float:
+        """Return the largest SSE per record of a cell."""
+        start = Partition(self.best)
+        off = np.square(self._points - start.centroids(self._points)[start.labels]).sum(axis=1)
+        return float((np.bincount(start.labels, off) / start.sizes).max())
 
     def _stay(self, temperature: float, share: float, stop: Event) -> None:
         """Make proposals at one temperature until its share of the budget is spent."""
-        spent, allowed = 0.0, share * self._budget
-        while spent < allowed and not stop.is_set():
-            proposals = SLICE if self._timed else int(min(SLICE, np.ceil(allowed - spent)))
+        self.done = min(1.0, self.done + share)
+        allowed = self.done * self._budget  # of all so far: what one step overdraws, the next ones lack
+        while self._spent < allowed and not stop.is_set():
+            left = allowed - self._spent
+            proposals = (
+                int(min(SLICE, left * self._speed + 1000)) if self._timed else int(min(SLICE, np.ceil(left)))
+            )
             clock = perf_counter()
             kernels.fill(self._points, self._cells)
             self._sse += kernels.anneal(
@@ -112,11 +127,12 @@ class Chain:
                 self._moved[1],
                 self._cells,
             )
-            spent += perf_counter() - clock if self._timed else proposals
+            seconds = perf_counter() - clock
+            self._speed = proposals / max(seconds, 1e-6)
+            self._spent += seconds if self._timed else proposals
             if self._sse < self.least:
                 self.least = self._sse
                 self.best = self._cells.label.copy()
-        self.done += share
 
 
 def run_all(chains: Sequence[Chain], *, threads: int, tell: Callable[[], None]) -> bool:

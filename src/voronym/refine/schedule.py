@@ -10,37 +10,54 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-STEPS = 40
-HOT, COLD = 1.0, 3e-4
-"""First and last temperature, in units of the start's SSE per record."""
+STEPS = 60
+COLD = 3e-4
+"""Last temperature, in units of the start's SSE per record."""
 
 
-def temperatures(
-    scale: float, *, hot: float = HOT, cold: float = COLD, steps: int = STEPS
-) -> NDArray[np.float64]:
-    """Return falling temperatures, in equal ratios."""
-    return np.asarray(scale * np.geomspace(hot, cold, steps))
-
-
-def shares(losses: NDArray[np.float64] | None, steps: int = STEPS) -> NDArray[np.float64]:
-    """Return the share of the proposals for each temperature, from the losses of a pilot run.
+def temperatures(mean: float, worst: float, *, heat: float = 1.0) -> NDArray[np.float64]:
+    """Return falling temperatures, in equal ratios.
 
     Parameters
     ----------
-    losses : array, shape (steps,), or None
-        Loss at the end of each temperature of the pilot. None spends evenly.
+    mean, worst : float
+        SSE per record, over all records and in the worst cell. Outliers are where the worst cells are, and
+        they only rearrange themselves while it is as hot as what they lose.
+    heat : float
+        Factor for the first temperature.
+    """
+    return np.geomspace(max(heat * worst, 2 * COLD * mean), COLD * mean, STEPS)
+
+
+def shares(heat: NDArray[np.float64], losses: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return the share of the proposals for each temperature.
+
+    With constant thermodynamic speed the time for a step in log T grows with the square root of the heat
+    capacity dE/dT: with how much there is to decide at T, not with how much the decision is worth.
+
+    Parameters
+    ----------
+    heat : array, shape (steps,)
+        The temperatures.
+    losses : array, shape (steps,), optional
+        Loss at the end of each temperature of a pilot run; without it the shares are equal.
+
+    References
+    ----------
+    Salamon, P., Nulton, J., Robinson, J., Petersen, J., Ruppeiner, G., Liao, L.: Simulated annealing with
+    constant thermodynamic speed. Computer Physics Communications 49, 1988.
 
     Examples
     --------
-    >>> shares(np.array([9.0, 5.0, 5.0, 5.0]), 4).round(2).tolist()
-    [0.5, 0.25, 0.12, 0.12]
+    >>> shares(np.array([4.0, 2.0, 1.0, 0.5]), np.array([9.0, 5.0, 4.0, 4.0])).round(2).tolist()
+    [0.33, 0.36, 0.21, 0.1]
     """
-    even = np.full(steps, 1.0 / steps)
+    even = np.full(len(heat), 1.0 / len(heat))
     if losses is None:
         return even
     fall = np.maximum(losses - np.append(losses[1:], losses[-1]), 0.0)
-    weight = np.sqrt(fall)  # damped: the hot end falls furthest, and most of that would fall anyway
+    weight = np.sqrt(fall / heat)
     weight = np.convolve(np.pad(weight, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
     if weight.sum() <= 0.0:
         return even
-    return np.asarray(0.5 * even + 0.5 * weight / weight.sum())
+    return np.asarray(0.25 * even + 0.75 * weight / weight.sum())

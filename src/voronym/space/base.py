@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 class Space(Protocol):
     """A cost between records, together with the centroid that minimises its sum over a cell."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What methods ask for, to know whether their kernels compute this cost."""
+        ...
 
     def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the costs between the rows of X and of Y, shape (len(X), len(Y))."""
