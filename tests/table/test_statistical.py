@@ -10,8 +10,9 @@ import polars as pl
 import pyreadstat
 import pytest
 
+import voronym as vr
 from voronym.errors import MissingExtraError, WriteError
-from voronym.table import Schema, read, write
+from voronym.table import Schema, labels_of, read, write
 
 FRAME = pl.DataFrame(
     {
@@ -108,3 +109,97 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb
         path.write_bytes(b"$FL2")
     with pytest.raises(MissingExtraError, match=r"pip install 'voronym\[stat\]'"):
         read(path) if verb == "read" else write(FRAME, path, keys=["sex"], k=1)
+
+
+def survey(suffix: str) -> tuple[pl.DataFrame, dict[str, Any]]:
+    frame = pl.DataFrame(
+        {
+            "age": [float(20 + i) for i in range(39)] + [99.0],
+            "smokes": [0.0, 1.0, 1.0, None] * 10,
+            "grade": [5.0, -1.0, 3.0, 3.0] * 10,
+            "pay": [1.5, 2.0, 9.0, 9.0] * 10,
+            "place": ["x", "y", "z", ""] * 10,
+        }
+    )
+    labels: dict[str, Any] = {
+        "age": {99: "refused"},
+        "smokes": {0: "no", 1: "yes", 7: "never asked"},
+        "grade": {-1: "low", 3: "mid", 5: "high"},
+        "pay": {9: "refused", 8: "unknown"},
+    }
+    if suffix == ".sav":  # texts have labels there; two of them are the same
+        labels["place"] = {"x": "town", "y": "town", "z": "sea"}
+    return frame, labels
+
+
+def made(path: Path) -> tuple[pl.DataFrame, Any]:
+    reader = pyreadstat.read_sav if path.suffix == ".sav" else pyreadstat.read_dta
+    return reader(str(path), output_format="polars")
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_codes_and_labels_of_kept_columns_come_back(tmp_path: Path, suffix: str) -> None:
+    frame, labels = survey(suffix)
+    source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    titles = {"smokes": "Do you smoke?", "pay": "Income"}
+    if suffix == ".sav":
+        pyreadstat.write_sav(
+            frame,
+            str(source),
+            variable_value_labels=labels,
+            variable_measure={"grade": "ordinal"},
+            column_labels=titles,
+        )
+    else:
+        pyreadstat.write_dta(frame, str(source), variable_value_labels=labels, column_labels=titles)
+    table = read(source)
+    shown = table.select("smokes", "grade", "pay", "place").filter(pl.lit(True))  # no longer the table read
+    write(shown.with_columns(one=1), target, keys=["one"], k=40)
+    back, meta = made(target)
+    assert back["smokes"].to_list() == frame["smokes"].to_list()
+    assert back["grade"].to_list() == frame["grade"].to_list()
+    assert back["place"].to_list() == frame["place"].to_list()
+    assert meta.variable_value_labels["smokes"] == {0: "no", 1: "yes"}  # "never asked" is nobody's
+    assert meta.variable_value_labels["grade"] == labels["grade"]
+    if suffix == ".sav":
+        assert meta.variable_value_labels["place"] == labels["place"]
+    write(table.with_columns(one=1), target, keys=["one"], k=40, labels=labels_of(table), overwrite=True)
+    back, meta = made(target)
+    assert back.drop("one").equals(frame)
+    assert meta.variable_value_labels["pay"] == {9: "refused"}
+    assert meta.variable_value_labels["age"] == {99: "refused"}
+    assert meta.column_names_to_labels["smokes"] == "Do you smoke?"
+    assert labels_of(shown) is None
+
+
+def test_two_waves_with_other_codes(tmp_path: Path) -> None:
+    waves = []
+    for first in (0, 1):
+        path = tmp_path / f"{first}.sav"
+        pyreadstat.write_sav(
+            pl.DataFrame({"sex": [float(first), first + 1.0]}),
+            str(path),
+            variable_value_labels={"sex": {first: "man", first + 1: "woman"}},
+        )
+        waves.append(read(path))
+    for first, wave in enumerate(waves):
+        write(wave.with_columns(one=1), tmp_path / "x.sav", keys=["one"], k=2, overwrite=True)
+        assert made(tmp_path / "x.sav")[0]["sex"].to_list() == [first, first + 1]
+    assert pl.concat([waves[0], read(tmp_path / "0.sav")]).height == 4  # the same codes: the same dtype
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_codes_survive_a_release(tmp_path: Path, suffix: str) -> None:
+    frame, labels = survey(suffix)
+    source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    writer = pyreadstat.write_sav if suffix == ".sav" else pyreadstat.write_dta
+    writer(frame, str(source), variable_value_labels=labels)
+    release = vr.anonymize(source, keys=["age", "smokes"], other=["grade", "pay", "place"], k=5)
+    release.write(target)
+    back, meta = made(target)
+    assert set(back["smokes"].to_list()) <= {0.0, 1.0, None}
+    assert sorted(back["grade"].to_list()) == sorted(frame["grade"].to_list())
+    assert meta.variable_value_labels["grade"] == labels["grade"]
+    write(release.table, target, keys=["age"], k=5, labels=labels_of(read(source)), overwrite=True)
+    assert "age" not in made(target)[1].variable_value_labels

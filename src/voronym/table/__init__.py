@@ -2,11 +2,13 @@
 
 `frame` any eager data frame, and what its columns hold; `schema` roles and kinds (`kinds` and `infer` beside
 it); `codec` keys to points and back (`encoders`, `build`); `read` files and queries (`delimited`, `columnar`,
-`statistical`, `sql`); `clean` and `rebuild` what must not travel; `write` a release to a file, verified by
-`check`, which imports nothing of the library.
+`statistical` with `codebook`, `sql`), whose texts `spelling` reads; `conform` texts meant as numbers;
+`clean` and `rebuild` what must not travel; `write` a release to a file, verified by `check`, which imports
+nothing of the library.
 """
 
 from voronym.table.clean import tidy
+from voronym.table.codebook import Labels, labels_of
 from voronym.table.codec import Block, Codec
 from voronym.table.conform import check_kinds, conform
 from voronym.table.frame import as_frame
@@ -20,6 +22,7 @@ __all__ = [
     "Codec",
     "Column",
     "Kind",
+    "Labels",
     "Proposal",
     "Role",
     "Schema",
@@ -28,6 +31,7 @@ __all__ = [
     "check_kinds",
     "check_other",
     "conform",
+    "labels_of",
     "read",
     "tidy",
     "write",

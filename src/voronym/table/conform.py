@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voronym.table import spelling
+from voronym.table.codebook import attach, labels_of
 from voronym.table.frame import as_frame, factorize, form
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def conform(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
                 made[column.name] = found
     if not made:
         return table
-    return nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
+    changed = nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
+    attach(changed.to_native(), labels_of(table))
+    return changed
 
 
 def as_kind(series: nw.Series[Any], kind: str) -> nw.Series[Any] | None:

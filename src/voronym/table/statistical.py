@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import MissingExtraError, ReadError, WriteError
+from voronym.table.codebook import Code, Labels, attach, book_of, dtype_of, make_book
 from voronym.table.frame import listing
 
 READERS = {
@@ -51,17 +52,22 @@ def read_file(path: Path, *, suffix: str, encoding: str | None = None) -> pl.Dat
         labels = meta.variable_value_labels.get(column.name)
         labelled = _label(column, labels, measures.get(column.name) == "ordinal") if labels else None
         columns.append(_whole(column) if labelled is None else labelled)
-    return pl.DataFrame(columns)
+    table = pl.DataFrame(columns)
+    titles = {name: text for name, text in (meta.column_names_to_labels or {}).items() if text}
+    attach(table, Labels(titles, dict(meta.variable_value_labels)))
+    return table
 
 
 def _label(column: pl.Series, labels: dict[Any, str], ordinal: bool) -> pl.Series | None:
     """Return the column as categories; None where some of its values have no label."""
+    if column.dtype == pl.String:
+        column = column.replace("", None)
     present = set(column.drop_nulls().unique().to_list())
     if not present <= set(labels):
         return None
-    texts = list(labels.values())
-    names = {code: text if texts.count(text) == 1 else f"{text} ({code:g})" for code, text in labels.items()}
-    kind = pl.Enum([names[code] for code in sorted(names)]) if ordinal else pl.Categorical
+    book = make_book(labels)
+    names = {code: name for name, (code, _) in book.items()}
+    kind = dtype_of(column.name, book, ordered=ordinal)
     return pl.Series(column.name, [None if v is None else names[v] for v in column.to_list()], dtype=kind)
 
 
@@ -84,26 +90,24 @@ def _largest(column: pl.Series) -> int:
     return max(abs(int(value)) for value in ends)
 
 
-def write_file(frame: pl.DataFrame, path: Path, kind: str) -> None:
-    """Write an SPSS ("sav") or Stata ("dta") file; categories and booleans become labelled numbers."""
+def write_file(frame: pl.DataFrame, path: Path, kind: str, known: Labels | None = None) -> None:
+    """Write an SPSS ("sav") or Stata ("dta") file; categories and booleans become labelled codes.
+
+    The codes are those of the file that the categories were read from, else numbers from 1. ``known`` are the
+    labels of that file: of variables, and of single numbers. Labels of values that no row has are left out.
+    """
     library = _pyreadstat()
     unfit = [name for name in frame.columns if not _NAME[kind].fullmatch(name)]
     if unfit:
         raise WriteError(f"a .{kind} file cannot have columns called {listing(unfit)}; rename them")
-    labels: dict[str, dict[int, str]] = {}
+    labels: dict[str, dict[Code, str]] = {}
     measures: dict[str, str] = {}
     columns = []
     for column in frame.get_columns():
         name, dtype = column.name, column.dtype
         if isinstance(dtype, (pl.Enum, pl.Categorical)):
-            used = set(column.drop_nulls().unique().to_list())
-            levels = (
-                [v for v in dtype.categories if v in used] if isinstance(dtype, pl.Enum) else sorted(used)
-            )
-            labels[name] = dict(enumerate(levels, start=1))
             measures[name] = "ordinal" if isinstance(dtype, pl.Enum) else "nominal"
-            codes = {level: code for code, level in labels[name].items()}
-            column = pl.Series(name, [codes.get(value) for value in column.to_list()], dtype=pl.Float64)
+            column, labels[name] = _coded(column, kind, known)
         elif dtype == pl.Boolean:
             labels[name], measures[name] = {0: "false", 1: "true"}, "nominal"
             column = column.cast(pl.Float64)
@@ -115,6 +119,15 @@ def write_file(frame: pl.DataFrame, path: Path, kind: str) -> None:
             if dtype.is_integer() and _largest(column) >= 2**53:
                 raise WriteError(f"column {name!r} has integers too long for a .{kind} file; make them text")
             column = column.cast(pl.Float64)  # the formats' own number, which has room for "missing"
+            spoken = {} if known is None else known.values.get(name, {})
+            there = set(column.drop_nulls().unique().to_list())
+            some = {
+                int(code) if kind == "dta" else code: text
+                for code, text in spoken.items()
+                if code in there and not (kind == "dta" and _is_fraction(code))
+            }
+            if some:
+                labels[name] = some
         elif dtype == pl.Null:
             column = column.cast(pl.Float64)
         elif dtype not in (pl.String, pl.Date, pl.Time):
@@ -123,7 +136,35 @@ def write_file(frame: pl.DataFrame, path: Path, kind: str) -> None:
             )
         columns.append(column)
     plain = pl.DataFrame(columns)
+    titles = {} if known is None else {n: t for n, t in known.variables.items() if n in frame.columns}
     if kind == "sav":
-        library.write_sav(plain, str(path), variable_value_labels=labels, variable_measure=measures)
+        library.write_sav(
+            plain, str(path), variable_value_labels=labels, variable_measure=measures, column_labels=titles
+        )
     else:
-        library.write_dta(plain, str(path), variable_value_labels=labels)
+        library.write_dta(plain, str(path), variable_value_labels=labels, column_labels=titles)
+
+
+def _is_fraction(code: Code) -> bool:
+    return isinstance(code, float) and code != int(code)  # Stata has labels for whole numbers only
+
+
+def _coded(column: pl.Series, kind: str, known: Labels | None) -> tuple[pl.Series, dict[Code, str]]:
+    """Return a column of categories as codes, and the label of each."""
+    used = set(column.drop_nulls().unique().to_list())
+    book = book_of(column)
+    if known is not None and column.name in known.values:  # surer: the very file
+        stated = make_book(known.values[column.name])
+        book = stated if used <= set(stated) else book
+    if book is None or (kind == "dta" and any(_is_fraction(code) for code, _ in book.values())):
+        levels = column.dtype.categories if isinstance(column.dtype, pl.Enum) else sorted(used)
+        book = {level: (code, level) for code, level in enumerate((v for v in levels if v in used), start=1)}
+    texts = any(isinstance(code, str) for code, _ in book.values())
+    if texts and kind == "dta":  # Stata has no labels for texts
+        return column.cast(pl.String), {}
+    labels: dict[Code, str] = {
+        int(code) if kind == "dta" else code: text for name, (code, text) in book.items() if name in used
+    }
+    codes = {name: code for name, (code, _) in book.items()}
+    values = [None if value is None else codes[value] for value in column.to_list()]
+    return pl.Series(column.name, values, dtype=pl.String if texts else pl.Float64), labels

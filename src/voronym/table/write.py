@@ -22,7 +22,8 @@ import polars as pl
 from voronym.errors import VoronymError, WriteError
 from voronym.table import check
 from voronym.table.clean import tidy, to_polars
-from voronym.table.frame import listing
+from voronym.table.codebook import Labels
+from voronym.table.frame import form, listing
 
 FORMATS = {
     ".csv": "csv",
@@ -63,6 +64,17 @@ class WriteReceipt:
     guarded_cells: int = 0
 
 
+@dataclass(frozen=True)
+class _How:
+    """What a writer may need to know."""
+
+    delimiter: str
+    labels: Labels | None
+
+
+_Writer = Callable[[nw.DataFrame[Any], Path, _How], int]
+
+
 def write(
     frame: Any,
     path: str | os.PathLike[str],
@@ -72,6 +84,7 @@ def write(
     overwrite: bool = False,
     delimiter: str | None = None,
     format: str | None = None,  # noqa: A002 - what everybody calls it
+    labels: Labels | None = None,
 ) -> WriteReceipt:
     """Write a table whose every combination of keys occurs k times or more, and prove it on the file.
 
@@ -91,6 +104,8 @@ def write(
         Of a text file; a comma by default, a tab for .tsv.
     format : str, optional
         "csv", "parquet", "arrow", "sav" or "dta", where the suffix does not say it.
+    labels : Labels, optional
+        Of variables and values, for .sav and .dta: `labels_of` the table that was read.
 
     Returns
     -------
@@ -130,8 +145,12 @@ def write(
             f"no key to count: the table has no column {listing(lacking)}" if keys else "no key is named"
         )
     _refuse(target, overwrite)
+    if labels is not None:  # a number among the keys is a mean now: 99 is no longer "refused"
+        means = [name for name in keys if form(table[name]) != "category"]
+        values = {name: book for name, book in labels.values.items() if name not in means}
+        labels = Labels(labels.variables, values)
     try:
-        return _write(table, target, kind, keys, k, overwrite, delimiter)
+        return _write(table, target, kind, keys, k, overwrite, _How(delimiter, labels))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise WriteError(f"could not write {target.name!r}: {reason}; nothing was left behind") from None
@@ -170,15 +189,15 @@ def _write(
     keys: list[str],
     k: int,
     overwrite: bool,
-    delimiter: str,
+    how: _How,
 ) -> WriteReceipt:
     handle, name = tempfile.mkstemp(prefix=".voronym-", suffix=target.suffix, dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
-        guarded = _WRITERS[kind](table, temporary, delimiter)
+        guarded = _WRITERS[kind](table, temporary, how)
         _flush(temporary)
-        rows, smallest = _count(temporary, kind, _guarded_names(keys, kind), delimiter)
+        rows, smallest = _count(temporary, kind, _guarded_names(keys, kind), how.delimiter)
         if rows != len(table):
             raise WriteError(
                 f"{rows} of {len(table)} rows came back from the written file; nothing was left behind"
@@ -203,7 +222,7 @@ def _write(
             temporary.unlink()
 
 
-def _write_csv(table: nw.DataFrame[Any], path: Path, delimiter: str) -> int:
+def _write_csv(table: nw.DataFrame[Any], path: Path, how: _How) -> int:
     frame = to_polars(table)
     guarded = 0
     columns = []
@@ -223,7 +242,7 @@ def _write_csv(table: nw.DataFrame[Any], path: Path, delimiter: str) -> int:
     guarded += sum(new != old for new, old in zip(names, frame.columns, strict=True))
     frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
     # A lone missing cell would be an empty line, which readers skip: it is written as an empty quoted cell.
-    frame.write_csv(path, separator=delimiter, null_value='""' if frame.width == 1 else None)
+    frame.write_csv(path, separator=how.delimiter, null_value='""' if frame.width == 1 else None)
     return int(guarded)
 
 
@@ -236,27 +255,27 @@ def _plain(table: nw.DataFrame[Any]) -> Any:
     return to_polars(table).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
-def _write_parquet(table: nw.DataFrame[Any], path: Path, _: str) -> int:
+def _write_parquet(table: nw.DataFrame[Any], path: Path, _: _How) -> int:
     _plain(table).write_parquet(path)
     return 0
 
 
-def _write_arrow(table: nw.DataFrame[Any], path: Path, _: str) -> int:
+def _write_arrow(table: nw.DataFrame[Any], path: Path, _: _How) -> int:
     _plain(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     return 0
 
 
-def _statistical(name: str) -> Callable[[nw.DataFrame[Any], Path, str], int]:
-    def write_statistical(table: nw.DataFrame[Any], path: Path, _: str) -> int:
+def _statistical(name: str) -> _Writer:
+    def write_statistical(table: nw.DataFrame[Any], path: Path, how: _How) -> int:
         from voronym.table import statistical
 
-        statistical.write_file(to_polars(table), path, name)
+        statistical.write_file(to_polars(table), path, name, how.labels)
         return 0
 
     return write_statistical
 
 
-_WRITERS: dict[str, Callable[[nw.DataFrame[Any], Path, str], int]] = {
+_WRITERS: dict[str, _Writer] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
     "arrow": _write_arrow,

@@ -1,0 +1,80 @@
+"""Codes and labels of statistical files (0 = "no", 1 = "yes"), kept from reading to writing.
+
+A release shows the labels, and the programs of its users expect the codes, so both have to come back. Polars
+has no place for codes beside a column. The dtype of unordered categories has a name, which leads to them.
+Those of ordered ones are looked up by the column's name and levels. Labels of single numbers and of variables
+belong to the whole table, see `labels_of`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+Code = float | str
+Book = Mapping[str, tuple[Code, str]]  # name of a category -> its code and its label in the file
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a file says about its columns: labels of variables, and of values by column and code."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[Code, str]] = field(default_factory=dict)
+
+
+_BOOKS: dict[str, Book] = {}
+_ORDERED: dict[str, list[Book]] = {}
+_TABLES: dict[int, Labels] = {}
+
+
+def make_book(labels: Mapping[Code, str]) -> Book:
+    """Return the codes by category; a label that several codes have is told apart by the code."""
+    texts = list(labels.values())
+    book: dict[str, tuple[Code, str]] = {}
+    for code in sorted(labels):
+        text = labels[code]
+        shown = f"{code:g}" if isinstance(code, (int, float)) else str(code)
+        book[text if texts.count(text) == 1 else f"{text} ({shown})"] = (code, text)
+    return book
+
+
+def dtype_of(name: str, book: Book, *, ordered: bool) -> Any:
+    """Return the dtype of a column of these categories, and remember their codes."""
+    if ordered:
+        known = _ORDERED.setdefault(name, [])
+        known[:] = [old for old in known if old != book] + [book]
+        return pl.Enum(list(book))
+    # The same codes give the same dtype, so that tables of one questionnaire can be put together.
+    digest = hashlib.sha256(repr(sorted(book.items())).encode()).hexdigest()[:16]
+    _BOOKS[digest] = book
+    return pl.Categorical(pl.Categories(digest, namespace="voronym"))
+
+
+def book_of(column: pl.Series) -> Book | None:
+    """Return the codes that a column of categories was read with; None where there are none."""
+    used = set(column.drop_nulls().unique().to_list())
+    if isinstance(column.dtype, pl.Enum):
+        known = _ORDERED.get(column.name, [])
+    else:
+        book = _BOOKS.get(column.dtype.categories.name())  # type: ignore[attr-defined]
+        known = [] if book is None else [book]
+    return next((book for book in reversed(known) if used <= set(book)), None)
+
+
+def attach(frame: pl.DataFrame, labels: Labels | None) -> None:
+    """Remember the labels of a table for as long as it lives."""
+    if labels is not None:
+        _TABLES[id(frame)] = labels
+        weakref.finalize(frame, _TABLES.pop, id(frame), None)
+
+
+def labels_of(frame: Any) -> Labels | None:
+    """Return the labels of the file that a table was read from; None for any other table."""
+    return _TABLES.get(id(nw.to_native(frame, pass_through=True)))
