@@ -26,7 +26,9 @@ class Search(NamedTuple):
     queue: NDArray[np.int64]  # (n,) records to look at, a ring
     queued: NDArray[np.int64]  # (n,)
     log: NDArray[np.int64]  # (some, 3) moves since it began: record, from, to; room for 3k+8 at least
-    count: NDArray[np.int64]  # clock, stamp, head and length of the queue, length of the log, the cell dissolved last
+    count: NDArray[
+        np.int64
+    ]  # clock, stamp, head and length of the queue, length of the log, the cell dissolved last
     random: NDArray[np.uint64]  # (1,) state of the generator
 
 
@@ -53,7 +55,7 @@ def look_at(search, i):
 
 @kernel
 def renew(X, search, p):
-    """A cell has changed: compute it anew, and look at its members and at those near them."""
+    """Compute a cell that has changed anew, and look at its members and at those near them."""
     refresh(X, search.cells, p)
     search.count[CLOCK] += 1
     search.touched[p] = search.count[CLOCK]
@@ -101,8 +103,8 @@ def take_back(X, search):
 def best_for(X, search, k, i):
     """Return the best shift or swap of record i: (change, cell, record that comes for it or -1).
 
-    Only cells of its nearest records are looked at, and of them only those that changed, or whose partner did,
-    since the record last had nothing to gain.
+    Only cells of its nearest records are looked at, and of them only those that changed, or whose partner
+    did, since the record last had nothing to gain.
     """
     cells = search.cells
     p = cells.labels[i]
@@ -144,7 +146,10 @@ def best_for(X, search, k, i):
 
 @kernel
 def settle(X, search, k, tiny, budget):
-    """Shift and swap until nobody waits, the log is full or so many records were looked at; return the change."""
+    """Shift and swap until nobody waits, the log is full or the budget is spent; return the change.
+
+    The budget is the number of records looked at.
+    """
     total = 0.0
     while search.count[WAITING] > 0 and budget > 0 and search.count[LOGGED] + 2 <= len(search.log):
         budget -= 1

@@ -13,9 +13,10 @@ from voronym._kernels.plain import squared_distance
 def scan(X, cells, k, stale, rows, count, position, change, partner, left, right, across, budget):
     """Find, for the stale cells, the best move with any other; return how many of them are done.
 
-    ``change[p]``, ``partner[p]``, ``left[p]`` (the record that leaves the lower-numbered of the two cells, or
-    -1) and ``right[p]`` (that of the other) describe the best move that cell p takes part in. ``rows[:count]`` are the cells where ``stale`` is set; the others are
-    compared with these only, as nothing else about them is new.
+    ``change[p]``, ``partner[p]``, ``left[p]`` (the record that leaves the lower-numbered of the two cells,
+    or -1) and ``right[p]`` (that of the other) describe the best move that cell p takes part in.
+    ``rows[:count]`` are the cells where ``stale`` is set; the others are compared with these only, as
+    nothing else about them is new.
     """
     while position < count and budget > 0:
         p = rows[position]
@@ -35,7 +36,7 @@ def scan(X, cells, k, stale, rows, count, position, change, partner, left, right
 
 @kernel
 def path(X, cells, alive, remaining, order, budget):
-    """String the cells on a path, from point to nearest point; return how many records remain.
+    """Put the cells on a path, from point to nearest point; return how many records remain.
 
     ``order[:n - remaining]`` is done and ``alive[:remaining]`` are the others, ascending. From the end of the
     path, the nearest remaining record is next, then its whole cell, always to the nearest member. The first
@@ -166,9 +167,10 @@ def adopt(X, cells, order, first, last, kept, changed):
 def chains(X, cells, k, ranked, source, begin, end, cost, before):
     """Extend the cheapest chains from the cell ``source`` to the cells ``ranked[begin:end]``, in that order.
 
-    Node i < n is a record, node n + p the cell p itself. A chain u, v means that u takes the place of v; a cell
-    in u's place gives nobody, one in v's place takes u in addition. Column t of ``cost`` and ``before`` belongs
-    to chains that begin with the t-th member of the source, the last column to the source itself.
+    Node i < n is a record, node n + p the cell p itself. A chain u, v means that u takes the place of v; a
+    cell in u's place gives nobody, one in v's place takes u in addition. Column t of ``cost`` and
+    ``before`` belongs to chains that begin with the t-th member of the source, the last column to the
+    source itself.
     """
     n = X.shape[0]
     starts = cells.sizes[source] + 1

@@ -1,8 +1,8 @@
 """Cells that records move between, and what a move does to the sum of squares.
 
-``most`` is always 2k-1. All changes are exact, whatever the size of the step: m is the size of a cell and c its
-centroid before the move. A record that joins adds ``m/(m+1) |x - c|²``, one that leaves takes
-``m/(m-1) |x - c|²`` away.
+All changes are exact, whatever the size of the step: m is the size of a cell and c
+its centroid before the move. A record that joins adds ``m/(m+1) |x - c|²``, one that leaves takes ``m/(m-1)
+|x - c|²`` away.
 """
 
 from __future__ import annotations

@@ -43,32 +43,31 @@ def icsm(
 ) -> Partition:
     """Satisfy what the optimum satisfies: no shift, swap or chain of moves between cells may lose less.
 
-    The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1 records.
-    A round strings the cells on a path (nearest point next), closes it to a tour and takes the best cuts of the
-    tour; then the best shifts and swaps between two cells are collected and applied, best first, where they share
-    no cell. When a round changes nothing, a chain of replacements through more than two cells is looked for, and
-    the rounds go on if there is one.
+    The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1
+    records. A round strings the cells on a path (nearest point next), closes it to a tour and takes the
+    best cuts of the tour; then the best shifts and swaps between two cells are collected and applied, best
+    first, where they share no cell. When a round changes nothing, a chain of replacements through more than
+    two cells is looked for, and the rounds go on if there is one.
 
     Parameters
     ----------
     pool : int
         How many moves are collected in a round.
     sources : int
-        From how many cells, by rising score, a chain is looked for before the run ends. The authors look from one.
+        From how many cells, by rising score, a chain is looked for before the run ends. The authors look
+        from one.
     restarts : int
         Further runs, each from the start with up to 20 records at random in each other's cells; the best of
         all is returned.
     iterations : int, optional
         Rounds in a run, at most. By default a run ends where nothing improves.
 
-    Notes
-    -----
-    The change of the sum of squares by a move is derived, not copied; where the printed formulas differ, the
-    derived ones agree with the sums recomputed. Readings chosen where the text leaves room: the pool has the best
-    move of each cell, best cells first, rather than the first moves met; of the cycles through the cell of lowest
-    score, the best one is applied, as the others share that cell; equal ranks go by number; a tour's cuts are
-    taken where they lose less. A move between cells too far apart to gain is not computed, and the best move of a
-    cell is kept until one of its two cells changes.
+    Notes ----- The change of the sum of squares by a move is derived, not copied; where the printed
+    formulas differ, the derived ones agree with the sums recomputed. Readings chosen where the text leaves
+    room: the pool has the best move of each cell, best cells first, rather than the first moves met; of the
+    cycles through the cell of lowest score, the best one is applied, as the others share that cell; equal
+    ranks go by number; a tour's cuts are taken where they lose less. A move between cells too far apart to
+    gain is not computed, and the best move of a cell is kept until one of its two cells changes.
 
     References
     ----------
@@ -83,7 +82,11 @@ def icsm(
     >>> vr.refine(X, start, k=3, method="icsm").labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    pool, sources, restarts = whole("pool", pool, 1), whole("sources", sources, 0), whole("restarts", restarts, 0)
+    pool, sources, restarts = (
+        whole("pool", pool, 1),
+        whole("sources", sources, 0),
+        whole("restarts", restarts, 0),
+    )
     rounds = None if iterations is None else whole("iterations", iterations, 0)
     clock = Clock(progress, time_limit)
     if len(X) < 2 * k:

@@ -1,0 +1,224 @@
+"""The change that a move makes, against sums of squares computed anew."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microaggregate.points import records
+from voronym._kernels import exchange, icsm, moves
+from voronym.partition import Partition
+from voronym.progress import silent
+from voronym.refine.exchange import start
+from voronym.refine.icsm import Run, scores
+from voronym.refine.moves import Clock, Work
+from voronym.refine.tour import cut, string
+
+
+def random_labels(n, k, seed):
+    """Return cells of k to 2k-1 records at random."""
+    rng = np.random.default_rng(seed)
+    sizes = []
+    while n - sum(sizes) >= 3 * k:
+        sizes.append(int(rng.integers(k, 2 * k)))
+    rest = n - sum(sizes)
+    sizes += [rest] if rest < 2 * k else [k, rest - k]
+    return rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+
+
+def sse(X, labels):
+    return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in set(labels.tolist()))
+
+
+def moved(labels, *changes):
+    """Return the labels after moves (record, cell); record -1 is nobody."""
+    out = labels.copy()
+    for record, cell in changes:
+        if record >= 0:
+            out[record] = cell
+    return out
+
+
+@st.composite
+def works(draw, most=30):
+    X = draw(records(least=8, most=most, columns=3))
+    k = draw(st.integers(2, min(4, len(X) // 4)))
+    return Work(X, k, random_labels(len(X), k, draw(st.integers(0, 999))))
+
+
+@given(works(), st.data())
+def test_r1_r2_r3_are_the_sums_recomputed(work, data):
+    X, cells = work.points, work.cells
+    labels = cells.labels
+    i = data.draw(st.integers(0, len(X) - 1))
+    j = data.draw(st.sampled_from(np.flatnonzero(labels != labels[i]).tolist()))
+    p, q = labels[i], labels[j]
+    near = pytest.approx
+
+    def squares(rows):
+        return np.square(X[rows] - X[rows].mean(axis=0)).sum()
+
+    old_p, old_q = np.flatnonzero(labels == p), np.flatnonzero(labels == q)
+    replaced = [*old_q[old_q != j], i]
+    assert moves.replacing(X, cells, i, j) == near(squares(replaced) - squares(old_q), abs=1e-9)
+    assert moves.joining(X, cells, i, q) == near(squares([*old_q, i]) - squares(old_q), abs=1e-9)
+    assert moves.leaving(cells, i) == near(squares(old_p[old_p != i]) - squares(old_p), abs=1e-9)
+
+
+@given(works())
+def test_a_pair_of_cells_yields_its_best_move(work):
+    X, cells, k = work.points, work.cells, work.k
+    labels, base = cells.labels, work.squares
+    for p, q in itertools.combinations(range(labels.max() + 1), 2):
+        found, left, right = moves.best_of_pair(X, cells, p, q, k, np.empty((2, 2 * k)))
+        members = [np.flatnonzero(labels == c).tolist() for c in (p, q)]
+        best = 0.0
+        for i, j in itertools.product([*members[0], -1], [*members[1], -1]):
+            new = moved(labels, (i, q), (j, p))
+            if k <= min(np.bincount(new)[[p, q]]) and max(np.bincount(new)[[p, q]]) < 2 * k:
+                best = min(best, sse(X, new) - base)
+            if (i, j) == (left, right):
+                assert sse(X, new) - base == pytest.approx(found, abs=1e-9)
+        assert found == pytest.approx(best, abs=1e-9)
+
+
+@given(works())
+def test_scan_keeps_the_best_move_of_every_cell_up_to_date(work):
+    run = Run(work, Clock(silent, None))
+    for _ in range(3):
+        run.pairs()
+        run.scan()
+        fresh = Run(work, Clock(silent, None))
+        fresh.scan()
+        assert np.allclose(run.change, fresh.change, atol=1e-12)
+        sizes = np.bincount(work.cells.labels, minlength=len(work.cells.sizes))
+        assert np.array_equal(sizes, work.cells.sizes)
+
+
+@given(works(most=14))
+def test_the_cut_is_the_best_of_all_cyclic_cuts(work):
+    X, k = work.points, work.k
+    n = len(X)
+    order = string(work, lambda: None)
+    assert sorted(order.tolist()) == list(range(n))
+    squares, first, last = cut(X, k, order, lambda: None)
+
+    def best(turned, begin):
+        if begin == n:
+            return 0.0
+        runs = [m for m in range(k, 2 * k) if begin + m <= n]
+        return min(
+            (np.square(X[r] - X[r].mean(axis=0)).sum() + best(turned, begin + m) for m in runs
+             for r in [turned[begin : begin + m]]),
+            default=np.inf,
+        )  # fmt: skip
+
+    assert squares == pytest.approx(min(best(np.roll(order, -s), 0) for s in range(n)), abs=1e-9)
+    assert squares <= work.squares + 1e-9  # every cell is a run of the path
+    before = work.cells.labels.copy()
+    changed, kept = np.arange(len(work.cells.sizes)) % 2, np.empty(len(work.cells.sizes), np.int64)
+    icsm.adopt(X, work.cells, order, first, last, kept, changed)
+    assert work.squares == pytest.approx(squares, abs=1e-9)
+    assert Partition(work.cells.labels, k=k).sizes.max() < 2 * k
+    assert changed[1::2].all()  # what was known to have changed still is
+    for cell in np.flatnonzero(changed == 0):
+        assert np.array_equal(before == cell, work.cells.labels == cell)
+
+
+def test_adopting_a_tour_forgets_no_change_in_many_cells():
+    """On arrays long enough for vector instructions."""
+    X = np.random.default_rng(3).normal(size=(1500, 4))
+    work = Work(X, 10, random_labels(1500, 10, 3))
+    order = string(work, lambda: None)
+    _, first, last = cut(work.points, 10, order, lambda: None)
+    changed, kept = np.ones(len(work.cells.sizes), np.int64), np.empty(len(work.cells.sizes), np.int64)
+    icsm.adopt(work.points, work.cells, order, first, last, kept, changed)
+    assert changed.all()
+
+
+@given(works(most=20))
+def test_scores_are_the_double_sum(work):
+    X, cells = work.points, work.cells
+    n = len(X)
+    labels = cells.labels
+    r1 = np.array([[moves.replacing(X, cells, i, j) for j in range(n)] for i in range(n)])
+    for p in range(labels.max() + 1):
+        inside = labels == p
+        wanted = r1[np.ix_(inside, ~inside)].sum() - r1[np.ix_(~inside, inside)].sum()
+        assert scores(work)[p] == pytest.approx(wanted, abs=1e-7)
+
+
+def best_cycle(work, ranked):
+    """Return the cheapest cycle through cells of rising rank that starts in the first, by trying all."""
+    labels, k, base = work.cells.labels, work.k, work.squares
+    nodes = {int(c): [*np.flatnonzero(labels == c).tolist(), -1] for c in ranked}
+    best = 0.0
+    for length in range(2, len(ranked) + 1):
+        for tail in itertools.combinations(ranked[1:], length - 1):
+            chain = [ranked[0], *tail]
+            for chosen in itertools.product(*(nodes[int(c)] for c in chain)):
+                if any(a == b == -1 for a, b in zip(chosen, [*chosen[1:], chosen[0]], strict=True)):
+                    continue
+                new = labels.copy()
+                for place, record in enumerate(chosen):
+                    if record >= 0:
+                        new[record] = chain[(place + 1) % length]
+                if k <= min(np.bincount(new)) and max(np.bincount(new)) < 2 * k:
+                    best = min(best, sse(work.points, new) - base)
+    return best
+
+
+@given(st.integers(0, 10**6))
+def test_the_chain_is_the_cheapest_cycle(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(8, 11)), 2))
+    work = Work(X, 2, random_labels(len(X), 2, seed))
+    cells, before = work.cells, work.squares
+    source = int(rng.integers(cells.labels.max() + 1))
+    alive = np.flatnonzero(cells.sizes)
+    away = np.square(cells.centroids[alive] - cells.centroids[source]).sum(axis=1)
+    wanted = best_cycle(work, alive[np.argsort(away)])
+    assert Run(work, Clock(silent, None)).chain(source) == (wanted < -work.tiny)
+    assert work.squares - before == pytest.approx(wanted, abs=1e-9)
+
+
+@given(works())
+def test_a_record_gets_its_best_shift_or_swap(work):
+    X, k, n = work.points, work.k, len(work.points)
+    labels, base = work.cells.labels, work.squares
+    near = np.array([[j for j in range(n) if j != i] for i in range(n)])
+    search = start(work, near, 1)
+    for i in range(0, n, 3):
+        found, cell, other = exchange.best_for(X, search, k, i)
+        best = 0.0
+        for q, j in [(q, -1) for q in set(labels.tolist())] + [(labels[j], j) for j in range(n) if j != i]:
+            new = moved(labels, (i, q), (j, labels[i]))
+            sizes = np.bincount(new)
+            if sizes.min() >= k and sizes.max() < 2 * k:
+                best = min(best, sse(X, new) - base)
+            if (q, j) == (cell, other):
+                assert sse(X, new) - base == pytest.approx(found, abs=1e-9)
+        assert found == pytest.approx(best, abs=1e-9)
+
+
+@given(works(), st.integers(1, 2**62))
+def test_what_is_taken_back_leaves_no_trace(work, seed):
+    X, k, n = work.points, work.k, len(work.points)
+    near = np.argsort(np.square(X[:, None] - X).sum(axis=2) + np.diag(np.full(n, np.inf)), axis=1)[:, : n - 1]
+    search = start(work, np.ascontiguousarray(near), seed)
+    exchange.settle_all(X, search, k, work.tiny)
+    labels, base = work.cells.labels.copy(), work.squares
+    for _ in range(5):
+        search.count[exchange.LOGGED] = 0
+        change = exchange.shake(X, search, k)
+        if change < np.inf:
+            assert work.squares - base == pytest.approx(change, abs=1e-9)
+            assert sse(X, work.cells.labels) == pytest.approx(work.squares, abs=1e-9)
+        exchange.take_back(X, search)
+        assert np.array_equal(work.cells.labels, labels)
+        assert work.squares == pytest.approx(base, abs=1e-12)
+        assert not search.queued.any()
