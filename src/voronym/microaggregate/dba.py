@@ -95,9 +95,9 @@ def dba_2(
     Examples
     --------
     >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [9.0], [9.1], [9.2]]
-    >>> vr.microaggregate(X, 2, method="dba-2").labels.tolist()
-    [0, 0, 0, 1, 1, 1, 1]
+    >>> X = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0, 9.1, 9.2, 9.3]
+    >>> vr.microaggregate(X, 3, method="dba-2").labels.tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     """
     check_space(space, "dba-2")
     if isinstance(p, bool) or not isinstance(p, Integral) or p < 0:

@@ -88,9 +88,9 @@ def gsms_t2(
     Examples
     --------
     >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [9.0], [9.1], [9.2]]
-    >>> vr.microaggregate(X, 2, method="gsms-t2").labels.tolist()
-    [0, 0, 0, 1, 1, 1, 1]
+    >>> X = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0, 9.1, 9.2, 9.3]
+    >>> vr.microaggregate(X, 3, method="gsms-t2").labels.tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
     check_space(space, "gsms-t2")
     part = Partition(_select(X, k, share(progress, 0.0, 0.7)), k=k)
