@@ -22,7 +22,7 @@ from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
 from voronym.release import Evidence, Release, published_loss
 from voronym.space import Euclidean
-from voronym.table import Kind, Schema, as_frame, check_other, read, tidy
+from voronym.table import Kind, Schema, as_frame, check_kinds, check_other, read, tidy
 from voronym.table.codec import Codec
 
 
@@ -133,7 +133,8 @@ def anonymize(
     schema = recipe.schema
     _same_columns(frame, schema)
     recipe.required()  # a model that does not exist is said before the work, not after
-    notes: list[Warning] = [UserWarning(note) for note in check_other(frame, schema)]
+    doubts = (*check_kinds(frame, schema), *check_other(frame, schema))
+    notes: list[Warning] = [UserWarning(note) for note in doubts]
 
     tell(Step("encode", 0.0))
     codec = Codec.fit(frame, schema)
@@ -156,7 +157,7 @@ def anonymize(
     tell(Step("decode", 0.0))
     # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
     centroids = part.centroids(X)
-    published = codec.decode(centroids)
+    published = codec.decode(centroids, part.labels)
     order = np.random.default_rng().permutation(part.n)  # never from the seed: recipes travel
     rounded = published_loss(X, codec.encode(published)[part.labels])
     released = _assemble(frame, published, part.labels, order, schema)

@@ -63,7 +63,8 @@ def solve(
     for tables of a few thousand records and small k, annealing for a part of it and column generation after
     that, which proves a bound and often finds a better partition too. Ctrl-C ends the part that runs.
     """
-    from voronym.certify import exact, lower_bound  # these rooms look into this one for MDAV
+    from voronym.certify import lower_bound  # these rooms look into this one for MDAV
+    from voronym.certify.exact import exact
     from voronym.refine.anneal import anneal
 
     clock = perf_counter()
