@@ -100,6 +100,12 @@ def test_internal_compares_and_public_does_not(release):
         assert f'id="{section}"' not in outside
 
 
+def test_the_words_on_loss_allow_more_than_all_of_it(release):
+    internal = render(release)
+    assert "only its average is left" not in internal  # beside 117 % as published it was not true
+    assert "this figure may exceed 100" in internal
+
+
 def marked(patients):
     """Plant values in the originals that no release of them contains."""
     rng = np.random.default_rng(1)
