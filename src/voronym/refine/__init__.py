@@ -2,8 +2,8 @@
 
 `front` has the door, `refine`; `registry` the decorator; each refiner has a file of its own: `icsm` iterative
 constraint satisfaction, `exchange` local search with candidate lists. `moves` has what they share, `tour` the
-best cuts of a tour. `anneal` random moves that may go uphill (`chain` a run of it, `schedule` its temperatures,
-`blocks` large tables in parts).
+best cuts of a tour. `anneal` random moves that may go uphill (`chain` a run of it, `schedule` its
+temperatures, `blocks` large tables in parts).
 """
 
 from voronym.refine import anneal, exchange, icsm  # noqa: F401 - importing registers

@@ -95,7 +95,7 @@ def icsm(
     for number in range(restarts + 1):
         labels = part.labels.copy()
         if number > 0:
-            drawn = rng.choice(len(X), min(PERTURBED, len(X)), replace=False)
+            drawn = rng.choice(len(X), min(int(rng.integers(2, PERTURBED + 1)), len(X)), replace=False)
             labels[drawn] = labels[rng.permutation(drawn)]
         work = Work(X, k, labels)
         turn = number, restarts + 1
