@@ -22,7 +22,7 @@ from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
 from voronym.release import Evidence, Release, published_loss
 from voronym.space import Euclidean
-from voronym.table import Kind, Schema, as_frame, check_kinds, check_other, read, tidy
+from voronym.table import Kind, Schema, as_frame, check_kinds, check_other, conform, read, tidy
 from voronym.table.codec import Codec
 
 
@@ -133,6 +133,7 @@ def anonymize(
     schema = recipe.schema
     _same_columns(frame, schema)
     recipe.required()  # a model that does not exist is said before the work, not after
+    frame = conform(frame, schema)
     doubts = (*check_kinds(frame, schema), *check_other(frame, schema))
     notes: list[Warning] = [UserWarning(note) for note in doubts]
 

@@ -20,6 +20,7 @@ from voronym.microaggregate import information_loss
 from voronym.partition import Partition
 from voronym.privacy import Finding
 from voronym.recipe import Recipe
+from voronym.table.codebook import labels_of
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 from voronym.table.write import WriteReceipt, write
@@ -147,6 +148,7 @@ class Release:
         WriteError
             The file could not be written or did not pass its check; nothing is left in its place.
         """
+        labels = None if self._evidence is None else labels_of(self._evidence.original)
         return write(
             self._frame,
             path,
@@ -154,6 +156,7 @@ class Release:
             k=self.recipe.k,
             overwrite=overwrite,
             delimiter=delimiter,
+            labels=labels,
         )
 
     def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:

@@ -50,7 +50,7 @@ def shares(heat: NDArray[np.float64], losses: NDArray[np.float64] | None = None)
     Examples
     --------
     >>> shares(np.array([4.0, 2.0, 1.0, 0.5]), np.array([9.0, 5.0, 4.0, 4.0])).round(2).tolist()
-    [0.33, 0.36, 0.21, 0.1]
+    [0.47, 0.33, 0.14, 0.06]
     """
     even = np.full(len(heat), 1.0 / len(heat))
     if losses is None:
