@@ -1,7 +1,6 @@
 """Loss reached in a minute and in five, and what is proven about it, beside the published figures.
 
-One case annealing for a minute, one run of ``auto`` for five: some fifty minutes for all nine. ``--quick`` takes a
-tenth of the time for each.
+A minute of annealing and five of ``auto`` for each of nine cases: an hour in all. ``--quick`` takes a tenth.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from voronym.progress import silent
 from voronym.refine import refine
 from voronym.space import Euclidean
 
-# Mortazavi and Jalili's ICSM, one run from MDAV (their table 2) and the best of 1600 restarts (their table 4)
+# The ICSM paper of 2015: one run from MDAV (its table 2), the best of 1600 restarts (its table 4)
 PUBLISHED = {
     ("census", 3): (4.85, 4.75),
     ("census", 5): (7.78, 7.50),
