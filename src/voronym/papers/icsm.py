@@ -124,13 +124,13 @@ def simulated(sets: int, progress: Progress) -> Table:
         ("data", "k", "MDAV", "ours", "ICSM", "ours", "gain %", "ours", "seconds", "ours"),
         tuple(rows),
         "The data are drawn anew as the paper describes them, so the gains over MDAV are what compares. That "
-        "description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses less; the "
-        "published losses do not show it.",
+        "description puts the clusters of sim-3 farther apart than those of sim-2, where MDAV loses less; "
+        "the published losses do not show it.",
     )
 
 
 def simulate(name: str, seed: int) -> NDArray[np.float64]:
-    """Draw 100 records: uniform (Sim-1), or five Gaussian clusters in a cube of side 1 or 2 (Sim-2, Sim-3)."""
+    """Draw 100 records: uniform (Sim-1), or five Gaussian clusters in a cube of side 1, 2 (Sim-2, Sim-3)."""
     rng = np.random.default_rng(seed)
     if name == "sim-1":
         return rng.uniform(-1000.0, 1000.0, (100, 10))

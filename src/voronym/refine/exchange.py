@@ -15,7 +15,7 @@ from voronym.progress import Progress
 from voronym.refine.moves import Clock, Work, better, whole
 from voronym.refine.registry import refiner
 
-KICKS = 20_000
+KICKS = 10_000
 """Perturbations, at most, where their number is not given."""
 
 EXACT_BELOW = 10_000
@@ -27,7 +27,7 @@ PIECE = 0.1
 
 @refiner(
     "exchange",
-    guarantee="every cell has k to 2k-1 records; no shift or swap with the cells of near records loses less",
+    guarantee="every cell has k to 2k-1 records; at its end no shift or swap with cells of near records loses less",
     cost="O(n K k d) in a pass, K neighbours; O(K k² d) for a perturbation; memory O(n (K + d))",
     reference="Laszlo, Mukherjee: iterated local search for microaggregation, 2015",
     max_size=lambda k: 2 * k - 1,
@@ -56,7 +56,7 @@ def exchange(
     neighbours : int
         K, the nearest records whose cells are candidates.
     iterations : int, optional
-        Perturbations; 0 is the local search alone. By default four for each record, 20,000 at most, or, with
+        Perturbations; 0 is the local search alone. By default four for each record, 10,000 at most, or, with
         a time limit, as many as it allows.
 
     Notes ----- The authors search all pairs of near cells from 4,000 starts; candidate lists, the
@@ -193,11 +193,11 @@ def in_pieces(work: Callable[[int], bool], budget: int) -> Iterator[None]:
 
     Where the work is cut makes no difference to what it does.
     """
-    budget = min(budget, 100)
+    budget = min(budget, 8)
     over = False
     while not over:
         before = perf_counter()
         over = work(budget)
         seconds = perf_counter() - before
-        budget = int(budget * min(4.0, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
+        budget = int(budget * min(2.0, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
         yield
