@@ -27,7 +27,7 @@ PIECE = 0.1
 
 @refiner(
     "exchange",
-    guarantee="every cell has k to 2k-1 records; at its end no shift or swap with cells of near records loses less",
+    guarantee="every cell has k to 2k-1 records; at its end no shift or swap with near cells loses less",
     cost="O(n K k d) in a pass, K neighbours; O(K k² d) for a perturbation; memory O(n (K + d))",
     reference="Laszlo, Mukherjee: iterated local search for microaggregation, 2015",
     max_size=lambda k: 2 * k - 1,

@@ -23,7 +23,7 @@ class _TimeUpError(Exception):
 
 @refiner(
     "icsm",
-    guarantee="every cell has k to 2k-1 records; at the end of a run no shift or swap of two cells loses less",
+    guarantee="every cell has k to 2k-1 records; at its end no shift or swap of two cells loses less",
     cost="O(n²) distances at worst in a round of moves, some 30 to 400 rounds; memory O(n (d + k))",
     reference="Mortazavi, Jalili: A novel local search method for microaggregation, ISeCure 7 (2015)",
     max_size=lambda k: 2 * k - 1,
