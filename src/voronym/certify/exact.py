@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym import registry
 from voronym._kernels import subsets
 from voronym.certify.bound import UNIT, Bound, percent, shave
 from voronym.microaggregate.univariate import univariate
@@ -61,8 +63,19 @@ def distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(cdist(X, X, "sqeuclidean"))
 
 
-def exact(X: NDArray[np.float64], k: int, *, progress: Progress = silent) -> Bound:
-    """Find the optimum: by runs of the sorted values of a single column, by subsets of up to 16 records.
+def exact(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    time_limit: float | None = None,
+    partition: Partition | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Bound:
+    """Find the optimum: of one column by runs of its sorted values, of up to 16 records by subsets.
+
+    More records go through column generation with cuts, which ends with the optimum for a hundred or so if k
+    is small; where the time ends it, ``optimal`` is False and the bound what was proven by then.
 
     Examples
     --------
@@ -71,11 +84,21 @@ def exact(X: NDArray[np.float64], k: int, *, progress: Progress = silent) -> Bou
     ([0, 0, 1, 1, 1], True)
     """
     start = perf_counter()
-    if len(X) < 2 * k:
-        return optimum(X, k, Partition(np.zeros(len(X), np.int64), k=k), perf_counter() - start)
+    n = len(X)
+    if n < 2 * k:
+        return optimum(X, k, Partition(np.zeros(n, np.int64), k=k), perf_counter() - start)
     if X.shape[1] == 1:
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(seed)
         part = univariate(X, k, space=Euclidean(), rng=rng, progress=progress)
         error = 8 * k * UNIT * float(np.ptp(X))  # means of cells are updated 2k times, far from zero
         return optimum(X, k, part, perf_counter() - start, error=error)
-    return by_subsets(X, k, progress=progress)
+    if n <= SUBSETS:
+        return by_subsets(X, k, progress=progress)
+    from voronym.certify.columns import columns  # it looks into this room for distances
+
+    if partition is None:
+        partition = registry.get("mdav").function(
+            X, k, space=Euclidean(), rng=np.random.default_rng(seed), progress=progress
+        )
+    found = columns(X, k, partition, time_limit=time_limit, seed=seed, progress=progress)
+    return replace(found, kind="exact") if found.optimal else found

@@ -1,0 +1,162 @@
+"""Column generation: the linear relaxation over all groups of k to 2k-1 records, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.certify.bound import Bound
+from voronym.certify.integer import LARGEST_POOL, dive, restricted
+from voronym.certify.state import State
+from voronym.partition import Partition
+from voronym.progress import Progress, Stop, silent
+
+Floats = NDArray[np.float64]
+
+LARGEST = 6000
+"""Most records: all distances are kept, 8 n^2 bytes."""
+
+WIDTH = 0.15
+"""Half width of the box around the best feasible prices, as a share of them."""
+
+CONVERGED = 1e-6
+"""Relative gap between the restricted problem and the bound at which the relaxation counts as solved."""
+
+DIVES = 4
+"""Dives before each integer problem."""
+
+CUTS = 150
+"""Most cuts added at a time."""
+
+
+def relax(state: State, *, until: float, budget: int = 300) -> bool:
+    """Solve the linear relaxation by adding groups of negative reduced cost; say whether it was solved.
+
+    Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
+    found so far (artificial columns pay for leaving it) keeps them near what is known to be good, and groups
+    are priced half way between the two. Both end by themselves: the box moves with the bound, and widens
+    where it binds at the end; the half becomes a quarter, and so on, when there are no more groups to add.
+
+    Every pricing proves a bound, so the best so far is true whenever this is stopped.
+    """
+    master = state.master
+    width, smooth = WIDTH, 0.5
+    master.box(state.center, width)
+    while perf_counter() < until and not state.closed:
+        master.solve(until - perf_counter())
+        before = state.bound
+        priced = state.price(smooth, budget=budget)
+        new = master.add(priced.groups)
+        state.tell("price groups")
+        inside = master.artificial <= 1e-9
+        if inside and master.objective - state.bound <= CONVERGED * abs(master.objective):
+            return True
+        if new == 0:
+            if smooth > 0.01:
+                smooth /= 2.0
+            elif not inside:
+                width *= 2.0
+            elif priced.complete:
+                return True
+        if not priced.complete and state.bound <= before:
+            budget *= 3
+        if new == 0 or state.bound > before:
+            master.box(state.center, width)
+    return False
+
+
+def columns(
+    X: Floats,
+    k: int,
+    part: Partition,
+    *,
+    time_limit: float | None = 60.0,
+    seeds: Sequence[Partition] = (),
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Bound:
+    """Bound the SSE by the linear relaxation of set partitioning, and look among its groups for partitions.
+
+    The problem: choose groups of k to 2k-1 records, each record in exactly one, of least total SSE. Relaxed,
+    groups may be taken in part. Prices of the records that no group's cost falls short of prove a bound:
+    their sum. Groups that are cheaper than their records' prices are found exactly, by branch and bound, and
+    join until there are none. Subset-row cuts then forbid what no partition does: weights of more than 1, in
+    all, on the groups with two or three of some three records. Dives and the integer problem over the
+    likeliest groups give partitions; where those groups are all that a better one could have, the optimum.
+
+    Guarantee: the bound is true whenever the work is stopped, by time or by a progress callback that raises
+    `voronym.progress.Stop`. Cost: memory 8 n^2 bytes; time grows steeply with k, and k = 10 is hard already.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        The records.
+    k : int
+        Least size of a cell.
+    part : Partition
+        A partition to start from: the better, the sooner the proof ends.
+    time_limit : float, optional
+        Seconds; None works until nothing more can be done.
+    seeds : sequence of Partition
+        More partitions whose cells are worth knowing.
+    seed : int
+        For the choices of the later dives.
+    progress : callable
+        Told loss and bound.
+
+    References
+    ----------
+    D. Aloise, P. Hansen and L. Liberti, "An improved column generation algorithm for minimum sum-of-squares
+    clustering", Mathematical Programming 131 (2012). O. du Merle, D. Villeneuve, J. Desrosiers and P. Hansen,
+    "Stabilized column generation", Discrete Mathematics 194 (1999). M. Jepsen, B. Petersen, S. Spoorendonk
+    and D. Pisinger, "Subset-row inequalities applied to the vehicle-routing problem with time windows",
+    Operations Research 56 (2008).
+
+    Examples
+    --------
+    >>> from voronym import Partition, datasets
+    >>> X = datasets.gaussian(30, 2)
+    >>> bound = columns(X, 2, Partition([0, 1] * 15, k=2))
+    >>> bound.optimal, bound.sse <= bound.partition.sse(X)
+    (True, True)
+    """
+    state = State(X, k, part, time_limit=time_limit, progress=progress)
+    try:
+        for start in seeds:
+            state.add_partition(start)
+        _search(state, np.random.default_rng(seed))
+    except Stop:
+        pass
+    return state.result()
+
+
+def _search(state: State, rng: np.random.Generator) -> None:
+    """Relax and cut while it helps; then look for partitions, in ever larger sets of groups."""
+    early = state.started + 0.7 * (state.deadline - state.started)  # leave time for partitions
+    relax(state, until=early)
+    pool, greed, seconds = 3000, 1.0, 20.0
+    while state.left() > 0.0 and not state.closed:
+        before = state.bound
+        triples = state.master.violated(CUTS) if state.left() > 0.0 else []
+        if triples:
+            state.master.cut(triples)
+            relax(state, until=state.deadline)
+            if state.bound - before > 1e-5 * state.bound:
+                continue
+        for _ in range(DIVES):
+            if not dive(state, rng, greed=greed) and greed == 1.0:
+                greed = 0.6
+        better, ended = restricted(state, min(seconds, state.left()), pool=pool)
+        if not better:
+            if not ended:
+                seconds *= 2.0
+            elif pool < LARGEST_POOL:
+                pool *= 3
+            else:
+                return  # nothing left to try
+            if not ended and not np.isfinite(state.deadline) and seconds > 600.0:
+                return
+        relax(state, until=state.deadline)

@@ -1,0 +1,194 @@
+"""The set-partitioning problem over the groups known so far, kept alive in HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def group_cost(D2: Floats, group: Integers) -> float:
+    """Return the SSE of a group from the squared distances of its pairs."""
+    return float(D2[np.ix_(group, group)].sum()) / (2 * len(group))
+
+
+class Master:
+    """Minimise ``sum_S SSE(S) x_S`` so that each record is in groups of total weight 1, x >= 0.
+
+    Groups join a live model, so that the simplex method goes on from its last basis. Cuts (subset rows) are
+    rows ``sum of x_S over groups with two or three of a triple <= 1``.
+    """
+
+    def __init__(self, D2: Floats) -> None:
+        import highspy  # takes a while to load
+
+        self.D2, self.n = D2, len(D2)
+        self.groups: list[Integers] = []
+        self.costs: list[float] = []
+        self.triples: list[tuple[int, int, int]] = []
+        self._index: dict[bytes, int] = {}
+        self._of_record: dict[int, list[int]] = {}
+        self._having: list[list[int]] = [[] for _ in range(len(D2))]
+        self._inf = highspy.kHighsInf
+        self.solver = new_solver()
+        nothing = np.empty(0, np.int32), np.empty(0)
+        zeros = np.zeros(self.n, np.int32)
+        n = self.n
+        self.solver.addRows(n, np.ones(n), np.ones(n), 0, zeros, *nothing)
+        # Artificial columns: one too few of a record, one too many. Their costs are a box around its price.
+        ends = np.concatenate([np.ones(n), -np.ones(n)])
+        rows = np.tile(np.arange(n, dtype=np.int32), 2)
+        starts = np.arange(2 * n, dtype=np.int32)
+        self.solver.addCols(
+            2 * n, np.zeros(2 * n), np.zeros(2 * n), np.full(2 * n, self._inf), 2 * n, starts, rows, ends
+        )
+        self.objective = np.inf
+        self.artificial = np.inf
+        self.prices = np.zeros(self.n)
+        self.penalties = np.empty(0)
+        self.weights = np.empty(0)
+
+    def add(self, groups: Iterable[Integers]) -> int:
+        """Add the groups that are not there yet (each sorted); return how many."""
+        new: list[Integers] = []
+        for group in groups:
+            key = np.ascontiguousarray(group, dtype=np.int64).tobytes()
+            if key not in self._index:
+                number = len(self.groups) + len(new)
+                self._index[key] = number
+                for i in group.tolist():
+                    self._having[i].append(number)
+                new.append(group)
+        if not new:
+            return 0
+        costs = [group_cost(self.D2, group) for group in new]
+        rows = [self.rows(group) for group in new]
+        starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int32)
+        indices = np.concatenate(rows).astype(np.int32)
+        count = len(new)
+        self.solver.addCols(
+            count, np.array(costs), np.zeros(count), np.full(count, self._inf), len(indices), starts, indices,
+            np.ones(len(indices)),
+        )  # fmt: skip
+        self.groups += new
+        self.costs += costs
+        return count
+
+    def rows(self, group: Integers) -> Integers:
+        """Return the rows that a group is in: its records, and the cuts that it has two records of."""
+        met: dict[int, int] = {}
+        for i in group.tolist():
+            for cut in self._of_record.get(i, ()):
+                met[cut] = met.get(cut, 0) + 1
+        cuts = [self.n + cut for cut, count in met.items() if count >= 2]
+        return np.concatenate([group, np.array(sorted(cuts), np.int64)])
+
+    def meeting(self, cut: int) -> Integers:
+        """Return the groups that have two or three records of a cut's triple."""
+        counts: dict[int, int] = {}
+        for i in self.triples[cut]:
+            for s in self._having[i]:
+                counts[s] = counts.get(s, 0) + 1
+        return np.array(sorted(s for s, count in counts.items() if count >= 2), np.int64)
+
+    def cut(self, triples: Sequence[tuple[int, int, int]]) -> None:
+        """Add subset-row cuts."""
+        for triple in triples:
+            number = len(self.triples)
+            self.triples.append(triple)
+            for i in triple:
+                self._of_record.setdefault(i, []).append(number)
+            inside = self.meeting(number)
+            columns = (inside + 2 * self.n).astype(np.int32)
+            self.solver.addRow(-self._inf, 1.0, len(columns), columns, np.ones(len(columns)))
+
+    def violated(self, most: int, *, least: float = 0.02) -> list[tuple[int, int, int]]:
+        """Return the triples whose cut the weights break, the worst first, at most ``most``.
+
+        With y the weight of the groups that have both of a pair, and z of those that have all three, the
+        groups with two or more of a triple weigh ``y_ij + y_ih + y_jh - 2 z``. All three y are positive where
+        that exceeds 1, as the groups with one record weigh 1 together: triangles of the graph of y will do.
+        """
+        pairs: dict[tuple[int, int], float] = {}
+        trios: dict[tuple[int, int, int], float] = {}
+        beside: dict[int, set[int]] = {}
+        for s in np.flatnonzero((self.weights > 1e-6) & (self.weights < 1.0 - 1e-6)):
+            weight, group = float(self.weights[s]), self.groups[s].tolist()
+            for pair in combinations(group, 2):
+                pairs[pair] = pairs.get(pair, 0.0) + weight
+            for trio in combinations(group, 3):
+                trios[trio] = trios.get(trio, 0.0) + weight
+        for i, j in pairs:
+            beside.setdefault(i, set()).add(j)
+        known = set(self.triples)
+        found = []
+        for (i, j), weight in pairs.items():
+            for h in beside[i] & beside.get(j, set()):
+                total = weight + pairs[i, h] + pairs[j, h] - 2.0 * trios.get((i, j, h), 0.0)
+                if total > 1.0 + least and (i, j, h) not in known:
+                    found.append((total, (i, j, h)))
+        found.sort(key=lambda item: (-round(item[0], 9), item[1]))
+        return [triple for _, triple in found[:most]]
+
+    def fix(self, groups: Integers) -> None:
+        """Give groups a weight of 1 at least."""
+        for s in groups:
+            self.solver.changeColBounds(2 * self.n + int(s), 1.0, self._inf)
+
+    def release(self, groups: Iterable[int]) -> None:
+        """Undo `fix`."""
+        for s in groups:
+            self.solver.changeColBounds(2 * self.n + int(s), 0.0, self._inf)
+
+    def box(self, center: Floats, width: float) -> None:
+        """Keep the prices within a share of ``center``, feasible prices, and a little where they are near 0.
+
+        The lower ends are then feasible too, without which the problem would be unbounded.
+        """
+        spread = width * (np.abs(center) + 0.2 * float(np.median(np.abs(center))) + 1e-6)
+        self._ends(center - spread, center + spread)
+
+    def unbox(self) -> None:
+        """Let the prices go where they want: artificial columns cost more than any group."""
+        far = np.full(self.n, 2.0 * max(self.costs) + 1.0)
+        self._ends(-far, far)
+
+    def _ends(self, low: Floats, high: Floats) -> None:
+        columns = np.arange(2 * self.n, dtype=np.int32)
+        self.solver.changeColsCost(2 * self.n, columns, np.concatenate([high, -low]))
+
+    def solve(self, seconds: float = np.inf) -> None:
+        """Re-optimise, from the last basis. Where time ends it, the prices are poor but as usable as any."""
+        if np.isfinite(seconds):
+            self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.1))
+        self.solver.run()
+        solution: Any = self.solver.getSolution()
+        duals = np.array(solution.row_dual)
+        self.objective = float(self.solver.getInfo().objective_function_value)
+        self.prices, self.penalties = duals[: self.n], np.maximum(0.0, -duals[self.n :])
+        values = np.array(solution.col_value)
+        self.artificial = float(values[: 2 * self.n].sum())
+        self.weights = values[2 * self.n :]
+
+
+def new_solver() -> Any:
+    """Return a silent HiGHS, one thread, that goes on from its last basis."""
+    import highspy
+
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = {
+        "output_flag": False,
+        "threads": 1,
+        "solver": "simplex",
+        "simplex_strategy": 1,
+        "presolve": "off",
+    }
+    for name, value in options.items():
+        solver.setOptionValue(name, value)
+    return solver

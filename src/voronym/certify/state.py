@@ -1,0 +1,153 @@
+"""What column generation knows at any moment: the best partition, the best proof, the time left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.certify.bound import UNIT, Bound, percent, shave, total_squares
+from voronym.certify.exact import distances
+from voronym.certify.master import Master, group_cost
+from voronym.certify.pricing import Cuts, Priced, Pricer
+from voronym.partition import Partition
+from voronym.progress import Progress, Step
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CLOSED = 1e-9
+"""Relative gap below which a partition counts as optimal: rounding is what is left."""
+
+
+class State:
+    """A table, its groups, the best partition and the best dual solution so far.
+
+    Distances are scaled by a power of two (which rounds nothing) so that the SSE is near the number of
+    records: solvers have absolute tolerances.
+    """
+
+    def __init__(
+        self, X: Floats, k: int, part: Partition, *, time_limit: float | None, progress: Progress
+    ) -> None:
+        self.X, self.k, self.n = X, k, len(X)
+        self.started = perf_counter()
+        self.deadline = math.inf if time_limit is None else self.started + time_limit
+        self.limit = time_limit
+        self.progress = progress
+        self.total = total_squares(X)
+        D2 = distances(X)
+        # From pairs, not about rounded means: cells of equal records cost exactly 0.
+        self.partition, self.sse = part, math.fsum(group_cost(D2, cell) for cell in part.cells())
+        guess = self.sse if self.sse > 0.0 else max(float(D2.max()), 1e-280)
+        self.scale = 2.0 ** round(math.log2(self.n) - math.log2(guess))
+        D2 *= self.scale
+        self.D2 = D2
+        self.pricer = Pricer(D2, k)
+        self.master = Master(D2)
+        self.center = self.pricer.near[:, k - 1] / (2 * k)  # the bound by neighbours: a feasible dual
+        self.fines = np.empty(0)
+        self.settled = False
+        self.bound = 0.0
+        self.prove(self.center, np.zeros(self.n), np.empty(0))
+        self.add_partition(part)
+
+    @property
+    def upper(self) -> float:
+        """SSE of the best partition, scaled."""
+        return self.sse * self.scale
+
+    @property
+    def closed(self) -> bool:
+        """Whether the best partition is proven optimal."""
+        return self.settled or self.upper <= self.bound * (1.0 + CLOSED)
+
+    def settle(self) -> None:
+        """Take the best partition as optimal: the search of all groups that a better one can have has ended.
+
+        That search works to the tolerances of its solver: a millionth of the gap that it closed is left open.
+        """
+        self.bound += max(0.0, (self.upper - self.bound) * (1.0 - 1e-6))
+        self.settled = True
+
+    def left(self) -> float:
+        """Return the seconds that remain."""
+        return self.deadline - perf_counter()
+
+    def tell(self, stage: str) -> None:
+        """Report loss and bound; the callback may raise to stop."""
+        done = 0.5
+        if self.limit:
+            done = min(1.0, (perf_counter() - self.started) / self.limit)
+        if self.total > 0.0:
+            loss, bound = 100.0 * self.sse / self.total, 100.0 * self.bound / self.scale / self.total
+            self.progress(Step(stage, done, loss, bound))
+        else:
+            self.progress(Step(stage, done))
+
+    def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
+        """Return the bound that prices prove, and keep it if it is the best.
+
+        ``lower[i]`` (0 or less) is at most the reduced cost of every group whose anchor is i. So prices +
+        lower are within the cost of every group: a feasible dual, and its sum a bound. A reduced cost is a
+        sum of the group's distances and prices; its rounding errors are at most ``share`` times the sum of
+        their magnitudes. Three times that share of the prices is given away: one part for the prices, one
+        for the cost (which is no more than the prices where it matters), one for the repair itself.
+        """
+        size = 2 * self.k - 1
+        share = (8 * size * size + 8 * self.X.shape[1] + 512) * UNIT
+        repaired = prices + lower
+        weight = math.fsum(np.abs(prices)) + math.fsum(np.abs(lower)) + math.fsum(penalties)
+        bound: float = math.fsum(repaired) - math.fsum(penalties) - 3.0 * share * weight
+        if bound > self.bound:
+            self.bound, self.center, self.fines = bound, repaired, penalties
+        return bound
+
+    def cuts(self, penalties: Floats) -> Cuts:
+        """Return the master's cuts with these penalties."""
+        return Cuts(np.array(self.master.triples, np.int64).reshape(-1, 3), penalties)
+
+    def mix(self, share: float) -> tuple[Floats, Floats]:
+        """Return prices and penalties between the master's and, to a share, the best feasible ones.
+
+        Penalties are rounded to multiples of 2^-20: sums of them are then exact, in any order.
+        """
+        fines = np.zeros(len(self.master.triples))
+        fines[: len(self.fines)] = self.fines
+        fines = share * fines + (1.0 - share) * self.master.penalties
+        prices = share * self.center + (1.0 - share) * self.master.prices
+        return prices, np.floor(fines * 2.0**20) / 2.0**20
+
+    def price(self, share: float, *, budget: int, most: int = 3, limit: float = -1e-7) -> Priced:
+        """Price groups between the master's prices and the best feasible, and prove what follows."""
+        prices, fines = self.mix(share)
+        cuts = self.cuts(fines)
+        priced = self.pricer(prices, budget=budget, most=most, limit=limit, cuts=cuts, until=self.deadline)
+        self.prove(prices, priced.lower, fines)
+        return priced
+
+    def offer(self, groups: Iterable[Integers]) -> bool:
+        """Take a partition into groups if it is better than the best; say whether it was."""
+        labels = np.full(self.n, -1, np.int64)
+        for cell, group in enumerate(groups):
+            labels[group] = cell
+        return self.add_partition(Partition(labels, k=self.k))
+
+    def add_partition(self, part: Partition) -> bool:
+        """Add the cells of a partition to the groups; keep it if it is better than the best."""
+        small = [np.sort(cell) for cell in part.cells() if len(cell) < 2 * self.k]
+        self.master.add(small)
+        sse = math.fsum(group_cost(self.D2, cell) for cell in part.cells()) / self.scale
+        better = sse < self.sse
+        if better:
+            self.partition, self.sse = part, sse
+        return better
+
+    def result(self, kind: str = "columns") -> Bound:
+        """Return what is proven and what is found."""
+        sse = shave(min(self.bound / self.scale, self.sse))
+        seconds = perf_counter() - self.started
+        return Bound(sse, percent(self.X, sse), self.k, self.n, kind, self.closed, seconds, self.partition)
