@@ -122,7 +122,7 @@ class Pricer:
                 np.empty(depth), np.empty(depth),
             )  # fmt: skip
 
-        step = max(1, min(64, count // (4 * self.threads) + 1, 20_000 // budget))  # short, for Ctrl-C
+        step = max(1, min(64, count // (4 * self.threads) + 1, 20_000 // max(1, budget)))  # short, for Ctrl-C
         if count:
             with ThreadPoolExecutor(self.threads) as pool:
                 futures = [pool.submit(run, at, min(at + step, count)) for at in range(0, count, step)]

@@ -42,7 +42,7 @@ class State:
         D2 = distances(X)
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
         self.partition, self.sse = part, math.fsum(group_cost(D2, cell) for cell in part.cells())
-        guess = self.sse if self.sse > 0.0 else max(float(D2.max()), 1e-280)
+        guess = max(self.sse if self.sse > 0.0 else float(D2.max()), 1e-250)
         self.scale = 2.0 ** round(math.log2(self.n) - math.log2(guess))
         D2 *= self.scale
         self.D2 = D2

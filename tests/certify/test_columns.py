@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import voronym as vr
+from certify import oracles
+from microaggregate.points import records
+from voronym import datasets, registry
+from voronym.certify import lower_bound
+from voronym.certify.columns import columns
+from voronym.certify.exact import by_subsets, distances, exact
+from voronym.certify.master import Master
+from voronym.certify.neighbours import neighbours
+from voronym.progress import Stop, silent
+
+QUICK = ["mdav", "md", "vmdav", "tfrp", "mst", "npn-mhm", "exchange", "icsm", "anneal"]
+
+
+def start(X, k):
+    return vr.microaggregate(X, k, method="mdav")
+
+
+def tables(count):
+    rng = np.random.default_rng(11)
+    for number in range(count):
+        n, d = int(rng.integers(8, 15)), int(rng.integers(2, 4))
+        k = int(rng.integers(2, 5))
+        X = rng.normal(size=(n, d)) if number % 3 else rng.integers(0, 3, (n, d)).astype(float)
+        yield X, k
+
+
+@pytest.mark.parametrize(("X", "k"), list(tables(25)))
+def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
+    best = by_subsets(X, k)
+    slack = 1e-6 * best.sse + 1e-12
+    found = columns(X, k, start(X, k), time_limit=20)
+    assert found.optimal
+    assert found.sse <= best.partition.sse(X) + 1e-25
+    assert found.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9, abs=1e-12)
+    assert found.sse == pytest.approx(best.sse, abs=slack)
+    assert neighbours(X, k).sse <= best.sse + 1e-12
+    for name in QUICK:
+        if name in registry.algorithms():
+            part = vr.microaggregate(X, k, method=name)
+            assert best.sse <= part.sse(X) + 1e-25
+
+
+@settings(max_examples=40)
+@given(records(least=17, most=40, columns=4), st.integers(2, 4))
+def test_no_bound_is_above_a_partition(X, k):
+    """Ties, repeats, offsets, tiny numbers; random partitions and good ones."""
+    rng = np.random.default_rng(len(X))
+    bound = columns(X, k, start(X, k), time_limit=0.3)
+    assert bound.sse >= neighbours(X, k).sse * (1 - 1e-9) - 1e-299
+    for _ in range(20):
+        part = vr.Partition(oracles.random_partition(rng, len(X), k), k=k)
+        assert bound.sse <= part.sse(X) + 1e-300
+    assert bound.sse <= bound.partition.sse(X) + 1e-300
+    assert bound.partition.sse(X) <= start(X, k).sse(X) * (1 + 1e-12) + 1e-300
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_stopped_at_any_step_it_proves_something_true(k):
+    X = np.random.default_rng(k).normal(size=(60, 3))
+    best = exact(X, k, time_limit=30)
+    assert best.optimal
+    whole, previous, steps = 0, 0.0, 0
+    told = []
+    columns(X, k, start(X, k), progress=told.append)
+    whole = len(told)
+    assert [step.bound for step in told] == sorted(step.bound for step in told)
+    for steps in range(1, whole, max(1, whole // 12)):
+
+        def stop(step, left=[steps]):  # noqa: B006 - a fresh list for every definition
+            left[0] -= 1
+            if left[0] <= 0:
+                raise Stop
+
+        bound = columns(X, k, start(X, k), time_limit=None, progress=stop)
+        assert bound.sse <= best.partition.sse(X)
+        assert bound.partition.sse(X) >= best.sse
+        assert bound.sse >= previous * (1 - 1e-9)
+        previous = bound.sse
+    assert previous > neighbours(X, k).sse
+
+
+def test_the_bound_is_a_feasible_dual():
+    """Prices of any sign, repaired by what pricing says, are within the cost of every group."""
+    from voronym.certify.state import State
+
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        n, k = int(rng.integers(8, 12)), int(rng.integers(2, 4))
+        X = rng.normal(size=(n, 2))
+        state = State(X, k, start(X, k), time_limit=None, progress=silent)
+        state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
+        state.master.prices = rng.normal(0.5, 1.0, n)
+        state.master.penalties = rng.random(3)
+        prices, fines = state.mix(0.0)
+        state.bound = -math.inf
+        state.price(0.0, budget=int(rng.integers(0, 50)))
+        assert state.bound <= (state.center.sum() - fines.sum()) * (1 + 1e-12) + 1e-9
+        assert (state.center <= prices).all()
+        for group, cost in oracles.groups(X, k):
+            met = [len(set(t) & set(group)) >= 2 for t in state.master.triples]
+            allowed = cost * state.scale + fines[met].sum()
+            assert state.center[list(group)].sum() <= allowed + 1e-9
+        assert state.bound <= by_subsets(X, k).partition.sse(X) * state.scale
+
+
+def test_cuts_are_those_that_the_weights_break():
+    """Four groups of a 5-cycle at one half: every partition has at most two of them."""
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    master = Master(distances(X))
+    master.add([np.array(pair) for pair in [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]])
+    master.unbox()
+    master.solve()
+    assert master.weights == pytest.approx(0.5)
+    assert sorted(master.violated(10)) == [(0, 1, 2), (3, 4, 5)]
+    master.cut([(0, 1, 2)])
+    assert master.meeting(0).tolist() == [0, 1, 2]
+    assert master.rows(np.array([0, 2])).tolist() == [0, 2, 6]
+    assert master.rows(np.array([0, 3])).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_degenerate_tables(k):
+    rng = np.random.default_rng(k)
+    for X in (np.full((20, 2), 0.1), np.repeat(rng.normal(size=(4, 2)), 5, axis=0)):
+        bound = columns(X, k, start(X, k), time_limit=5)
+        assert bound.sse == 0.0
+        assert bound.optimal
+        assert bound.information_loss == 0.0
+    both = rng.normal(size=(2 * k, 2))
+    assert columns(both, k, start(both, k)).sse == pytest.approx(exact(both, k).sse, rel=1e-6)
+
+
+def test_seeds_and_a_cell_of_2k_or_more_are_welcome():
+    X = np.random.default_rng(4).normal(size=(24, 2))
+    one = vr.Partition(np.zeros(24, np.int64), k=3)
+    bound = columns(X, 3, one, seeds=[start(X, 3)], time_limit=10)
+    assert bound.partition.sse(X) <= start(X, 3).sse(X)
+    assert bound.optimal
+
+
+def test_ctrl_c_passes():
+    X = np.random.default_rng(4).normal(size=(40, 2))
+
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        columns(X, 3, start(X, 3), progress=interrupt)
+
+
+def test_the_door():
+    X = np.random.default_rng(4).normal(size=(40, 2))
+    told = []
+    kinds = {kind: lower_bound(X, 3, kind=kind, time_limit=10, progress=told.append) for kind in
+             ("auto", "neighbours", "columns", "exact")}  # fmt: skip
+    assert [bound.kind for bound in kinds.values()] == ["columns", "neighbours", "columns", "exact"]
+    assert kinds["neighbours"].sse < kinds["columns"].sse
+    assert kinds["exact"].optimal
+    assert any(step.bound is not None for step in told)
+    given = start(X, 3)
+    assert lower_bound(X, 3, kind="neighbours", partition=given).partition == given
+    assert lower_bound(X, 3, time_limit=0, partition=given).sse >= kinds["neighbours"].sse * (1 - 1e-9)
+    assert lower_bound(X[:, :1], 3).kind == "exact"
+    assert lower_bound(X[:12], 3).kind == "exact"
+    assert lower_bound(X[:4], 3).partition.n_cells == 1
+    for wrong in ({"kind": "best"}, {"partition": vr.Partition([0, 0])}, {"time_limit": -1}):
+        with pytest.raises(vr.InputError):
+            lower_bound(X, 3, **wrong)
+    with pytest.raises(vr.GuaranteeError):
+        lower_bound(X, 3, partition=vr.Partition(np.arange(40) // 2))
+    with pytest.raises(vr.InputError, match="neighbours"):
+        lower_bound(np.zeros((7000, 2)), 3, kind="columns")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "k", "loss"), [("census", 3, 4.646), ("tarragona", 3, 13.85), ("eia", 3, 0.323)]
+)
+def test_reference_files(name, k, loss):
+    """The relaxation alone, stopped once it has what is known to be provable."""
+    X = vr.standardize(getattr(datasets, name)().to_numpy())
+
+    def enough(step):
+        if step.bound is not None and step.bound >= loss:
+            raise Stop
+
+    bound = columns(X, k, start(X, k), time_limit=60, progress=enough)
+    assert bound.information_loss >= loss * (1 - 1e-9)
+    assert bound.information_loss <= vr.information_loss(X, bound.partition)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from certify import oracles
+from voronym.certify.exact import distances
+from voronym.certify.pricing import Cuts, Pricer
+
+
+def cases(count):
+    rng = np.random.default_rng(3)
+    for number in range(count):
+        n = int(rng.integers(4, 10))
+        k, d = int(rng.integers(2, n // 2 + 1)), int(rng.integers(1, 4))
+        X = rng.normal(size=(n, d)) if number % 2 else rng.integers(0, 3, (n, d)).astype(float)
+        prices = rng.normal(0.3, 1.0, n) if number % 3 else np.full(n, 0.5)
+        triples = np.array([rng.permutation(n)[:3] for _ in range(number % 6)], np.int64).reshape(-1, 3)
+        penalties = np.floor(rng.random(len(triples)) * 2**20) / 2**20
+        yield X, k, prices, Cuts(triples, penalties), rng
+
+
+def reduced_costs(X, k, prices, cuts):
+    """The reduced cost of every group, by enumeration."""
+    for group, cost in oracles.groups(X, k):
+        fines = sum(
+            fine
+            for triple, fine in zip(cuts.triples.tolist(), cuts.penalties, strict=True)
+            if len(set(triple) & set(group)) >= 2
+        )
+        yield group, cost - prices[list(group)].sum() + fines
+
+
+def test_every_group_below_the_limit_is_found():
+    for X, k, prices, cuts, rng in cases(150):
+        limit = float(rng.choice([0.0, 0.5]))
+        wanted = {group: c for group, c in reduced_costs(X, k, prices, cuts) if c < limit - 1e-9}
+        found = Pricer(distances(X), k)(prices, limit=limit, most=1000, cuts=cuts)
+        got = {tuple(g.tolist()): c for g, c in zip(found.groups, found.costs, strict=True)}
+        assert len(got) == len(found.groups)
+        assert found.complete
+        assert found.all_found
+        for group, cost in wanted.items():
+            assert got[group] == pytest.approx(cost, abs=1e-9)
+        assert all(cost < limit for cost in got.values())
+
+
+def test_lower_bounds_are_the_least_of_each_anchor_and_stay_true_when_stopped():
+    for X, k, prices, cuts, rng in cases(150):
+        rank = np.argsort(np.argsort(-prices, kind="stable"), kind="stable")
+        least = np.zeros(len(X))
+        for group, cost in reduced_costs(X, k, prices, cuts):
+            anchor = min(group, key=lambda i: rank[i])
+            least[anchor] = min(least[anchor], cost)
+        pricer = Pricer(distances(X), k)
+        assert pricer(prices, cuts=cuts).lower == pytest.approx(least, abs=1e-9)
+        short = pricer(prices, cuts=cuts, budget=int(rng.integers(0, 6)))
+        assert (short.lower <= least + 1e-9).all()
+        late = pricer(prices, cuts=cuts, until=0.0)
+        assert not late.complete or not len(least[least < -1e-9])
+        assert (late.lower <= least + 1e-9).all()
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(150, 3))
+    D2 = distances(X)
+    prices = np.sort(D2, axis=1)[:, 1:4].sum(axis=1) / 5
+    one, four = (Pricer(D2, 3, threads=t)(prices, most=3, budget=50) for t in (1, 4))
+    assert one.nodes == four.nodes
+    assert np.array_equal(one.costs, four.costs)
+    assert np.array_equal(one.lower, four.lower)
+    assert [g.tolist() for g in one.groups] == [g.tolist() for g in four.groups]
+
+
+def test_the_best_of_several_come_first():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(40, 2))
+    D2 = distances(X)
+    prices = np.sort(D2, axis=1)[:, 1:3].sum(axis=1) / 3
+    every = Pricer(D2, 2)(prices, most=1000)
+    few = Pricer(D2, 2)(prices, most=2)
+    assert not few.all_found
+    assert few.lower == pytest.approx(every.lower)
+    assert set(np.round(few.costs, 12)) <= set(np.round(every.costs, 12))
+    assert np.isclose(few.costs.min(), every.costs.min())
+
+
+def test_no_price_no_group():
+    found = Pricer(distances(np.zeros((6, 1))), 2)(np.full(6, -1.0))
+    assert found.groups == []
+    assert (found.lower == 0.0).all()
