@@ -44,7 +44,7 @@ def anneal(
     time_limit: float | None = None,
     sweeps: float = 1000.0,
     candidates: int = 20,
-    jumps: float = 0.05,
+    jumps: float = 0.003,
     threads: int = 2,
 ) -> Partition:
     """Shift, swap and rotate records between neighbouring cells, uphill by chance and ever less so.
