@@ -106,16 +106,18 @@ def compare(
     sizes = [check_k(value, len(X)) for value in (k if isinstance(k, Sequence) else [k])]
     if not sizes:
         raise InputError("name at least one k to compare at")
+    rows, skipped = [], {}
     if methods is None:
-        several = X.shape[1] > 1
-        names = [
-            m.name
-            for m in registry.algorithms().values()
-            if m.name != "auto" and not (several and m.univariate)
-        ]
+        names = []
+        for method in registry.algorithms().values():
+            if method.name == "auto" or (method.univariate and X.shape[1] > 1):
+                continue
+            if method.practical is not None and len(X) > method.practical:
+                skipped[method.name] = f"takes long beyond {method.practical:,} records; name it to run it"
+            else:
+                names.append(method.name)
     else:
         names = [registry.get(name).name for name in methods]
-    rows, skipped = [], {}
     tasks = [(name, value) for value in sizes for name in names]
     for done, (name, value) in enumerate(tasks):
         tell(Step(f"{name}, k={value}", done / len(tasks)))

@@ -29,6 +29,7 @@ class Algorithm:
     reference: str
     univariate: bool = False
     max_size: Callable[[int], int] | None = None
+    practical: int | None = None
 
     @property
     def summary(self) -> str:
@@ -54,6 +55,7 @@ def algorithm(
     reference: str,
     univariate: bool = False,
     max_size: Callable[[int], int] | None = None,
+    practical: int | None = None,
 ) -> Callable[[Function], Function]:
     """Register a partitioning method.
 
@@ -67,12 +69,16 @@ def algorithm(
         Whether the method takes a single column only.
     max_size : callable, optional
         ``k -> largest cell`` where the method bounds its cells from above and n >= k allows it.
+    practical : int, optional
+        Number of records beyond which the method takes minutes: comparisons then leave it out unless asked.
     """
 
     def register(function: Function) -> Function:
         if name in _registry:
             raise InputError(f"a method called {name!r} is registered already")
-        _registry[name] = Algorithm(name, function, guarantee, cost, reference, univariate, max_size)
+        _registry[name] = Algorithm(
+            name, function, guarantee, cost, reference, univariate, max_size, practical
+        )
         return function
 
     return register

@@ -27,6 +27,7 @@ class _TimeUpError(Exception):
     cost="O(n²) distances at worst in a round of moves, some 30 to 400 rounds; memory O(n (d + k))",
     reference="Mortazavi, Jalili: A novel local search method for microaggregation, ISeCure 7 (2015)",
     max_size=lambda k: 2 * k - 1,
+    practical=5_000,
 )
 def icsm(
     X: NDArray[np.float64],

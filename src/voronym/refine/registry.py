@@ -42,7 +42,13 @@ _registry: dict[str, Refiner] = {}
 
 
 def refiner(
-    name: str, *, guarantee: str, cost: str, reference: str, max_size: Callable[[int], int] | None = None
+    name: str,
+    *,
+    guarantee: str,
+    cost: str,
+    reference: str,
+    max_size: Callable[[int], int] | None = None,
+    practical: int | None = None,
 ) -> Callable[[Function], Function]:
     """Register a refiner, and with it the partitioning method of the same name that starts from MDAV.
 
@@ -61,6 +67,7 @@ def refiner(
             cost=f"that of MDAV, then {cost}",
             reference=reference,
             max_size=max_size,
+            practical=practical,
         )(method)
         return function
 
