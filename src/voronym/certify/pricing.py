@@ -135,7 +135,7 @@ class Pricer:
                     raise
         a, s, q = np.nonzero(np.arange(most) < found[:, :, None])
         groups = [np.sort(sets[x, y, z, : k + y]) for x, y, z in zip(a, s, q, strict=True)]
-        each = np.zeros(n)
+        each = np.full(n, min(limit, 0.0))  # a record that is no anchor here may fall short by the limit
         each[anchors] = np.minimum(lower.min(axis=1, initial=0.0), 0.0)
         complete, all_found = not late and bool((spent < budget).all()), bool((found < most).all())
         return Priced(groups, values[a, s, q], each, int(spent.sum()), complete, all_found)
