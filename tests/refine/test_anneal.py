@@ -56,9 +56,9 @@ def test_the_same_seed_gives_the_same_partition_whatever_the_threads():
 def test_large_tables_go_in_blocks_and_the_threads_change_nothing():
     X = vr.datasets.gaussian(3 * BLOCK, 2, seed=2)
     start = start_of(X, 10)
-    runs = [vr.refine(X, start, method="anneal", seed=7, sweeps=30, threads=t) for t in (1, 2)]
+    runs = [vr.refine(X, start, method="anneal", seed=7, sweeps=400, threads=t) for t in (1, 2)]
     assert runs[0] == runs[1]
-    assert runs[0].sse(X) < 0.98 * start.sse(X)
+    assert runs[0].sse(X) < 0.95 * start.sse(X)
     assert runs[0].sizes.min() >= 10
 
 

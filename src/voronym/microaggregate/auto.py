@@ -18,8 +18,10 @@ from voronym.space import Space
 if TYPE_CHECKING:
     from voronym.certify import Bound
 
-QUICK = 200_000
-"""Records up to which the default polishes a little where no time was granted: a second or a few."""
+QUICK = 6_000
+"""Records up to which annealing pays within a second or a few."""
+MIDDLE = 100_000
+"""Records up to which a local search does."""
 COLUMNS = 5_000
 """Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
 LARGEST = 6
@@ -59,13 +61,14 @@ def solve(
 ) -> tuple[Partition, Bound | None]:
     """Return the best partition for the time granted, and the bound proven on the way, if any.
 
-    Without a time limit: MDAV and a short, repeatable annealing. With one: annealing until it is over, or,
+    Without a time limit: MDAV and a short, repeatable search. With one: annealing until it is over, or,
     for tables of a few thousand records and small k, annealing for a part of it and column generation after
     that, which proves a bound and often finds a better partition too. Ctrl-C ends the part that runs.
     """
     from voronym.certify import lower_bound  # these rooms look into this one for MDAV
     from voronym.certify.exact import exact
     from voronym.refine.anneal import anneal
+    from voronym.refine.exchange import exchange
 
     clock = perf_counter()
     if X.shape[1] == 1:
@@ -74,10 +77,10 @@ def solve(
             return proven.partition, proven
     start = registry.get("mdav").function(X, k, space=space, rng=rng, progress=share(progress, 0.0, 0.1))
     if time_limit is None:
-        if len(X) > QUICK:
+        if len(X) > MIDDLE:
             return start, None
-        sweeps = min(1000.0, 2e7 / len(X))
-        return anneal(X, k, start, rng=rng, progress=share(progress, 0.1, 1.0), sweeps=sweeps), None
+        search = anneal if len(X) <= QUICK else exchange
+        return search(X, k, start, rng=rng, progress=share(progress, 0.1, 1.0)), None
     left = max(0.0, time_limit - (perf_counter() - clock))
     if len(X) > COLUMNS or k > LARGEST:
         return anneal(X, k, start, rng=rng, progress=share(progress, 0.1, 1.0), time_limit=left), None

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from voronym import registry
 from voronym.errors import InputError
+from voronym.microaggregate._run import share
 from voronym.partition import Partition
-from voronym.progress import Progress, Step, silent
+from voronym.progress import Progress, Step, Stop, silent
 from voronym.refine.blocks import cut
 from voronym.refine.chain import Chain, run_all
+from voronym.refine.exchange import exchange
 from voronym.refine.registry import refiner
 from voronym.space import Euclidean
 
@@ -25,6 +27,8 @@ WARM = 0.3
 """First temperature of later rounds: hot enough for the borders, not so hot that the inside is undone."""
 CHAINS = 2
 """Runs over a table of a single block; the best counts."""
+POLISH = 0.15
+"""Share of the time for `exchange` after annealing, on a table of a single block."""
 
 
 @refiner(
@@ -54,8 +58,9 @@ def anneal(
     a chain over three cells; a small share dissolves a cell into its neighbours or founds a new one. It is
     accepted if the loss falls, else with probability ``exp(-rise / temperature)``.
 
-    Up to 6,000 records two chains run, and the better one counts. More are cut into blocks of whole cells,
-    annealed independently; the cut is drawn anew for every round, so a round costs O(n).
+    Up to 6,000 records two chains run; the better one goes through `exchange` for the last part of the work,
+    which finds what is left to gain among outliers. More records are cut into blocks of whole cells, annealed
+    independently; the cut is drawn anew for every round, so a round costs O(n).
 
     Parameters
     ----------
@@ -65,7 +70,7 @@ def anneal(
         Seconds of work. Without it the work is ``sweeps`` proposals a record, and the same seed gives the
         same partition, whatever the number of threads.
     sweeps : float
-        Proposals a record, where no time limit is given.
+        Proposals a record, where no time limit is given. Below 300 the search only goes downhill.
     candidates : int
         How many nearest neighbours a record may follow.
     jumps : float
@@ -93,12 +98,13 @@ def anneal(
     """
     if not 0.0 <= jumps <= 1.0 or candidates < 1 or sweeps <= 0 or threads < 1:
         raise InputError("anneal takes jumps from 0 to 1, sweeps above 0, candidates and threads from 1 on")
-    ends = None if time_limit is None else perf_counter() + time_limit
+    alone = len(X) <= BLOCK
+    begun = perf_counter()
+    ends = None if time_limit is None else begun + time_limit * (1.0 - POLISH if alone else 1.0)
     best = split_large(X, k, part)
     total = float(np.square(X - X.mean(axis=0)).sum())
     if best.n_cells == 1 or total == 0.0:
         return best
-    alone = len(X) <= BLOCK
     rounds = 1 if alone else ROUNDS
     least = best.sse(X)
     for turn in range(rounds):
@@ -122,15 +128,32 @@ def anneal(
             )
             for own in rows
         ]
-        tell = _teller(progress, chains, turn, rounds, least, total)
+        tell = _teller(
+            share(progress, 0.0, 1.0 - POLISH) if alone else progress, chains, turn, rounds, least, total
+        )
         stopped = run_all(chains, threads=threads, tell=tell)
         labels = min(chains, key=lambda chain: chain.least).best if alone else _join(chains, rows, len(X))
         found = Partition(labels, k=k)
         if found.sse(X) < least:
             best, least = found, found.sse(X)
         if stopped:
-            break
-    return best
+            return best
+    if not alone:
+        return best
+    left = None if time_limit is None else max(0.0, begun + time_limit - perf_counter())
+    kicks = None if left is not None else int(min(4 * len(X), 10_000) * sweeps / 1000)
+    try:
+        return exchange(
+            X,
+            k,
+            best,
+            rng=rng,
+            progress=share(progress, 1.0 - POLISH, 1.0),
+            time_limit=left,
+            iterations=kicks,
+        )
+    except (KeyboardInterrupt, Stop):
+        return best
 
 
 def _teller(
@@ -140,9 +163,9 @@ def _teller(
 
     def tell() -> None:
         gains = [chain.first - chain.least for chain in chains]
-        share = sum(chain.done for chain in chains) / len(chains)
+        done = sum(chain.done for chain in chains) / len(chains)
         loss = 100.0 * (sse - (max(gains) if rounds == 1 else sum(gains))) / total
-        progress(Step("anneal", min(1.0, (turn + share) / rounds), loss))
+        progress(Step("anneal", min(1.0, (turn + done) / rounds), loss))
 
     return tell
 

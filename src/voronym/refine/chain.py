@@ -18,6 +18,10 @@ from voronym.refine.blocks import neighbours
 
 SLICE = 100_000
 """Proposals between two looks at the clock: some 10 to 30 ms."""
+LEAST = 300
+"""Proposals a record below which annealing ends worse than it began."""
+SPEED = 5e6
+"""Proposals a second, roughly: to foresee what a budget of seconds is worth."""
 DESCENT, PILOT, FINISH = 0.02, 0.1, 0.05
 """Shares of the work for a first descent, for the pilot run, and for the last, greedy part."""
 
@@ -89,6 +93,9 @@ class Chain:
         self._moved = np.empty((2, 2 * self.k), np.int64)
         self._sse = self.first
         heat = schedule.temperatures(self.first / n, self._worst(), heat=self._heat)
+        if self._budget * (SPEED if self._timed else 1.0) < LEAST * n:
+            self._stay(0.0, 1.0, stop)  # too little work to cool down again: only downhill
+            return
         self._stay(0.0, DESCENT, stop)  # something to show before it gets hot
         losses = np.empty(len(heat))
         for step, (temperature, share) in enumerate(zip(heat, schedule.shares(heat), strict=True)):

@@ -59,9 +59,10 @@ def exchange(
         Perturbations; 0 is the local search alone. By default four for each record, 10,000 at most, or, with
         a time limit, as many as it allows.
 
-    Notes ----- The authors search all pairs of near cells from 4,000 starts; candidate lists, the
-    perturbations and the rule that accepts them are ours. A record is looked at again only when its cell or
-    a candidate changed.
+    Notes
+    -----
+    The authors search all pairs of near cells from 4,000 starts; candidate lists, the perturbations and the
+    rule that accepts them are ours. A record is looked at again only when its cell or a candidate changed.
 
     References
     ----------
