@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify.bound import Bound
-from voronym.certify.integer import LARGEST_POOL, dive, restricted
+from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.state import State
 from voronym.partition import Partition
 from voronym.progress import Progress, Stop, silent
@@ -25,8 +25,11 @@ WIDTH = 0.15
 CONVERGED = 1e-6
 """Relative gap between the restricted problem and the bound at which the relaxation counts as solved."""
 
-DIVES = 4
-"""Dives before each integer problem."""
+REGION = 400
+"""Records in the first regions that are improved by themselves."""
+
+POOL = 3000
+"""Groups in the first integer problem over the whole table."""
 
 CUTS = 150
 """Most cuts added at a time."""
@@ -134,29 +137,40 @@ def columns(
 
 
 def _search(state: State, rng: np.random.Generator) -> None:
-    """Relax and cut while it helps; then look for partitions, in ever larger sets of groups."""
-    early = state.started + 0.7 * (state.deadline - state.started)  # leave time for partitions
-    relax(state, until=early)
-    pool, greed, seconds = 3000, 1.0, 20.0
+    """Relax and cut while it helps; then look for partitions, in ever larger regions and sets of groups."""
+    limit = min(600.0, state.deadline - state.started)
+    tighten(state, until=state.started + 0.5 * limit)  # leave time for partitions
+    if not state.closed:
+        dive(state, rng, until=perf_counter() + 0.1 * limit)
+    size, pool, seconds = REGION, POOL, 20.0
     while state.left() > 0.0 and not state.closed:
-        before = state.bound
-        triples = state.master.violated(CUTS) if state.left() > 0.0 else []
-        if triples:
-            state.master.cut(triples)
-            relax(state, until=state.deadline)
-            if state.bound - before > 1e-5 * state.bound:
-                continue
-        for _ in range(DIVES):
-            if not dive(state, rng, greed=greed) and greed == 1.0:
-                greed = 0.6
+        if size < state.n:
+            if not regions(state, rng, max(5.0, 0.1 * limit), size=size):
+                size *= 2
+            continue
         better, ended = restricted(state, min(seconds, state.left()), pool=pool)
-        if not better:
-            if not ended:
-                seconds *= 2.0
-            elif pool < LARGEST_POOL:
-                pool *= 3
-            else:
-                return  # nothing left to try
-            if not ended and not np.isfinite(state.deadline) and seconds > 600.0:
-                return
-        relax(state, until=state.deadline)
+        if better or state.closed:
+            continue
+        if not ended:
+            seconds *= 2.0
+        elif pool < LARGEST_POOL:
+            pool *= 3
+        else:
+            return  # nothing left to try
+        if seconds > limit:
+            return
+        tighten(state, until=state.deadline)
+
+
+def tighten(state: State, *, until: float) -> None:
+    """Solve the relaxation, and again with cuts for as long as they raise the bound."""
+    relax(state, until=until)
+    while perf_counter() < until and not state.closed:
+        before = state.bound
+        triples = state.master.violated(CUTS)
+        if not triples:
+            return
+        state.master.cut(triples)
+        relax(state, until=until)
+        if state.bound - before < 1e-5 * state.bound:
+            return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ Integers = NDArray[np.int64]
 LARGEST_POOL = 100_000
 """Most groups in an integer problem."""
 
+TIRED = 6
+"""Regions in a row without a gain after which larger ones are tried."""
+
 
 def candidates(state: State, pool: int) -> tuple[list[Integers], bool]:
     """Return groups that a better partition could have, the likeliest ``pool``; and whether these are all.
@@ -25,9 +29,9 @@ def candidates(state: State, pool: int) -> tuple[list[Integers], bool]:
     its SSE minus the bound at most. So a group whose reduced cost is not below the gap is in no better one.
     """
     gap = (state.upper - state.bound) * (1.0 + 1e-9)
-    cuts = state.cuts(np.pad(state.fines, (0, len(state.master.triples) - len(state.fines))))
     room = 4e8 / (state.n * state.k * 16 * state.k)  # bytes for the groups of all anchors and sizes
     most = int(max(4, min(room, 64 if pool < 10_000 else 512)))
+    cuts = state.cuts(state.padded())
     priced = state.pricer(state.center, limit=gap, budget=100_000, most=most, cuts=cuts, until=state.deadline)
     likely = np.argsort(priced.costs, kind="stable")[:pool]
     everything = priced.complete and priced.all_found and len(priced.costs) <= pool
@@ -40,19 +44,37 @@ def restricted(state: State, seconds: float, *, pool: int) -> tuple[bool, bool]:
     The cuts go along. Where the groups are all that a better partition could have, the end of the search is
     the proof that the best is optimal. Returns whether the best became better, and whether the search ended.
     """
-    import highspy
-
     found, everything = candidates(state, pool)
     cells = [np.sort(cell) for cell in state.partition.cells()]
+    taken, ended = choose(state, cells, found, np.arange(state.n), seconds)
+    better = bool(taken) and state.offer(taken)
+    if everything and ended:
+        state.settle()
+    return better, ended
+
+
+def choose(
+    state: State, cells: list[Integers], found: list[Integers], records: Integers, seconds: float
+) -> tuple[list[Integers], bool]:
+    """Partition ``records`` into groups among ``cells``, a partition of them to start from, and ``found``.
+
+    Minimises the SSE by branch and bound. Returns the groups, none where there is no answer in time, and
+    whether the search ended.
+    """
+    import highspy
+
     groups = list({group.tobytes(): group for group in [*cells, *found]}.values())
-    rows = [state.master.rows(group) for group in groups]
-    n, count, height = state.n, len(groups), state.n + len(state.master.triples)
+    whole = len(records) == state.n
+    place = np.full(state.n, -1, np.int64)
+    place[records] = np.arange(len(records))
+    rows = [state.master.rows(group) if whole else place[group] for group in groups]
+    count, height = len(groups), len(records) + (len(state.master.triples) if whole else 0)
     solver = new_solver()
     options = {"presolve": "on", "solver": "choose", "mip_rel_gap": 0.0, "mip_abs_gap": 1e-9}
     for name, value in options.items():
         solver.setOptionValue(name, value)
     solver.setOptionValue("time_limit", max(seconds, 0.1))
-    least = np.where(np.arange(height) < n, 1.0, -highspy.kHighsInf)
+    least = np.where(np.arange(height) < len(records), 1.0, -highspy.kHighsInf)
     nothing = np.zeros(height, np.int32), np.empty(0, np.int32), np.empty(0)
     solver.addRows(height, least, np.ones(height), 0, *nothing)
     sizes = np.array([len(r) for r in rows])
@@ -68,12 +90,64 @@ def restricted(state: State, seconds: float, *, pool: int) -> tuple[bool, bool]:
     run(solver, state)
     values = np.array(solver.getSolution().col_value)
     taken = [groups[s] for s in np.flatnonzero(values > 0.5)] if len(values) else []
-    whole = bool(taken) and bool((np.bincount(np.concatenate(taken), minlength=n) == 1).all())
-    better = whole and state.offer(taken)
+    covered = np.sort(np.concatenate(taken)) if taken else np.empty(0, np.int64)
     ended = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    if everything and ended:
-        state.settle()
-    return better, ended
+    return (taken if np.array_equal(covered, np.sort(records)) else []), ended
+
+
+def regions(state: State, rng: np.random.Generator, seconds: float, *, size: int) -> bool:
+    """Improve the best partition where it is worst, a region at a time; say whether that still pays.
+
+    The reduced costs of its cells add up to the gap at least: they say where there is something to gain. A
+    cell is drawn by them, its neighbours join up to ``size`` records, and the groups inside whose reduced
+    cost is below those of the region's cells together go into a small integer problem, the likeliest ones.
+    It pays no longer after `TIRED` regions in a row without a gain.
+    """
+    until = min(state.deadline, perf_counter() + seconds)
+    failures = 0
+    tired: dict[int, int] = {}
+    fines = state.padded()
+    triples = np.array(state.master.triples, np.int64).reshape(-1, 3)
+    while perf_counter() < until and failures < TIRED and not state.closed:
+        cells = [np.sort(cell) for cell in state.partition.cells()]
+        worth = np.array([group_cost(state.D2, cell) - state.center[cell].sum() for cell in cells])
+        labels = state.partition.labels[triples]
+        a, b, c = labels.T if len(labels) else np.empty((3, 0), np.int64)
+        twice = np.where((a == b) | (a == c), a, np.where(b == c, b, -1))
+        np.add.at(worth, twice[twice >= 0], fines[twice >= 0])
+        draw = np.maximum(worth, 0.0) / (1.0 + np.array([tired.get(int(cell[0]), 0) for cell in cells])) ** 2
+        if draw.sum() <= 0.0:
+            return False
+        first = cells[int(rng.choice(len(cells), p=draw / draw.sum()))]
+        near = np.argsort(state.D2[first].min(axis=0), kind="stable")
+        order = list(dict.fromkeys(state.partition.labels[near].tolist()))
+        total, inside = 0, list[int]()
+        for label in order:
+            total += len(cells[label])
+            if inside and total > size:
+                break
+            inside.append(label)
+        tired[int(first[0])] = tired.get(int(first[0]), 0) + 1
+        old = [cells[label] for label in inside]
+        records = np.sort(np.concatenate(old))
+        free = np.zeros(state.n, bool)
+        free[records] = True
+        open_fines = fines[(free[triples].sum(axis=1) >= 2) & ~np.isin(twice, inside)].sum()
+        limit = float(worth[inside].sum() + open_fines) * (1.0 + 1e-9)
+        prices = np.where(free, state.center, -1e15)
+        priced = state.pricer(
+            prices, limit=limit, budget=1000, most=16, cuts=state.cuts(fines), until=state.deadline
+        )
+        likely = np.argsort(priced.costs, kind="stable")[: 5 * size]
+        taken, _ = choose(state, old, [priced.groups[s] for s in likely], records, min(5.0, state.left()))
+        state.tell("improve regions")
+        rest = [cells[label] for label in range(len(cells)) if label not in inside]
+        if taken and state.offer([*rest, *taken]):
+            failures = 0
+            tired.clear()
+        else:
+            failures += 1
+    return failures < TIRED
 
 
 def run(solver: Any, state: State) -> None:
@@ -98,17 +172,14 @@ def run(solver: Any, state: State) -> None:
             stop = True
 
 
-def dive(state: State, rng: np.random.Generator, *, greed: float = 1.0, budget: int = 3000) -> bool:
-    """Fix the groups that the relaxation likes best, price again for the rest, repeat; say whether it paid.
-
-    ``greed`` below 1 draws the group to fix among those of nearly the largest weight, so that dives differ.
-    """
+def dive(state: State, rng: np.random.Generator, *, until: float, budget: int = 3000) -> bool:
+    """Fix the groups that the relaxation likes best, price again for the rest, repeat; say if it paid."""
     master = state.master
     free = np.ones(state.n, bool)
     fixed: list[int] = []
     master.unbox()
     try:
-        while free.any() and state.left() > 0.0:
+        while free.any() and perf_counter() < until:
             for _ in range(3):
                 master.solve(state.left())
                 prices, fines = state.mix(0.0)
@@ -128,7 +199,7 @@ def dive(state: State, rng: np.random.Generator, *, greed: float = 1.0, budget: 
             top = float(weights.max())
             taken = np.flatnonzero(weights > 0.999)
             if len(taken) == 0:
-                near = np.flatnonzero(weights >= greed * top)
+                near = np.flatnonzero(weights >= top - 1e-9)
                 taken = near[[int(rng.integers(len(near)))]] if top > 0.0 else near[:0]
             if len(taken) == 0:
                 return False

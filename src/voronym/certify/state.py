@@ -110,14 +110,16 @@ class State:
         """Return the master's cuts with these penalties."""
         return Cuts(np.array(self.master.triples, np.int64).reshape(-1, 3), penalties)
 
+    def padded(self) -> Floats:
+        """Return the penalties of the best proof, 0 for the cuts that came later."""
+        return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
+
     def mix(self, share: float) -> tuple[Floats, Floats]:
         """Return prices and penalties between the master's and, to a share, the best feasible ones.
 
         Penalties are rounded to multiples of 2^-20: sums of them are then exact, in any order.
         """
-        fines = np.zeros(len(self.master.triples))
-        fines[: len(self.fines)] = self.fines
-        fines = share * fines + (1.0 - share) * self.master.penalties
+        fines = share * self.padded() + (1.0 - share) * self.master.penalties
         prices = share * self.center + (1.0 - share) * self.master.prices
         return prices, np.floor(fines * 2.0**20) / 2.0**20
 
