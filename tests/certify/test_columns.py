@@ -197,3 +197,36 @@ def test_reference_files(name, k, loss):
     bound = columns(X, k, start(X, k), time_limit=60, progress=enough)
     assert bound.information_loss >= loss * (1 - 1e-9)
     assert bound.information_loss <= vr.information_loss(X, bound.partition)
+
+
+def test_regions_and_dives_find_better_partitions(monkeypatch):
+    """In small regions and a small pool the same optimum is found."""
+    X = np.random.default_rng(6).normal(size=(90, 3))
+    best = exact(X, 3, time_limit=30)
+    assert best.optimal
+    monkeypatch.setattr("voronym.certify.columns.REGION", 20)
+    monkeypatch.setattr("voronym.certify.columns.POOL", 50)
+    stages = set()
+    bound = columns(X, 3, start(X, 3), time_limit=30, progress=lambda step: stages.add(step.stage))
+    assert {"price groups", "dive", "improve regions"} <= stages
+    assert bound.partition.sse(X) < 1.01 * best.partition.sse(X)
+    assert bound.sse <= best.partition.sse(X)
+    if bound.optimal:
+        assert bound.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-6)
+
+
+@pytest.mark.parametrize("stage", ["dive", "improve regions", "choose groups"])
+def test_stopped_while_it_looks_for_partitions(stage):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(500, 6))
+    seen = []
+
+    def stop(step):
+        seen.append(step.stage)
+        if step.stage == stage:
+            raise Stop
+
+    bound = columns(X, 3, start(X, 3), time_limit=30, progress=stop)
+    assert seen[-1] == stage or stage not in seen
+    assert bound.seconds < 25
+    assert neighbours(X, 3).sse < bound.sse <= bound.partition.sse(X)
