@@ -261,3 +261,24 @@ def test_threads_do_not_disturb_each_other_or_the_warnings_of_the_process():
         assert warnings.showwarning is shown
         assert warnings.filters == filters
     assert {r._evidence.partition for r in made} == {made[0]._evidence.partition}
+
+
+def test_the_gap_is_said_where_it_is_known():
+    assert 0 < release().gap < 1000
+    tiny = vr.anonymize(
+        pl.DataFrame({"a": [1.0, 2.0, 5.0, 6.0, 9.0], "b": [0.0, 1.0, 0.0, 3.0, 1.0]}), keys=["a", "b"], k=2
+    )
+    assert tiny.gap == pytest.approx(0.0, abs=1e-6)
+    assert vr.anonymize(patients(100), keys=["sex"], drop_undeclared=True, k=5).gap == 0.0
+    with pytest.warns(OneCellWarning):
+        assert release(patients(7)).gap == 0.0
+
+
+def test_options_of_the_default_method_are_checked():
+    with pytest.raises(vr.InputError, match="'auto' has no option 'gamma'"):
+        release(options={"gamma": 1})
+
+
+def test_the_time_limit_reaches_the_method():
+    granted = release(time_limit=2.0)
+    assert granted.information_loss <= release(method="mdav").information_loss

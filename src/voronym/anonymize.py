@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voronym import registry
 from voronym.errors import GuaranteeError, InputError, SchemaError
 from voronym.microaggregate.auto import solve
-from voronym.microaggregate.front import check_k, check_seed, one_cell_note, partition
+from voronym.microaggregate.front import check_k, check_options, check_seed, one_cell_note, partition
 from voronym.privacy import Model
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
@@ -147,6 +147,7 @@ def anonymize(
         extra["time_limit"] = recipe.time_limit
     if (single := one_cell_note(len(X), recipe.k)) is not None:
         notes.append(single)
+    check_options(chosen, extra)
     bound = None
     if recipe.method == "auto" and single is None:  # the same work, with what it proved
         part, bound = solve(

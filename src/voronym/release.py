@@ -28,6 +28,9 @@ from voronym.table.write import WriteReceipt, write
 _CHEAP = 100_000
 """Records up to which a gap is worth the search for every record's nearest neighbours."""
 
+_FEW = 16
+"""Records up to which the optimum is a matter of milliseconds."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -117,8 +120,10 @@ class Release:
         if self._evidence is None:
             return None
         X, part, bound = self._evidence.X, self._evidence.partition, self._evidence.bound
+        if len(X) < 2 * self.recipe.k or self.information_loss < 1e-10:  # type: ignore[operator]
+            return 0.0  # a single cell is all there can be; or nothing but rounding is lost
         if bound is None and len(X) <= _CHEAP:
-            bound = lower_bound(X, self.recipe.k, kind="neighbours")
+            bound = lower_bound(X, self.recipe.k, kind="auto" if len(X) <= _FEW else "neighbours")
         gap = None if bound is None else bound.gap(part.sse(X))
         return gap if gap is not None and np.isfinite(gap) else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from voronym._kernels import kernel
 
 
@@ -29,7 +31,7 @@ def best_cells(pairs, sizes, k, best, choice, first, last):
     subset, solved before. Cells of 2k or more need not be looked at.
     """
     for subset in range(first, last):
-        best[subset] = 1e300
+        best[subset] = np.inf
         choice[subset] = 0
         lowest = subset & -subset
         others = subset ^ lowest

@@ -47,7 +47,8 @@ class Bound:
     kind : str
         How it was proven: "neighbours", "columns" or "exact".
     optimal : bool
-        Whether ``partition`` attains the bound, up to rounding: no partition is better.
+        Whether ``partition`` attains the bound: no partition is better, up to rounding or, where an integer
+        programme ended the proof, by more than some hundred-thousandths.
     seconds : float
         Time taken.
     partition : Partition, optional
@@ -80,6 +81,10 @@ class Bound:
         """
         if not sse >= 0.0:
             raise InputError("a sum of squares is not negative")
+        if sse < self.sse * (1.0 - 1e-9):
+            raise InputError(
+                "this sum of squares is below the bound: it is of other records or of smaller cells"
+            )
         if self.sse > 0.0:
             return max(0.0, 100.0 * (sse - self.sse) / self.sse)
         return 0.0 if sse == 0.0 else float("inf")

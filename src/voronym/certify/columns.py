@@ -90,8 +90,9 @@ def columns(
     all, on the groups with two or three of some three records. Dives and the integer problem over the
     likeliest groups give partitions; where those groups are all that a better one could have, the optimum.
 
-    Guarantee: the bound is true whenever the work is stopped, by time or by a progress callback that raises
-    `voronym.progress.Stop`. Cost: memory 8 n^2 bytes; time grows steeply with k, and k = 10 is hard already.
+    Guarantee: the bound is true whenever the work is stopped, by time, by Ctrl-C or by a progress
+    callback that raises `voronym.progress.Stop`. Cost: memory 8 n^2 bytes; time grows steeply with k, and
+    k = 10 is hard already.
 
     Parameters
     ----------
@@ -130,8 +131,12 @@ def columns(
     try:
         for start in seeds:
             state.add_partition(start)
-        _search(state, np.random.default_rng(seed))
-    except Stop:
+        rng = np.random.default_rng(seed)
+        _search(state, rng)
+        while state.drifted and state.left() > 0.0:
+            state = state.rescaled()
+            _search(state, rng)
+    except (KeyboardInterrupt, Stop):
         pass
     return state.result()
 
@@ -143,7 +148,7 @@ def _search(state: State, rng: np.random.Generator) -> None:
     if not state.closed:
         dive(state, rng, until=perf_counter() + 0.1 * limit)
     size, pool, seconds = REGION, POOL, 20.0
-    while state.left() > 0.0 and not state.closed:
+    while state.left() > 0.0 and not state.closed and not state.drifted:
         if size < state.n:
             if not regions(state, rng, max(5.0, 0.1 * limit), size=size):
                 size *= 2
@@ -153,12 +158,12 @@ def _search(state: State, rng: np.random.Generator) -> None:
             continue
         if not ended:
             seconds *= 2.0
+            if seconds > limit:
+                return
         elif pool < LARGEST_POOL:
             pool *= 3
         else:
             return  # nothing left to try
-        if seconds > limit:
-            return
         tighten(state, until=state.deadline)
 
 

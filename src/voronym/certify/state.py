@@ -19,6 +19,9 @@ from voronym.progress import Progress, Step
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+DRIFTED = 0.05
+"""Scaled SSE a record below which the scale, chosen for 1, is too small for the solver's tolerances."""
+
 CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: rounding is what is left."""
 
@@ -51,6 +54,7 @@ class State:
         self.center = self.pricer.near[:, k - 1] / (2 * k)  # the bound by neighbours: a feasible dual
         self.fines = np.empty(0)
         self.settled = False
+        self.floor = 0.0  # proven before, in the units of the data
         self.bound = 0.0
         self.prove(self.center, np.zeros(self.n), np.empty(0))
         self.add_partition(part)
@@ -68,10 +72,25 @@ class State:
     def settle(self) -> None:
         """Take the best partition as optimal: the search of all groups that a better one can have has ended.
 
-        That search works to the tolerances of its solver: a millionth of the gap that it closed is left open.
+        That search works to absolute tolerances of its solver, a millionth in rows and costs. Ten times that
+        is left open for every record; and where the costs have become so small that the tolerances may hide
+        them, the search proves nothing.
         """
-        self.bound += max(0.0, (self.upper - self.bound) * (1.0 - 1e-6))
-        self.settled = True
+        if not self.drifted:
+            self.bound = max(self.bound, self.upper - 1e-5 * self.n)
+            self.settled = True
+
+    def rescaled(self) -> State:
+        """Return a new start from the best partition, with a scale that fits it; what is proven stays so."""
+        state = State(self.X, self.k, self.partition, time_limit=self.limit, progress=self.progress)
+        state.started, state.deadline = self.started, self.deadline
+        state.floor = max(self.floor, self.bound / self.scale)
+        return state
+
+    @property
+    def drifted(self) -> bool:
+        """Whether the best partition became so much better that costs want another scale."""
+        return 0.0 < self.upper < DRIFTED * self.n and self.bound < self.upper
 
     def left(self) -> float:
         """Return the seconds that remain."""
@@ -132,10 +151,14 @@ class State:
         return priced
 
     def offer(self, groups: Iterable[Integers]) -> bool:
-        """Take a partition into groups if it is better than the best; say whether it was."""
+        """Take a partition into groups if it is one, and better than the best; say whether it was."""
         labels = np.full(self.n, -1, np.int64)
+        covered = 0
         for cell, group in enumerate(groups):
             labels[group] = cell
+            covered += len(group)
+        if covered != self.n or labels.min() < 0:
+            return False  # a solver's answer within its tolerances may overlap
         return self.add_partition(Partition(labels, k=self.k))
 
     def add_partition(self, part: Partition) -> bool:
@@ -150,6 +173,6 @@ class State:
 
     def result(self, kind: str = "columns") -> Bound:
         """Return what is proven and what is found."""
-        sse = shave(min(self.bound / self.scale, self.sse))
+        sse = shave(min(max(self.floor, self.bound / self.scale), self.sse))
         seconds = perf_counter() - self.started
         return Bound(sse, percent(self.X, sse), self.k, self.n, kind, self.closed, seconds, self.partition)

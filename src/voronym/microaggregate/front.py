@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from numbers import Integral
 
 import numpy as np
@@ -103,10 +104,7 @@ def partition(
     rng = check_seed(seed)
     if chosen.univariate and points.shape[1] != 1:
         raise InputError(f"method {method!r} takes one column, X has {points.shape[1]}; try 'mdav' or 'auto'")
-    unknown = sorted(set(options) - set(chosen.options))
-    if unknown:
-        known = ", ".join(chosen.options) or "none"
-        raise InputError(f"method {method!r} has no option {', '.join(map(repr, unknown))}; it has: {known}")
+    check_options(chosen, options)
     if len(points) < 2 * k:
         return Partition(np.zeros(len(points), np.int64), k=k)
     part = chosen.function(
@@ -157,6 +155,15 @@ def check_k(k: object, n: int) -> int:
     if k > n:
         raise InputError(f"k={k} is more than the {n} records there are: no cell can have that many")
     return k
+
+
+def check_options(chosen: registry.Algorithm, options: Mapping[str, object]) -> None:
+    """Refuse options that the method does not have."""
+    unknown = sorted(set(options) - set(chosen.options))
+    if unknown:
+        known = ", ".join(chosen.options) or "none"
+        said = ", ".join(map(repr, unknown))
+        raise InputError(f"method {chosen.name!r} has no option {said}; it has: {known}")
 
 
 def check_seed(seed: object) -> np.random.Generator:

@@ -109,7 +109,7 @@ def anneal(
     least = best.sse(X)
     for turn in range(rounds):
         blocks = cut(best.centroids(X), best.sizes, records=BLOCK, rng=rng)
-        rows = [np.flatnonzero(np.isin(best.labels, block)) for block in blocks] * (CHAINS if alone else 1)
+        rows = _rows(best, blocks) * (CHAINS if alone else 1)
         unit = sweeps / rounds  # work for each record: proposals, or seconds
         if ends is not None:
             seconds = max(0.0, ends - perf_counter()) / (rounds - turn)
@@ -168,6 +168,14 @@ def _teller(
         progress(Step("anneal", min(1.0, (turn + done) / rounds), loss))
 
     return tell
+
+
+def _rows(part: Partition, blocks: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """Return the records of each block of cells, ascending."""
+    block_of = np.empty(part.n_cells, np.int64)
+    for number, block in enumerate(blocks):
+        block_of[block] = number
+    return Partition(block_of[part.labels]).cells()
 
 
 def _join(chains: list[Chain], rows: list[NDArray[np.int64]], n: int) -> NDArray[np.int64]:

@@ -75,9 +75,10 @@ class Chain:
 
     def run(self, stop: Event) -> None:
         """Work until the budget is spent or ``stop`` is set; ``best`` is the best partition seen."""
-        if self.first <= 0.0 or stop.is_set():
-            return
         n, d = self.X.shape
+        clock = perf_counter()
+        if schedule.COLD * self.first / n <= 0.0 or stop.is_set():
+            return
         most = n // self.k
         self._points = np.ascontiguousarray(self.X - self.X.mean(axis=0))
         self._near = neighbours(self._points, self._candidates)
@@ -92,6 +93,8 @@ class Chain:
         )
         self._moved = np.empty((2, 2 * self.k), np.int64)
         self._sse = self.first
+        if self._timed:
+            self._spent = perf_counter() - clock  # looking for neighbours is part of the work
         heat = schedule.temperatures(self.first / n, self._worst(), heat=self._heat)
         if self._budget * (SPEED if self._timed else 1.0) < LEAST * n:
             self._stay(0.0, 1.0, stop)  # too little work to cool down again: only downhill
@@ -138,8 +141,10 @@ class Chain:
             self._speed = proposals / max(seconds, 1e-6)
             self._spent += seconds if self._timed else proposals
             if self._sse < self.least:
-                self.least = self._sse
-                self.best = self._cells.label.copy()
+                found = Partition(self._cells.label.copy())
+                self._sse = found.sse(self._points)  # anew: differences of large sums lose digits
+                if self._sse < self.least:
+                    self.least, self.best = self._sse, found.labels
 
 
 def run_all(chains: Sequence[Chain], *, threads: int, tell: Callable[[], None]) -> bool:
