@@ -52,7 +52,7 @@ def lower_bound(
         A good partition, if you have one: it shortens the work, and the bound's own partition is no worse.
     kind : str
         "neighbours": O(n log n), any number of records, some 60 to 80 % of the optimum. "columns": column
-        generation, up to 6,000 records and small k, usually within 1 % of it. "exact": one column, or few
+        generation, up to 6,000 records and small k, usually within a few percent. "exact": one column, or few
         records; it says by ``optimal`` whether the time was enough. "auto": the best that fits.
     seed : int
         For random choices.
