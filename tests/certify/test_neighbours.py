@@ -68,18 +68,3 @@ def test_reference_files(name, losses):
     X = vr.standardize(getattr(datasets, name)().to_numpy())
     found = [neighbours(X, k).information_loss for k in (2, 3, 4, 5, 6, 10)]
     assert found == pytest.approx(losses, abs=6e-4 if losses[0] > 1 else 6e-5)
-
-
-def test_no_bound_is_above_a_partition_in_ten_thousand_trials():
-    rng = np.random.default_rng(1)
-    for trial in range(10_000):
-        k = int(rng.integers(2, 5))
-        cells = int(rng.integers(1, 4))
-        sizes = rng.integers(k, 2 * k + 2, cells)
-        labels = np.repeat(np.arange(cells), sizes)
-        spread = 10.0 ** rng.integers(-3, 4)
-        X = rng.standard_normal((len(labels), 2)) + spread * rng.standard_normal((cells, 2))[labels]
-        if trial % 4 == 0:
-            X = np.round(X)  # ties and equal records
-        sse = sum(((X[labels == c] - X[labels == c].mean(0)) ** 2).sum() for c in range(cells))
-        assert neighbours(X, k).sse <= sse * (1 + 1e-12) + 1e-20

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
+from voronym.microaggregate._cells import split_large
 from voronym.progress import Stop
 from voronym.refine import blocks, schedule
-from voronym.refine.anneal import BLOCK, split_large
+from voronym.refine.anneal import BLOCK
 
 
 def start_of(X, k):
@@ -73,7 +74,7 @@ def test_the_time_limit_is_kept():
 def test_large_cells_are_split_first():
     X = vr.datasets.gaussian(100, 2, seed=3)
     whole = vr.Partition(np.zeros(100, int))
-    split = split_large(X, 4, whole)
+    split = split_large(X, 4, whole.labels)
     assert split.sizes.max() <= 7
     better = vr.refine(X, whole, k=4, method="anneal", sweeps=50)
     assert better.sizes.max() <= 7

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym import registry
 from voronym._kernels import dissolve as kernels
 from voronym.microaggregate._run import in_pieces
 from voronym.microaggregate.vmdav import attach_leftovers
 from voronym.partition import Partition
 from voronym.progress import Progress, silent
+from voronym.space import Euclidean
 
 __all__ = ["attach_leftovers", "by_falling_loss", "dissolve_cells", "split_large"]
 
@@ -64,10 +66,20 @@ def dissolve_cells(
     return found if found.sse(X) <= part.sse(X) else part  # rounding may favour what was given
 
 
+def by_mdav(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MDAV."""
+    method = registry.get("mdav").function
+    return method(X, k, space=Euclidean(), rng=np.random.default_rng(0), progress=progress).labels
+
+
 def split_large(
-    X: NDArray[np.float64], k: int, labels: NDArray[np.int64], partition: Partitioner, progress: Progress
+    X: NDArray[np.float64],
+    k: int,
+    labels: NDArray[np.int64],
+    partition: Partitioner = by_mdav,
+    progress: Progress = silent,
 ) -> Partition:
-    """Split every cell of 2k records or more by another method, which keeps k to 2k-1."""
+    """Split every cell of 2k records or more by a method that keeps k to 2k-1; that never adds loss."""
     part = Partition(labels, k=k)
     new, cells = part.labels.copy(), part.n_cells
     large = np.flatnonzero(part.sizes >= 2 * k)

@@ -8,16 +8,15 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import registry
 from voronym.errors import InputError
+from voronym.microaggregate._cells import split_large
 from voronym.microaggregate._run import share
 from voronym.partition import Partition
-from voronym.progress import Progress, Step, Stop, silent
+from voronym.progress import Progress, Step, Stop
 from voronym.refine.blocks import cut
 from voronym.refine.chain import Chain, run_all
 from voronym.refine.exchange import exchange
 from voronym.refine.registry import refiner
-from voronym.space import Euclidean
 
 BLOCK = 6_000
 """Records annealed together: what the chain touches at random fits a core's cache."""
@@ -101,7 +100,7 @@ def anneal(
     alone = len(X) <= BLOCK
     begun = perf_counter()
     ends = None if time_limit is None else begun + time_limit * (1.0 - POLISH if alone else 1.0)
-    best = split_large(X, k, part)
+    best = split_large(X, k, part.labels)
     total = float(np.square(X - X.mean(axis=0)).sum())
     if best.n_cells == 1 or total == 0.0:
         return best
@@ -186,16 +185,3 @@ def _join(chains: list[Chain], rows: list[NDArray[np.int64]], n: int) -> NDArray
         labels[own] = chain.best + top
         top += int(chain.best.max()) + 1
     return labels
-
-
-def split_large(X: NDArray[np.float64], k: int, part: Partition) -> Partition:
-    """Return the partition with cells of 2k records or more split by MDAV, which never adds loss."""
-    labels = part.labels.copy()
-    top = part.n_cells
-    for cell in (cell for cell in part.cells() if len(cell) >= 2 * k):
-        inner = registry.get("mdav").function(
-            np.ascontiguousarray(X[cell]), k, space=Euclidean(), rng=np.random.default_rng(0), progress=silent
-        )
-        labels[cell] = top + inner.labels
-        top += inner.n_cells
-    return Partition(labels, k=k)

@@ -7,12 +7,11 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import registry
 from voronym._kernels import moves as kernels
 from voronym.errors import InputError
+from voronym.microaggregate._cells import split_large
 from voronym.partition import Partition
-from voronym.progress import Progress, Step, silent
-from voronym.space import Euclidean
+from voronym.progress import Progress, Step
 
 
 class Work:
@@ -34,7 +33,7 @@ class Work:
         n, d = X.shape
         room = max(n // k, 1)
         self.cells = kernels.Cells(
-            divided(self.points, k, labels),
+            split_large(self.points, k, labels).labels.copy(),
             np.empty(n, np.int64),
             np.zeros((room, 2 * k), np.int64),
             np.empty(room, np.int64),
@@ -53,19 +52,6 @@ class Work:
     def loss(self) -> float:
         """Information loss, in percent."""
         return 100.0 * self.squares / self.total if self.total > 0.0 else 0.0
-
-
-def divided(X: NDArray[np.float64], k: int, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return labels 0..m-1 where every cell of 2k records or more is divided by MDAV."""
-    out = Partition(labels).labels.copy()
-    sizes = np.bincount(out)
-    for cell in np.flatnonzero(sizes >= 2 * k):
-        rows = np.flatnonzero(out == cell)
-        part = registry.get("mdav").function(
-            X[rows], k, space=Euclidean(), rng=np.random.default_rng(0), progress=silent
-        )
-        out[rows[part.labels > 0]] = out.max() + part.labels[part.labels > 0]
-    return out
 
 
 class Clock:
