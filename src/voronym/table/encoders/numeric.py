@@ -44,6 +44,7 @@ class Numeric:
             self.mean, self.std = float(offsets.mean()), float(offsets.std())
         if self.low == self.high:
             self.std = 0.0  # not the noise of a mean that misses the constant by a bit
+        self.places = _places(values) if self.form == "float" else None
         if self.form == "decimal":
             present = [
                 value for value in series.to_list() if isinstance(value, Decimal) and value.is_finite()
@@ -92,7 +93,11 @@ class Numeric:
         elif self.form in ("date", "datetime"):
             rule = "as a time on a line, standardised; published as the mean, at the column's own resolution"
         else:
-            whole = ", rounded to a whole number" if self.form == "integer" else ""
+            whole = ", rounded to a whole number" if self.form == "integer" or self.places == 0 else ""
+            if self.places:
+                whole = (
+                    f", rounded to {self.places} decimals" if self.places > 1 else ", rounded to one decimal"
+                )
             rule = f"standardised; published as the mean{whole}"
         return f"{self.columns[0]}: {self.kind}, {rule}{self.absence.describe()}"
 
@@ -101,7 +106,10 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
     """Return offsets as values of the column: rounded to its resolution, inside its range, without -0.0."""
     low, high = encoder.low, encoder.high
     if encoder.form in ("float", "empty"):
-        return _tidy(offsets + low, low, high)
+        values = _tidy(offsets + low, low, high)
+        return (
+            values if encoder.places is None else np.clip(np.round(values, encoder.places), low, high) + 0.0
+        )
     if encoder.form == "decimal":
         least, most = encoder.decimals
         exact = (least + Decimal(value) for value in offsets.tolist())
@@ -115,6 +123,16 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
     digits = 14 - len(str(span))  # a float has no more: what is beyond is noise (nanoseconds over years)
     values = [int(low) + min(max(round(round(value), digits), 0), span) for value in offsets.tolist()]
     return np.array(values, dtype=np.int64 if high < 2**63 else np.uint64)
+
+
+def _places(values: NDArray[Any]) -> int | None:
+    """Return how many decimals all values have, up to 4; None where some have more.
+
+    A mean with more decimals than anybody's value stands out, and tells the sum of the cell to the last digit.
+    """
+    if len(values) == 0 or np.abs(values).max() >= 1e9:
+        return None
+    return next((p for p in range(5) if np.array_equal(np.round(values, p), values)), None)
 
 
 def _tidy(values: Array, low: float, high: float) -> Array:
