@@ -24,10 +24,11 @@ MIDDLE = 100_000
 """Records up to which a local search does."""
 COLUMNS = 5_000
 """Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
-LARGEST = 6
-"""Largest k for column generation: the number of groups to price grows steeply with k."""
-SEARCH = 0.3
-"""Share of the time for annealing, where column generation follows."""
+SMALL, LARGEST = 6, 12
+"""Largest k for which column generation finds better partitions, and for which it proves a useful bound: the
+number of groups to price grows steeply with k."""
+SEARCH, MOSTLY = 0.3, 0.75
+"""Shares of the time for annealing before column generation, for small k and for larger."""
 
 
 @algorithm(
@@ -84,7 +85,8 @@ def solve(
     left = max(0.0, time_limit - (perf_counter() - clock))
     if len(X) > COLUMNS or k > LARGEST:
         return anneal(X, k, start, rng=rng, progress=share(progress, 0.1, 1.0), time_limit=left), None
-    best = anneal(X, k, start, rng=rng, progress=share(progress, 0.1, SEARCH), time_limit=SEARCH * left)
+    part = SEARCH if k <= SMALL else MOSTLY
+    best = anneal(X, k, start, rng=rng, progress=share(progress, 0.1, part), time_limit=part * left)
     left = max(0.0, time_limit - (perf_counter() - clock))
     try:
         bound = lower_bound(
@@ -94,7 +96,7 @@ def solve(
             partition=best,
             time_limit=left,
             seed=int(rng.integers(2**31)),
-            progress=share(progress, SEARCH, 1.0),
+            progress=share(progress, part, 1.0),
         )
     except (KeyboardInterrupt, Stop):
         return best, None

@@ -106,10 +106,10 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
     """Return offsets as values of the column: rounded to its resolution, inside its range, without -0.0."""
     low, high = encoder.low, encoder.high
     if encoder.form in ("float", "empty"):
-        values = _tidy(offsets + low, low, high)
-        return (
-            values if encoder.places is None else np.clip(np.round(values, encoder.places), low, high) + 0.0
-        )
+        means = _tidy(offsets + low, low, high)
+        if encoder.places is not None:
+            means = np.clip(np.round(means, encoder.places), low, high) + 0.0
+        return means
     if encoder.form == "decimal":
         least, most = encoder.decimals
         exact = (least + Decimal(value) for value in offsets.tolist())
@@ -128,7 +128,7 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
 def _places(values: NDArray[Any]) -> int | None:
     """Return how many decimals all values have, up to 4; None where some have more.
 
-    A mean with more decimals than anybody's value stands out, and tells the sum of the cell to the last digit.
+    A mean with more decimals than anybody's value tells the sum of the cell to the last digit.
     """
     if len(values) == 0 or np.abs(values).max() >= 1e9:
         return None
