@@ -327,3 +327,20 @@ def test_factorize_sorts_so_that_libraries_agree(library: str) -> None:
     assert (codes.tolist(), values) == ([1, 0, -1, 1], ["a", "b"])
     codes, values = factorize(frame["i"])
     assert (codes.tolist(), values) == ([2, 0, 1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_published_means_have_the_decimals_of_their_column(library):
+    columns = {
+        "one": [60.1, 60.2, 60.2, 71.0],
+        "whole": [1.0, 2.0, 2.0, None],
+        "many": [0.123456, 1.0, 2.0, 3.0],
+    }
+    table = pl.DataFrame(columns) if library == "polars" else pd.DataFrame(columns)
+    schema = Schema.build(table, keys=list(columns))
+    codec = Codec.fit(table, schema)
+    X = codec.encode(table)
+    row = codec.decode(X[:3].mean(axis=0, keepdims=True)).rows()[0]
+    assert row[:2] == (60.2, 2.0)
+    assert row[2] == pytest.approx(3.123456 / 3, rel=1e-9)
+    assert any("one decimal" in text for text in codec.describe())
