@@ -282,3 +282,11 @@ def test_report_file_appears_whole_or_not_at_all(release, tmp_path, monkeypatch)
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
     with pytest.raises(WriteError, match="cannot write"):
         write_report(release, tmp_path / "absent" / "r.html")
+
+
+def test_a_comparison_at_one_k_has_bars_and_no_lines():
+    row = {"method": "mdav", "loss": 5.7, "linkage": 0.2, "seconds": 0.1, "cells": 360, "largest": 5}
+    one = render_comparison([{**row, "k": 3}, {**row, "k": 3, "method": "md"}])
+    assert "Information loss at k = 3" in one
+    assert "One bar for each of 2 methods" in one
+    assert "One line for each of 1 methods" in render_comparison([{**row, "k": 3}, {**row, "k": 5}])

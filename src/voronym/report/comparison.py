@@ -63,19 +63,29 @@ def _loss(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Section 
         return None
     levels = sorted({int(r["k"]) for r in rows})
     losses = {(clean(r["method"]), int(r["k"])): _number(r.get("loss")) for r in rows}
-    drawing = figures.lines(
-        series,
-        title="Information loss against k",
-        desc=f"One line for each of {len(series)} methods; the table has the figures.",
-        x_name="k",
-        y_name="information loss, %",
-    )
+    title = "Information loss against k" if len(levels) > 1 else f"Information loss at k = {levels[0]}"
+    if len(levels) > 1:
+        drawing = figures.lines(
+            series,
+            title=title,
+            desc=f"One line for each of {len(series)} methods; the table has the figures.",
+            x_name="k",
+            y_name="information loss, %",
+        )
+    else:  # lines need two places
+        drawing = figures.loss_bars(
+            list(series),
+            [pairs[0][1] for pairs in series.values()],
+            total=None,
+            title=title,
+            desc=f"One bar for each of {len(series)} methods; the table has the figures.",
+        )
     table = Table.of(
         ("method", *(f"k = {k}" for k in levels)),
         [(m, *(_loss_text(losses.get((m, k))) for k in levels)) for m in series],
     )
     lead = "The share of the keys’ variance that is gone. Lower is better; a larger k costs more."
-    return Section("loss", "Information loss against k", lead, (Block(figure=svg(drawing), table=table),))
+    return Section("loss", title, lead, (Block(figure=svg(drawing), table=table),))
 
 
 def _map(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> Section | None:
