@@ -43,6 +43,7 @@ docs: install    ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
 bench: install   ## speed, memory and loss, as ratios against a baseline in the same run
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:           ## remove what the other commands made

@@ -1,0 +1,1 @@
+"""The privacy-distortion function, and the randomised rules that reach it."""

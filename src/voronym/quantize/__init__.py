@@ -1,0 +1,1 @@
+"""Probability-constrained quantization: cells of prescribed sizes, each with one additive cost."""

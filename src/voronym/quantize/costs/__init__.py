@@ -1,0 +1,1 @@
+"""Costs per cell that give the cells their prescribed sizes."""

@@ -1,0 +1,1 @@
+"""Mixed records in metric spaces: push outliers back into the crowd, then flatten or shuffle."""
