@@ -1,10 +1,25 @@
 """Spaces: a cost between records, and the centroid that minimises it.
 
-A distance never travels without its centroid. `base` has the protocol, `euclidean` the squared distance and
-its mean.
+A distance never travels without its centroid. `base` has the protocol; `euclidean` the squared distance and
+its mean; `mahalanobis` the same under a matrix; `manhattan` the sum of absolute differences and its median;
+`sphere` places on the globe and the direction of their mean.
+
+That the cells of a quantizer are convex is proven for the squared Euclidean distance, and follows for
+`Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.
 """
 
 from voronym.space.base import Space
 from voronym.space.euclidean import Euclidean
+from voronym.space.mahalanobis import Mahalanobis
+from voronym.space.manhattan import Manhattan
+from voronym.space.sphere import Sphere
 
-__all__ = ["Euclidean", "Space"]
+SPACES: dict[str, type] = {
+    "euclidean": Euclidean,
+    "mahalanobis": Mahalanobis,
+    "manhattan": Manhattan,
+    "sphere": Sphere,
+}
+"""Spaces that can be named in a file. What builds one again, beside its name, is in ``parameters()``."""
+
+__all__ = ["SPACES", "Euclidean", "Mahalanobis", "Manhattan", "Space", "Sphere"]

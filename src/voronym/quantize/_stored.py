@@ -1,0 +1,118 @@
+"""Quantizers as files: one JSON object, described in `voronym.quantize.quantizer.Quantizer`."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym import space as spaces
+from voronym.errors import InputError, ReadError, WriteError
+from voronym.space import Space
+
+FORMAT = "voronym-quantizer"
+VERSION = 1
+KEYS = ("format", "version", "space", "centroids", "costs")
+
+
+def save(path: Path, centroids: NDArray[np.float64], costs: NDArray[np.float64], space: Space) -> None:
+    """Write the file under a temporary name in the same folder, then rename it."""
+    if type(space) is not spaces.SPACES.get(space.name):
+        raise InputError(
+            f"a quantizer over the space {space.name!r} cannot be saved; "
+            f"there are: {', '.join(spaces.SPACES)}"
+        )
+    parameters = space.parameters() if hasattr(space, "parameters") else {}
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "space": {"name": space.name, **parameters},
+        "centroids": centroids.tolist(),
+        "costs": costs.tolist(),
+    }
+    text = json.dumps(content, allow_nan=False, indent=1) + "\n"
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    except OSError as error:
+        raise WriteError(f"the quantizer could not be written to {path}: {error.strerror}") from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
+    """Return centroids, costs and space of a file, or say why it is no quantizer."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ReadError(f"no quantizer can be read from {path}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no quantizer: it is not text") from None
+    try:
+        content = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} is no quantizer: it is not JSON, or has NaN or infinity") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{path} is no quantizer: its format is not {FORMAT!r}")
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise InputError(
+            f"{path} is a quantizer of format version {version!r:.20}; this program reads {VERSION}"
+        )
+    if set(content) != set(KEYS):
+        odd = sorted(set(content) ^ set(KEYS))
+        raise InputError(f"{path} is no quantizer: keys are missing or unknown: {', '.join(odd)}")
+    centroids = _array(path, "centroids", content["centroids"], 2)
+    costs = _array(path, "costs", content["costs"], 1)
+    if len(centroids) != len(costs):
+        raise InputError(f"{path} is no quantizer: {len(centroids)} centroids, {len(costs)} costs")
+    return centroids, costs, _space(path, content["space"], centroids.shape[1])
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(name)
+
+
+def _array(path: Path, what: str, values: Any, dimensions: int) -> NDArray[np.float64]:
+    rows = values if dimensions == 2 else [values]
+    if not (isinstance(rows, list) and rows and all(isinstance(row, list) and row for row in rows)):
+        raise InputError(f"{path} is no quantizer: {what} must be a list{' of lists' * (dimensions == 2)}")
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise InputError(f"{path} is no quantizer: the rows of {what} differ in length")
+    if any(type(value) not in (int, float) for row in rows for value in row):
+        raise InputError(f"{path} is no quantizer: {what} must be numbers")
+    try:
+        array = np.array(values, dtype=np.float64)
+    except OverflowError:
+        array = np.array([np.inf])
+    if not np.isfinite(array).all():
+        raise InputError(f"{path} is no quantizer: {what} must be finite")
+    return array
+
+
+def _space(path: Path, described: Any, d: int) -> Space:
+    if not isinstance(described, dict) or not isinstance(described.get("name"), str):
+        raise InputError(f"{path} is no quantizer: its space has no name")
+    name = described["name"]
+    if name not in spaces.SPACES:
+        raise InputError(
+            f"{path} is over a space that is not known here, {name!r:.40}; "
+            f"there are: {', '.join(spaces.SPACES)}"
+        )
+    parameters = {key: value for key, value in described.items() if key != "name"}
+    try:
+        space: Space = spaces.SPACES[name](**parameters)
+        space.cost(np.eye(1, d), np.eye(1, d))
+    except (TypeError, ValueError, KeyError) as error:
+        raise InputError(f"{path} is no quantizer: the parameters of its space do not fit") from error
+    return space
