@@ -1,0 +1,179 @@
+"""What every cost solver is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError
+
+Sizes = ArrayLike | tuple[ArrayLike, ArrayLike]
+"""Exact sizes, shape (m,), or the pair ``(low, high)`` of bounds on them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Points assigned to cells, and the costs that explain it.
+
+    Point x belongs to a cell q that minimises ``d(x, centroid_q) + costs_q``. For exact sizes the costs are
+    shifted so that the least is 0. For bounds ``low <= size <= high`` a cell strictly between its bounds has
+    cost 0, a cell at its upper bound may have a positive cost, a cell at its lower bound a negative one.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The cell of each point.
+    costs : array, shape (m,)
+        One additive cost per cell.
+    sizes : array of int, shape (m,)
+        How many points each cell has.
+    cost : float
+        Sum of ``d(x, centroid of its cell)``, what the assignment costs.
+    gap : float
+        ``cost`` less the dual value of ``costs``, 0 or more but for rounding: no assignment that keeps the
+        sizes asked for costs less than ``cost - gap``. Where ``exact`` is false the sizes may differ
+        from those asked for, and the gap with them, even in sign.
+    exact : bool
+        Whether the sizes are met exactly and the gap is rounding.
+    iterations : int
+        What the solver counts: its document says what.
+    solver : str
+        Its name.
+    """
+
+    labels: NDArray[np.int64]
+    costs: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    cost: float
+    gap: float
+    exact: bool
+    iterations: int
+    solver: str
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.costs, self.sizes):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else "approximate"
+        return (
+            f"Assignment({len(self.labels)} points to {len(self.sizes)} cells of {self.sizes.min()}.."
+            f"{self.sizes.max()}, cost {self.cost:.6g}, {how}, gap {self.gap:.2g}, by {self.solver})"
+        )
+
+
+def check_centroids(centroids: ArrayLike, d: int) -> NDArray[np.float64]:
+    """Return centroids as an (m, d) float64 array in C order, or say what is wrong with them."""
+    try:
+        C = np.array(centroids, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError("centroids must be numbers, as many in every row") from None
+    if C.ndim == 1 and d == 1:
+        C = np.ascontiguousarray(C[:, None])
+    if C.ndim != 2 or C.shape[1] != d or len(C) == 0:
+        raise InputError(
+            f"centroids must have shape (cells, {d}), as the points do; got {np.shape(centroids)}"
+        )
+    bad = int((~np.isfinite(C)).any(axis=1).sum())
+    if bad:
+        raise InputError(f"{bad} of {len(C)} centroids have missing or infinite values")
+    return C
+
+
+def check_sizes(sizes: Any, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return lower and upper bounds of the cells' sizes that n points can meet, or say why they cannot.
+
+    Examples
+    --------
+    >>> low, high = check_sizes([2, 3], 5, 2)
+    >>> low.tolist(), high.tolist()
+    ([2, 3], [2, 3])
+    >>> check_sizes(([2, 2], [3, 3]), 7, 2)
+    Traceback (most recent call last):
+    ...
+    voronym.errors.InputError: the upper bounds allow 6 points in all, there are 7: raise them
+    """
+    if isinstance(sizes, tuple) and len(sizes) == 2 and all(np.ndim(side) == 1 for side in sizes):
+        low, high = _whole(sizes[0], m, "lower bounds"), _whole(sizes[1], m, "upper bounds")
+        wrong = int((low > high).sum())
+        if wrong:
+            raise InputError(f"{wrong} of {m} cells have a lower bound above their upper bound")
+        if low.sum() > n:
+            raise InputError(f"the lower bounds ask for {low.sum()} points in all, there are {n}: lower them")
+        if high.sum() < n:
+            raise InputError(f"the upper bounds allow {high.sum()} points in all, there are {n}: raise them")
+        return low, high
+    exact = _whole(sizes, m, "sizes")
+    if exact.sum() != n:
+        raise InputError(f"the sizes sum to {exact.sum()}, there are {n} points: they must be equal")
+    return exact, exact
+
+
+def _whole(sizes: ArrayLike, m: int, what: str) -> NDArray[np.int64]:
+    try:
+        given = np.asarray(sizes, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be whole numbers, one per cell") from None
+    if given.shape != (m,):
+        raise InputError(f"{what} must be {m} whole numbers, one per cell; got shape {given.shape}")
+    if not np.isfinite(given).all() or (given != np.rint(given)).any():
+        raise InputError(f"{what} must be whole numbers")
+    if (given < 0).any():
+        raise InputError(f"{int((given < 0).sum())} of {m} {what} are negative")
+    return given.astype(np.int64)
+
+
+def check_start(start: ArrayLike | None, m: int) -> NDArray[np.float64]:
+    """Return the costs to start from: zeros where none are given."""
+    if start is None:
+        return np.zeros(m)
+    costs = np.array(start, dtype=np.float64)
+    if costs.shape != (m,) or not np.isfinite(costs).all():
+        raise InputError(f"start must be {m} finite costs, one per cell; got shape {costs.shape}")
+    return costs
+
+
+def check_cells(cells: object, n: int) -> int:
+    """Return a number of cells between 1 and n, or say why it cannot be."""
+    if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < 1:
+        raise InputError(f"cells must be a whole number, 1 or more, not {cells!r}")
+    if cells > n:
+        raise InputError(f"{cells} cells are more than the {n} points there are")
+    return int(cells)
+
+
+def equal_sizes(n: int, cells: int) -> NDArray[np.int64]:
+    """Return sizes that sum to n and differ by one at most, the larger first.
+
+    Examples
+    --------
+    >>> equal_sizes(8, 3).tolist()
+    [3, 3, 2]
+    """
+    return np.full(cells, n // cells) + (np.arange(cells) < n % cells)
+
+
+def round_sizes(probabilities: Sequence[float] | NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Return whole sizes that sum to n, nearest to ``n * probabilities`` by largest remainders.
+
+    Examples
+    --------
+    >>> round_sizes([0.5, 0.3, 0.2], 9).tolist()
+    [4, 3, 2]
+    """
+    given = np.asarray(probabilities, dtype=np.float64)
+    if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all():
+        raise InputError("probabilities must be a vector of finite numbers, one per cell")
+    if (given < 0).any():
+        raise InputError(f"{int((given < 0).sum())} of {len(given)} probabilities are negative")
+    if abs(given.sum() - 1.0) > 1e-6:
+        raise InputError(f"the probabilities sum to {given.sum():.8g}, not to 1: divide them by their sum")
+    share = given / given.sum() * n
+    sizes = np.floor(share + 1e-9).astype(np.int64)
+    rest = n - int(sizes.sum())
+    sizes[np.argsort(sizes - share, kind="stable")[:rest]] += 1
+    return sizes
