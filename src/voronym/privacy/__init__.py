@@ -1,24 +1,43 @@
 """Privacy models: what a table promises, measured on the table itself.
 
-``base``         `Finding`, the `Model` protocol, the registry and the parser of ``"k-anonymity=5"``
-``classes``      records that share all their keys: the count that every model starts from
-``k_anonymity``  `KAnonymity`
+``base``           `Finding`, the `Model` protocol, the registry and the parser of ``"k-anonymity=5"``
+``classes``        records that share all their keys: the count that every model starts from
+``k_anonymity``    `KAnonymity`
+``cells``          a confidential column as `Levels`; `Judge`, how enforcement sees a model
+``distances``      between the distribution in a cell and that in the table; ``taxonomy`` for one of them
+``confidential``   what the models of confidential columns share: every class, the worst of them
+``p_sensitive``    `PSensitive`: p different values
+``t_closeness``    `TCloseness`: distributed about as in the table
+``text``           the text forms of models
 
 A new model is one class under ``@register("its-name")``. From then on ``parse_model("its-name=0.2")`` builds
 it, and `voronym.measure` and the command line know it.
 """
 
 from voronym.privacy.base import Finding, Model, models, parse_model, register
+from voronym.privacy.cells import CellJudge, Judge, Levels, levels
 from voronym.privacy.classes import Classes, equivalence_classes
 from voronym.privacy.k_anonymity import KAnonymity
+from voronym.privacy.p_sensitive import PSensitive
+from voronym.privacy.t_closeness import TCloseness
+from voronym.privacy.taxonomy import Taxonomy
+from voronym.privacy.text import split_models
 
 __all__ = [
+    "CellJudge",
     "Classes",
     "Finding",
+    "Judge",
     "KAnonymity",
+    "Levels",
     "Model",
+    "PSensitive",
+    "TCloseness",
+    "Taxonomy",
     "equivalence_classes",
+    "levels",
     "models",
     "parse_model",
     "register",
+    "split_models",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -45,6 +46,8 @@ class Finding:
         The places furthest from the requirement, as counts. Never a person's values.
     detail : dict
         Further figures, JSON-able.
+    about : str
+        A few words on what the value is, such as the column; printed behind it.
 
     Examples
     --------
@@ -58,23 +61,35 @@ class Finding:
     holds: bool
     worst: tuple[dict[str, object], ...] = ()
     detail: dict[str, object] = field(default_factory=dict)
+    about: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as plain, JSON-able types."""
+        """Return the finding as plain, JSON-able types. JSON has no infinity: such a measure is None."""
         return {
             "model": self.model,
-            "value": self.value,
+            "value": _finite(self.value),
             "required": self.required,
             "holds": self.holds,
-            "worst": [dict(place) for place in self.worst],
-            "detail": dict(self.detail),
+            "worst": [_finite(place) for place in self.worst],
+            "detail": _finite(self.detail),
         }
 
     def __str__(self) -> str:
+        value = "infinite" if math.isinf(self.value) else f"{self.value:g}"
+        about = f" ({self.about})" if self.about else ""
         if self.required is None:
-            return f"{self.model}: {self.value:g}"
+            return f"{self.model}: {value}{about}"
         verdict = "holds" if self.holds else "does not hold"
-        return f"{self.model}: {self.value:g}, required {self.required:g}: {verdict}"
+        return f"{self.model}: {value}{about}, required {self.required:g}: {verdict}"
+
+
+def _finite(data: Any) -> Any:
+    """Return the data with None for every float that is not finite."""
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 @runtime_checkable

@@ -1,0 +1,156 @@
+"""What the models of confidential columns share: which columns, every class, the worst of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.errors import InputError
+from voronym.privacy.base import Finding, Roles
+from voronym.privacy.cells import CellJudge, Floats, Levels, levels
+from voronym.privacy.classes import Classes, check_columns, equivalence_classes
+
+_WORST = 5
+
+
+class ConfidentialModel:
+    """A model that looks at confidential columns, class by class.
+
+    A subclass is a frozen dataclass with a field ``column`` and offers `judge`. It applies to the column
+    named, or to every confidential column; the finding is that of the worst one.
+    """
+
+    column: str | None
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        raise NotImplementedError
+
+    @property
+    def required(self) -> float | None:
+        """What is asked of every class."""
+        raise NotImplementedError
+
+    def judge(self, levels: Levels) -> CellJudge:
+        """Return what measures the cells of a partition of one column."""
+        raise NotImplementedError
+
+    def judges(self, frame: nw.DataFrame[Any], schema: Roles) -> tuple[CellJudge, ...]:
+        """Return a judge for every column that the model is about."""
+        return tuple(self.judge(column) for column in self.levels(frame, schema))
+
+    def levels(self, frame: nw.DataFrame[Any], schema: Roles) -> tuple[Levels, ...]:
+        """Return the columns that the model is about, as levels; kinds and orders are the schema's."""
+        return tuple(_levels(frame, schema, name) for name in self._columns(frame, schema))
+
+    def _columns(self, frame: nw.DataFrame[Any], schema: Roles) -> Sequence[str]:
+        if self.column is not None:
+            check_columns(frame, [self.column], f"column of {self.name}")
+            return [self.column]
+        if not schema.confidential:
+            raise InputError(
+                f"{self.name} needs a confidential column and none is named; "
+                "name the columns that an attacker wants to learn"
+            )
+        check_columns(frame, schema.confidential, "confidential")
+        return schema.confidential
+
+    def measure(self, frame: nw.DataFrame[Any], schema: Roles) -> Finding:
+        """Measure every class of the table, for each column; O(n log n) per column.
+
+        ``worst`` lists the classes furthest from the requirement by size and value; where nothing was asked,
+        the worst of all. ``detail`` has the figures of each column.
+        """
+        judges = self.judges(frame, schema)
+        classes = equivalence_classes(frame, schema.keys)
+        found = [judge.values(classes.labels, len(classes.sizes)) for judge in judges]
+        totals = [_total(judge, values) for judge, values in zip(judges, found, strict=True)]
+        at_most = judges[0].at_most
+        # Ties go to the first column, in the order of the schema.
+        worst = int(np.argmax(totals) if at_most else np.argmin(totals))
+        columns = {
+            judge.levels.column: self.describe(judge, classes, values)
+            for judge, values in zip(judges, found, strict=True)
+        }
+        detail: dict[str, object] = {
+            "column": judges[worst].levels.column,
+            "records": int(classes.sizes.sum()),
+            "classes": len(classes.sizes),
+            "k": int(classes.sizes.min()),
+            "keys": list(schema.keys),
+            "columns": columns,
+        }
+        return Finding(
+            self.name,
+            totals[worst],
+            self.required,
+            all(_all_hold(judge, values) for judge, values in zip(judges, found, strict=True)),
+            _places(judges, classes, found),
+            detail,
+            self.about(judges[worst]),
+        )
+
+    def about(self, judge: CellJudge) -> str:
+        """Return a few words on what the value is, for the printed finding."""
+        return judge.levels.column
+
+    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+        """Return the figures of one column, JSON-able."""
+        below = np.zeros(len(values), bool) if judge.additive else ~np.asarray(judge.holds(values), bool)
+        out: dict[str, object] = {
+            "value": _total(judge, values),
+            "holds": _all_hold(judge, values),
+            "levels": judge.levels.size,
+            "missing": int(judge.total[-1]) if judge.levels.missing else 0,
+            "discretisation": judge.levels.how,
+        }
+        if not judge.additive:
+            out["classes_failing"] = int(below.sum())
+            out["records_failing"] = int(classes.sizes[below].sum())
+            out["mean"] = float(classes.sizes @ values / classes.sizes.sum())
+        return out
+
+
+def _levels(frame: nw.DataFrame[Any], schema: Roles, name: str) -> Levels:
+    """Return a column as levels, of the schema's kind where the schema knows kinds."""
+    known: Any = schema
+    if hasattr(schema, "__getitem__") and name in known:
+        column = known[name]
+        return levels(frame, name, kind=column.kind, order=column.categories)
+    return levels(frame, name)
+
+
+def _total(judge: CellJudge, values: Floats) -> float:
+    if judge.additive:
+        return float(values.sum())
+    return float(values.max() if judge.at_most else values.min())
+
+
+def _all_hold(judge: CellJudge, values: Floats) -> bool:
+    return bool(np.all(judge.holds(values)))
+
+
+def _places(
+    judges: Sequence[CellJudge], classes: Classes, found: Sequence[Floats]
+) -> tuple[dict[str, object], ...]:
+    """Return the worst classes over all columns: column, size and value, and nothing that a person has."""
+    rows = []
+    for order, (judge, values) in enumerate(zip(judges, found, strict=True)):
+        if judge.required is not None:
+            far = np.asarray(judge.severity(values))
+            bad = np.flatnonzero(far > 0)
+        else:
+            far = values if judge.at_most else -values
+            bad = np.arange(len(values))
+        # Size breaks ties, never the position, which depends on the order of the rows.
+        first = bad[np.lexsort((classes.sizes[bad], -far[bad]))][:_WORST]
+        rows += [(-float(far[i]), order, int(classes.sizes[i]), float(values[i])) for i in first]
+    rows.sort()
+    return tuple(
+        {"column": judges[order].levels.column, "size": size, "value": value}
+        for _, order, size, value in rows[:_WORST]
+    )
