@@ -7,7 +7,10 @@
 ``distances``      between the distribution in a cell and that in the table; ``taxonomy`` for one of them
 ``confidential``   what the models of confidential columns share: every class, the worst of them
 ``p_sensitive``    `PSensitive`: p different values
+``l_diversity``    `LDiversity`: l well represented values
 ``t_closeness``    `TCloseness`: distributed about as in the table
+``delta_disclosure``    `DeltaDisclosure`: no value much more or less likely
+``mutual_information``  `MutualInformation`: what the keys tell on average; estimates in ``information``
 ``text``           the text forms of models
 
 A new model is one class under ``@register("its-name")``. From then on ``parse_model("its-name=0.2")`` builds
@@ -17,7 +20,10 @@ it, and `voronym.measure` and the command line know it.
 from voronym.privacy.base import Finding, Model, models, parse_model, register
 from voronym.privacy.cells import CellJudge, Judge, Levels, levels
 from voronym.privacy.classes import Classes, equivalence_classes
+from voronym.privacy.delta_disclosure import DeltaDisclosure
 from voronym.privacy.k_anonymity import KAnonymity
+from voronym.privacy.l_diversity import LDiversity
+from voronym.privacy.mutual_information import MutualInformation
 from voronym.privacy.p_sensitive import PSensitive
 from voronym.privacy.t_closeness import TCloseness
 from voronym.privacy.taxonomy import Taxonomy
@@ -26,11 +32,14 @@ from voronym.privacy.text import split_models
 __all__ = [
     "CellJudge",
     "Classes",
+    "DeltaDisclosure",
     "Finding",
     "Judge",
     "KAnonymity",
+    "LDiversity",
     "Levels",
     "Model",
+    "MutualInformation",
     "PSensitive",
     "TCloseness",
     "Taxonomy",

@@ -48,6 +48,8 @@ class Finding:
         Further figures, JSON-able.
     about : str
         A few words on what the value is, such as the column; printed behind it.
+    strict : bool
+        Whether the requirement itself is refused: the value must be below it.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Finding:
     worst: tuple[dict[str, object], ...] = ()
     detail: dict[str, object] = field(default_factory=dict)
     about: str = ""
+    strict: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the finding as plain, JSON-able types. JSON has no infinity: such a measure is None."""
@@ -79,8 +82,9 @@ class Finding:
         about = f" ({self.about})" if self.about else ""
         if self.required is None:
             return f"{self.model}: {value}{about}"
+        limit = f"{'below ' if self.strict else ''}{self.required:g}"
         verdict = "holds" if self.holds else "does not hold"
-        return f"{self.model}: {value}{about}, required {self.required:g}: {verdict}"
+        return f"{self.model}: {value}{about}, required {limit}: {verdict}"
 
 
 def _finite(data: Any) -> Any:

@@ -92,6 +92,7 @@ class ConfidentialModel:
             _places(judges, classes, found),
             detail,
             self.about(judges[worst]),
+            judges[worst].strict,
         )
 
     def about(self, judge: CellJudge) -> str:

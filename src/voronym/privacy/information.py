@@ -1,0 +1,113 @@
+"""Estimates of mutual information from counts: plug-in, corrected, by chance, and how sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, ndtri
+
+from voronym.privacy.cells import Floats, Ints, Levels, Runs
+from voronym.privacy.distances import kullback_leibler, ratio
+
+_TERMS = 20_000_000
+
+
+def contributions(runs: Runs, levels: Levels, *, unit: float = 1.0) -> Floats:
+    """Return (size / n) KL(p || q) of each cell, in nats divided by ``unit``; the sum is I(W; cell)."""
+    return np.asarray(kullback_leibler(runs, levels) * (runs.sizes / (levels.n * unit)))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known about I(W; class), in nats.
+
+    Parameters
+    ----------
+    plug_in : float
+        The mutual information of the counts as they are.
+    corrected : float
+        Miller and Madow's: each entropy of I = H(W) + H(C) - H(W, C) is raised by its number of non-empty
+        levels less 1, over 2n, which takes (pairs - levels - classes + 1) / 2n away; at least 0. Right to
+        the first order in 1/n; too little where classes hold a few records only.
+    low, high : float
+        Confidence interval around ``corrected``: asymptotic normal, with the variance of
+        ln p(w, c) / (p(w) p(c)) over the records. For records drawn from a population; it fails near 0,
+        and is too narrow where classes hold a few records only.
+    confidence : float
+        Coverage of the interval.
+    chance : float or None
+        The expected plug-in value if the same confidential values were dealt out to the same classes at
+        random: what smallness of the classes alone shows. Exact (hypergeometric). None where it costs too
+        much.
+    entropy : float
+        H(W): the most that could be learned.
+    """
+
+    plug_in: float
+    corrected: float
+    low: float
+    high: float
+    confidence: float
+    chance: float | None
+    entropy: float
+
+
+def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimate:
+    """Estimate I(W; cell) from counts."""
+    n = levels.n
+    share = runs.count / n
+    score = np.log(ratio(runs, levels))
+    plug_in = float(contributions(runs, levels).sum())
+    excess = (len(runs.cell) - levels.size - len(runs.occupied) + 1) / (2 * n)
+    q = levels.counts / n
+    entropy = max(0.0, float(-(q * np.log(q)).sum()))
+    corrected = min(max(0.0, plug_in - excess), entropy)
+    spread = max(0.0, float(share @ np.square(score)) - plug_in**2)
+    half = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(spread / n))
+    return Estimate(
+        plug_in,
+        corrected,
+        max(0.0, corrected - half),
+        min(entropy, corrected + half),
+        confidence,
+        expected_by_chance(runs.sizes[runs.occupied], levels.counts),
+        entropy,
+    )
+
+
+def expected_by_chance(sizes: Ints, counts: Ints) -> float | None:
+    """Return the mean plug-in mutual information over all ways to deal the values out to the classes.
+
+    A class of s records gets X of the q records of a level, X hypergeometric; the expectation of
+    (X / n) ln(n X / (s q)) is summed over classes and levels. Equal sizes and equal counts are done once.
+    None beyond some 2e7 terms.
+
+    References
+    ----------
+    Vinh, N.X., Epps, J., Bailey, J.: Information theoretic measures for clusterings comparison: variants,
+    properties, normalization and correction for chance. JMLR 11, 2010.
+    """
+    n = int(sizes.sum())
+    size, times = np.unique(sizes, return_counts=True)
+    count, often = np.unique(counts, return_counts=True)
+    if float(np.minimum(size[:, None], count[-1]).sum()) * len(count) > _TERMS:
+        return None
+    total = 0.0
+    log_fact = gammaln(np.arange(n + 1) + 1.0)
+    for s, repeated in zip(size.tolist(), times.tolist(), strict=True):
+        x = np.arange(1, min(s, int(count[-1])) + 1)[:, None]
+        fits = (x <= count) & (s - x <= n - count)
+        y, left = np.where(fits, x, 0), np.where(fits, s - x, 0)
+        chance = (
+            log_fact[count]
+            - log_fact[y]
+            - log_fact[count - y]
+            + log_fact[n - count]
+            - log_fact[left]
+            - log_fact[np.maximum(n - count - left, 0)]
+            - (log_fact[n] - log_fact[s] - log_fact[n - s])
+        )
+        term = np.where(fits, np.exp(np.minimum(chance, 0.0)) * x / n * np.log(n * x / (s * count)), 0.0)
+        total += repeated * float(term.sum(axis=0) @ often)
+    return max(0.0, total)

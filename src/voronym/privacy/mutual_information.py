@@ -1,0 +1,166 @@
+"""Mutual information: how much the published keys tell about the confidential values, on average."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+
+from voronym.errors import InputError
+from voronym.privacy.base import Roles, register
+from voronym.privacy.cells import CellJudge, Floats, Levels, count_runs, joint
+from voronym.privacy.classes import Classes
+from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.information import contributions, estimate
+from voronym.privacy.text import number, read_options, short, whole, write_options
+
+UNITS = {"nats": 1.0, "bits": math.log(2.0)}
+FEWEST, MOST = 8, 64
+
+
+def default_bins(n: int) -> int:
+    """Return how many values an ordered column may have before it is binned: the cube root of n, 8 to 64.
+
+    Examples
+    --------
+    >>> default_bins(1000), default_bins(32_768), default_bins(10**7)
+    (10, 32, 64)
+    """
+    return int(np.clip(math.ceil(float(np.cbrt(n)) - 1e-9), FEWEST, MOST))
+
+
+@register("mutual-information")
+@dataclass(frozen=True)
+class MutualInformation(ConfidentialModel):
+    """The published keys tell little about a confidential column on average: I(W; class) at most a bound.
+
+    I(W; class) = sum over classes of (size / n) KL(p || q), p the distribution of W in the class and q that
+    in the table: the average of what t-closeness with ``distance=kl`` limits in the worst class. It is the number of
+    nats by which an intruder's uncertainty about W falls, on average, when they find somebody's class. 0
+    means that keys and W are independent.
+
+    Parameters
+    ----------
+    bound : float or None
+        Greatest mutual information, 0 or more. None only measures.
+    unit : {"nats", "bits"}
+        Unit of the bound and of the finding's value.
+    bins : int or "distinct", optional
+        An ordered column with more distinct values than this is cut into so many bins of about equal
+        frequency, equal values together. By default the cube root of n, between 8 and 64; "distinct" never bins. Others
+        are taken as they are. Missing is a value of its own.
+    joint : bool
+        Whether all confidential columns are taken together, rather than the worst of them.
+    column : str, optional
+        The confidential column; by default each of them.
+
+    Notes
+    -----
+    The value, and what the bound is compared with, is the plug-in estimate: the mutual information of the
+    table itself. As an estimate for the population behind it, it is too high; ``detail`` gives Miller and
+    Madow's correction, a confidence interval, and what the same classes would show by chance (see
+    `voronym.privacy.information`). Bins hide what happens inside them: the information about exact values is
+    at least that about bins.
+
+    References
+    ----------
+    Rebollo-Monedero, D., Forne, J., Domingo-Ferrer, J.: From t-closeness-like privacy to postrandomization
+    via information theory. IEEE TKDE 22(11), 2010.
+
+    Examples
+    --------
+    >>> import polars as pl, narwhals as nw
+    >>> from types import SimpleNamespace
+    >>> table = nw.from_native(pl.DataFrame({"age": [3, 3, 4, 4], "ill": list("abcd")}), eager_only=True)
+    >>> roles = SimpleNamespace(keys=("age",), confidential=("ill",))
+    >>> print(MutualInformation(unit="bits").measure(table, roles))  # one of two bits
+    mutual-information: 1 (ill, bits)
+    """
+
+    bound: float | None = None
+    unit: str = "nats"
+    bins: int | str | None = None
+    joint: bool = False
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", number(self.name, "the bound", self.bound))
+        if self.unit not in UNITS:
+            raise InputError(f"{self.name}: no unit is called {self.unit!r}; there are: {', '.join(UNITS)}")
+        if self.bins != "distinct":
+            object.__setattr__(self, "bins", whole(self.name, "bins", self.bins, least=2))
+        given: Any = self.joint
+        if given not in (True, False, "true", "false"):
+            raise InputError(f"{self.name}: joint is true or false, not {given!r}")
+        object.__setattr__(self, "joint", given in (True, "true"))
+        if self.joint and self.column is not None:
+            raise InputError(f"{self.name}: joint takes all confidential columns; leave out column")
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+        return "mutual-information"
+
+    @property
+    def required(self) -> float | None:
+        """The bound that was asked for, in the unit of the model."""
+        return self.bound
+
+    def levels(self, frame: nw.DataFrame[Any], schema: Roles) -> tuple[Levels, ...]:
+        """Return the columns as levels, binned where there are many, together where ``joint``."""
+        found = super().levels(frame, schema)
+        if self.bins != "distinct":
+            at_most = default_bins(len(frame)) if self.bins is None else int(self.bins)
+            found = tuple(one.binned(at_most) if one.ordered else one for one in found)
+        return (joint(found),) if self.joint else found
+
+    def judge(self, levels: Levels) -> CellJudge:
+        """Return what measures the cells of one column: contributions, whose sum is limited."""
+        measure = partial(contributions, unit=UNITS[self.unit])
+        return CellJudge(levels, measure, self.bound, additive=True, name=self.name)
+
+    def about(self, judge: CellJudge) -> str:
+        """Return a few words on what the value is, for the printed finding."""
+        cut = "" if judge.levels.how == "distinct values" or self.joint else f", {judge.levels.how}"
+        return f"{judge.levels.column}, {self.unit}{cut}"
+
+    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+        """Return the figures of one column, JSON-able; all in nats but ``value`` and ``bits``."""
+        found = estimate(
+            count_runs(classes.labels, judge.levels.codes, len(classes.sizes), judge.levels.size),
+            judge.levels,
+        )
+        return super().describe(judge, classes, values) | {
+            "unit": self.unit,
+            "nats": found.plug_in,
+            "bits": found.plug_in / UNITS["bits"],
+            "share": found.plug_in / found.entropy if found.entropy > 0 else 0.0,
+            "entropy": found.entropy,
+            "estimate": "plug-in",
+            "corrected": found.corrected,
+            "correction": "Miller-Madow",
+            "interval": [found.low, found.high],
+            "confidence": found.confidence,
+            "interval_method": "asymptotic normal, around the corrected estimate",
+            "chance": found.chance,
+        }
+
+    def __str__(self) -> str:
+        return write_options(
+            self.name,
+            None if self.bound is None else short(self.bound),
+            unit=None if self.unit == "nats" else self.unit,
+            bins=self.bins,
+            joint="true" if self.joint else None,
+            column=self.column,
+        )
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self:
+        """Build the model from the text behind ``mutual-information=``, such as ``0.1,unit=bits``."""
+        value, options = read_options("mutual-information", text, ["unit", "bins", "joint", "column"])
+        return cls(value, **options)  # type: ignore[arg-type]
