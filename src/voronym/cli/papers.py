@@ -1,15 +1,16 @@
-"""`voronym papers`: the tables of published papers, beside ours."""
+"""`voronym papers`: the tables and figures of published papers, beside ours."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voronym.cli import common
 
 if TYPE_CHECKING:
-    from voronym.papers import Table
+    from voronym.papers import Item, Table
 
 
 def register(app: typer.Typer) -> None:
@@ -22,13 +23,17 @@ def papers(
     full: Annotated[
         bool, typer.Option("--full/--quick", help="As far as the paper went, or about two minutes.")
     ] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a page with every table and figure (HTML).")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
     json: common.Json = False,
 ) -> None:
-    """Compute the tables of a paper again and print them beside the published figures."""
+    """Compute the tables and figures of a paper again, beside the published ones."""
     from time import perf_counter
 
+    from voronym.papers import Table, reproduce
     from voronym.papers import papers as known
-    from voronym.papers import reproduce
 
     if name is None:
         if json:
@@ -37,27 +42,39 @@ def papers(
             for key, entry in known().items():
                 typer.echo(f"{key}  {entry.reference}")
         return
+    common.check_outputs([report], source="", overwrite=overwrite)
     start = perf_counter()
-    found = []
+    found: list[Item] = []
     with common.ticker(not json) as progress:
-        for table in reproduce(name, full=full, progress=progress):
-            found.append(table)
-            if not json:
-                _show(table)
+        for item in reproduce(name, full=full, progress=progress):
+            found.append(item)
+            if not json and isinstance(item, Table):
+                _show(item)
     seconds = perf_counter() - start
+    entry = known()[name]
+    if report is not None:
+        from voronym.report import write_page
+        from voronym.report.reproduction import render_paper
+
+        write_page(render_paper(entry, found, full=full, seconds=seconds), report)
     if json:
-        entry = known()[name]
         common.emit(
-            {
-                "paper": name,
-                "reference": entry.reference,
-                "full": full,
-                "seconds": seconds,
-                "tables": [table.to_dict() for table in found],
-            }
+            _plain(found) | {"paper": name, "reference": entry.reference, "full": full, "seconds": seconds}
         )
-    else:
-        typer.echo(f"{known()[name].reference}; {seconds:.0f} seconds")
+        return
+    typer.echo(f"{entry.reference}; {seconds:.0f} seconds")
+    if report is not None:
+        common.console().print(f"written: {report}")
+
+
+def _plain(items: list[Item]) -> dict[str, Any]:
+    """Return tables and figures as plain values."""
+    from voronym.papers import Highlight, Table
+
+    return {
+        "tables": [item.to_dict() for item in items if isinstance(item, Table)],
+        "figures": [item.to_dict() for item in items if not isinstance(item, Table | Highlight)],
+    }
 
 
 def _show(table: Table) -> None:
@@ -68,15 +85,9 @@ def _show(table: Table) -> None:
     grid = Grid(title=table.title, title_justify="left", box=None, padding=(0, 1))
     for column in table.columns:
         grid.add_column(column, justify="right")
-    for row in table.rows:
-        grid.add_row(*(_text(value) for value in row))
+    for row in table.texts():
+        grid.add_row(*row)
     out.print(grid)
     if table.note:
         out.print(f"[dim]{table.note}[/]")
     out.print()
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -1,10 +1,23 @@
-"""The tables of published papers, beside ours.
+"""The tables and figures of published papers, beside ours.
 
-`base` has the registry and what a reproduction consists of; each paper has a file of its own: `icsm` is
-Mortazavi and Jalili 2015. Published figures are typed in with their place; ours are measured when asked for.
+`base` has the registry, `items` what a reproduction consists of; each paper has a room of its own: `icsm` is
+Mortazavi and Jalili 2015, `pcl` is Rebollo-Monedero and others 2011 and 2013. Published figures are typed in
+with their place; ours are measured when asked for.
 """
 
-from voronym.papers import icsm  # noqa: F401 - importing registers
-from voronym.papers.base import Paper, Table, papers, reproduce
+from voronym.papers import icsm, pcl  # noqa: F401 - importing registers
+from voronym.papers.base import Paper, papers, reproduce
+from voronym.papers.items import Chart, Curve, Highlight, Item, Panel, Picture, Table
 
-__all__ = ["Paper", "Table", "papers", "reproduce"]
+__all__ = [
+    "Chart",
+    "Curve",
+    "Highlight",
+    "Item",
+    "Panel",
+    "Paper",
+    "Picture",
+    "Table",
+    "papers",
+    "reproduce",
+]

@@ -1,52 +1,41 @@
-"""The registry of papers, and the tables a reproduction consists of."""
+"""The registry of papers, and the door to their reproductions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from voronym.errors import InputError
+from voronym.papers.items import Cell, Item, Table
 from voronym.progress import Progress, silent
 
-Cell = str | int | float | None
+__all__ = ["Cell", "Item", "Paper", "Table", "paper", "papers", "reproduce"]
 
-
-@dataclass(frozen=True)
-class Table:
-    """One table: published figures beside ours. None is a figure that was not published."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain values."""
-        return asdict(self)
-
-
-Reproduce = Callable[[bool, Progress], Iterator[Table]]
+Reproduce = Callable[[bool, Progress], Iterator[Item]]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose tables can be computed again: where it stands, and the function that does it."""
+    """A paper whose figures can be computed again: where it stands, and the function that does it."""
 
     name: str
     reference: str
-    tables: Reproduce
+    subject: str
+    items: Reproduce
 
 
 _papers: dict[str, Paper] = {}
 
 
-def paper(name: str, *, reference: str) -> Callable[[Reproduce], Reproduce]:
-    """Register a reproduction: ``(full, progress) -> tables``, one after the other."""
+def paper(name: str, *, reference: str, subject: str) -> Callable[[Reproduce], Reproduce]:
+    """Register a reproduction: ``(full, progress) -> items``, one after the other.
+
+    References of several papers are set apart by semicolons; ``subject`` heads the page.
+    """
 
     def register(function: Reproduce) -> Reproduce:
-        _papers[name] = Paper(name, reference, function)
+        _papers[name] = Paper(name, reference, subject, function)
         return function
 
     return register
@@ -57,8 +46,8 @@ def papers() -> Mapping[str, Paper]:
     return MappingProxyType(dict(sorted(_papers.items())))
 
 
-def reproduce(name: str, *, full: bool = False, progress: Progress | None = None) -> Iterator[Table]:
-    """Compute the tables of a paper again.
+def reproduce(name: str, *, full: bool = False, progress: Progress | None = None) -> Iterator[Item]:
+    """Compute the tables and figures of a paper again.
 
     Parameters
     ----------
@@ -71,14 +60,14 @@ def reproduce(name: str, *, full: bool = False, progress: Progress | None = None
 
     Yields
     ------
-    Table
+    Table, Chart, Picture or Highlight
         As soon as it is there.
 
     Examples
     --------
     >>> sorted(papers())
-    ['icsm']
+    ['icsm', 'pcl']
     """
     if name not in _papers:
         raise InputError(f"no paper is called {name!r}; there are: {', '.join(sorted(_papers))}")
-    return _papers[name].tables(full, silent if progress is None else progress)
+    return _papers[name].items(full, silent if progress is None else progress)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from voronym import datasets
 from voronym.errors import ReadError
 from voronym.microaggregate import information_loss, microaggregate, standardize
-from voronym.papers.base import Cell, Table, paper
+from voronym.papers.base import paper
+from voronym.papers.items import Cell, Table
 from voronym.progress import Progress, Step
 from voronym.refine import refine
 from voronym.registry import algorithms
@@ -66,6 +67,7 @@ SETS = 25
 @paper(
     "icsm",
     reference="R. Mortazavi, S. Jalili: A novel local search method for microaggregation, ISeCure 7 (2015)",
+    subject="A local search for microaggregation",
 )
 def tables(full: bool, progress: Progress) -> Iterator[Table]:
     """Compute tables 2 and 4 and the content of figure 5."""

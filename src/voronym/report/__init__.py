@@ -4,7 +4,8 @@
 ``public``      sections that need the release alone, and the `View` they see
 ``internal``    sections that compare with the originals
 ``comparison``  the page behind ``voronym compare``
-``figures``     drawings: numbers in, SVG text out
+``reproduction``  the page behind ``voronym papers``: `render_paper`
+``figures``     drawings: numbers in, SVG text out; ``chart``: curves; ``cells``: power diagrams
 ``columns``     distributions of a column as counts; ``plane``: records on their principal axes
 ``parts``       what a page is made of; ``svg``: scales, ticks, labels; ``templates/``: the page and its style
 """

@@ -43,6 +43,8 @@ class Block:
     note: str = ""
     legend: bool = False
     """Whether to say which colour is before and which is after."""
+    whole: bool = False
+    """Whether the figure takes the whole width, with its table below."""
 
 
 @dataclass(frozen=True)
