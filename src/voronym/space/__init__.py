@@ -2,7 +2,8 @@
 
 A distance never travels without its centroid. `base` has the protocol; `euclidean` the squared distance and
 its mean; `mahalanobis` the same under a matrix; `manhattan` the sum of absolute differences and its median;
-`sphere` places on the globe and the direction of their mean.
+`sphere` places on the globe and the direction of their mean; `mixed` records whose columns have metrics of
+their own (`metrics`, `field`, `mapping`) and the medoid (`medoid`).
 
 That the cells of a quantizer are convex is proven for the squared Euclidean distance, and follows for
 `Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.
@@ -12,6 +13,7 @@ from voronym.space.base import Space
 from voronym.space.euclidean import Euclidean
 from voronym.space.mahalanobis import Mahalanobis
 from voronym.space.manhattan import Manhattan
+from voronym.space.mixed import Mixed
 from voronym.space.sphere import Sphere
 
 SPACES: dict[str, type] = {
@@ -22,4 +24,4 @@ SPACES: dict[str, type] = {
 }
 """Spaces that can be named in a file. What builds one again, beside its name, is in ``parameters()``."""
 
-__all__ = ["SPACES", "Euclidean", "Mahalanobis", "Manhattan", "Space", "Sphere"]
+__all__ = ["SPACES", "Euclidean", "Mahalanobis", "Manhattan", "Mixed", "Space", "Sphere"]

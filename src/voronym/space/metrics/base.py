@@ -1,0 +1,167 @@
+"""What a metric offers, what it makes of a column's values, and the registry of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels.mixed import CIRCLE, DISCRETE, LINE, SPHERE, TABLE, TREE
+from voronym.errors import InputError
+
+TABLE_LEVELS = 2048
+"""Most distinct values whose distances are put in a table: 32 MB. Metrics that need a table refuse more."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """The distinct values of a column as points, or as a table of distances.
+
+    Parameters
+    ----------
+    shape : int
+        Which formula gives the distance: one of the constants of `voronym._kernels.mixed`.
+    coords : array, shape (levels, width)
+        Coordinates; no columns where there is a table.
+    far : float
+        Distance of a missing value from every other: at least that of any two observed ones, and above 0.
+    size : float
+        Period of a circle, radius of a sphere, height of a tree.
+    table : array, shape (levels, levels)
+        Distances, where the shape is TABLE.
+    notes : tuple of str
+        What the data holder should know.
+    """
+
+    shape: int
+    coords: Array
+    far: float
+    size: float = 1.0
+    table: Array = field(default_factory=lambda: np.empty((0, 0)))
+    notes: tuple[str, ...] = ()
+
+    @property
+    def levels(self) -> int:
+        """Number of distinct values."""
+        return len(self.table) if self.shape == TABLE else len(self.coords)
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A distance between values of one column. It is symmetric, at least 0, and 0 between equal values."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports."""
+        ...
+
+    def geometry(self, values: Any, column: str) -> Geometry:
+        """Return the distinct, observed values as a geometry, or refuse them, naming the column."""
+        ...
+
+
+_registry: dict[str, type] = {}
+_M = TypeVar("_M", bound=type)
+
+
+def metric(name: str) -> Callable[[_M], _M]:
+    """Register a metric under a name that can be used wherever metrics are chosen."""
+
+    def register(made: _M) -> _M:
+        if name in _registry:
+            raise InputError(f"a metric called {name!r} is registered already")
+        _registry[name] = made
+        return made
+
+    return register
+
+
+def metrics() -> Mapping[str, type]:
+    """Return the registered metrics, by name.
+
+    Examples
+    --------
+    >>> sorted(metrics())[:3]
+    ['absolute', 'circular', 'edit']
+    """
+    return MappingProxyType(dict(sorted(_registry.items())))
+
+
+def pairwise(geometry: Geometry, a: NDArray[np.int64], b: NDArray[np.int64]) -> Array:
+    """Return the distances of values ``a`` and ``b``, broadcast; both observed, both given as levels."""
+    a, b = np.broadcast_arrays(a, b)
+    x, y = geometry.coords[a], geometry.coords[b]
+    if geometry.shape == TABLE:
+        found = geometry.table[a, b]
+    elif geometry.shape == DISCRETE:
+        found = (a != b).astype(np.float64)
+    elif geometry.shape == LINE:
+        found = np.abs(x[..., 0] - y[..., 0])
+    elif geometry.shape == CIRCLE:
+        gap = np.abs(x[..., 0] - y[..., 0])
+        found = np.minimum(gap, geometry.size - gap)
+    elif geometry.shape == SPHERE:
+        chord = np.sqrt(np.square(x - y).sum(axis=-1))
+        found = 2.0 * geometry.size * np.arcsin(np.minimum(1.0, chord / 2.0))
+    else:
+        assert geometry.shape == TREE  # noqa: S101 - there are no others
+        found = np.argmax(x == y, axis=-1) / geometry.size  # the first common ancestor; the root is one
+    return np.where(a == b, 0.0, found)
+
+
+def from_table(table: Array, *, notes: tuple[str, ...] = ()) -> Geometry:
+    """Return the geometry of a table of distances."""
+    far = float(table.max()) if table.size else 0.0
+    return Geometry(TABLE, np.empty((len(table), 0)), far or 1.0, 1.0, np.ascontiguousarray(table), notes)
+
+
+def check_levels(values: Sequence[Any], column: str, what: str) -> None:
+    """Refuse more distinct values than a table has room for."""
+    if len(values) > TABLE_LEVELS:
+        raise InputError(
+            f"column {column!r} has {len(values)} distinct values; {what} compares all of them with each "
+            "other, "
+            f"which is done for up to {TABLE_LEVELS}: group them, or choose the metric 'nominal'"
+        )
+
+
+def ranks(values: Sequence[Any], order: Sequence[Any] | None, column: str) -> Array:
+    """Return the place of each value in an order, or its own place among the sorted values."""
+    if order is None:
+        return np.arange(len(values), dtype=np.float64)
+    place = {str(level): i for i, level in enumerate(order)}
+    if isinstance(order, str) or len(place) != len(order):
+        raise InputError(f"the order of column {column!r} must be a list of different levels")
+    strange = sum(str(value) not in place for value in values)
+    if strange:
+        raise InputError(
+            f"column {column!r} has {strange} distinct values that its order of {len(place)} levels lacks; "
+            "add them to the order"
+        )
+    return np.array([place[str(value)] for value in values], dtype=np.float64)
+
+
+def positions(values: Any, column: str, name: str) -> Array:
+    """Return numbers as distances from the lowest one: whole numbers past 2**53 keep their digits."""
+    numbers = np.asarray(values)
+    if numbers.dtype.kind not in "iuf" or numbers.ndim != 1:
+        raise InputError(
+            f"the metric {name!r} of column {column!r} needs numbers or times; choose another, or declare "
+            "the "
+            "column numeric"
+        )
+    if not len(numbers):
+        return np.empty(0)
+    if numbers.dtype.kind == "f":
+        bad = int((~np.isfinite(numbers)).sum())
+        if bad:
+            raise InputError(f"column {column!r} has {bad} infinite values; make them missing, or numbers")
+        if float(numbers.max()) - float(numbers.min()) > 1e152:
+            raise InputError(f"the values of column {column!r} are too large; change its unit")
+    return np.asarray((numbers - numbers.min()), dtype=np.float64)

@@ -1,0 +1,188 @@
+"""Mixed space: records whose columns have metrics of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym._kernels import mixed as kernels
+from voronym.errors import InputError
+from voronym.space.field import SMALL, Field
+from voronym.space.mapping import DistanceMap, Spread, spread
+from voronym.space.medoid import CANDIDATES, least, medoids
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """The weighted sum of mapped distances over the columns, and the centroid that minimises it.
+
+    ``cost(x, y) = sum_k w_k map_k(d_k(x_k, y_k))``. Records are rows of levels: the number of each value
+    among the distinct ones of its column (`codes`). Made by `Mixed.fit`.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        The columns.
+    maps : sequence of DistanceMap
+        One for each column.
+    weights : sequence of float
+        One for each column, 0 or more.
+    spreads : sequence of Spread
+        The distributions that the maps were made from.
+
+    Examples
+    --------
+    >>> from voronym.space.metrics import Absolute, Nominal
+    >>> age = Field(("age",), "absolute", Absolute().geometry(np.array([20, 60]), "age"), np.array([0, 0, 1]))
+    >>> sex = Field(("sex",), "nominal", Nominal().geometry(["f", "m"], "sex"), np.array([0, 1, 1]))
+    >>> space = Mixed.fit([age, sex])
+    >>> space.cost(space.codes[:1], space.codes).round(2).tolist()
+    [[0.0, 1.37, 2.74]]
+    """
+
+    fields: tuple[Field, ...]
+    maps: tuple[DistanceMap, ...]
+    weights: tuple[float, ...]
+    spreads: tuple[Spread, ...] = ()
+    name: str = "mixed"
+    pack: kernels.Pack = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise InputError("a mixed space needs a column")
+        object.__setattr__(self, "pack", _pack(self.fields, self.maps, self.weights))
+
+    @classmethod
+    def fit(
+        cls,
+        fields: Sequence[Field],
+        *,
+        weights: Mapping[str, float] | None = None,
+        reference: str | ArrayLike | None = "normal",
+        rng: np.random.Generator | None = None,
+    ) -> Mixed:
+        """Learn the map of each column.
+
+        Parameters
+        ----------
+        fields : sequence of Field
+            The columns.
+        weights : mapping, optional
+            By name of a column; 1 where not named. A column of weight 0 does not count in the cost.
+        reference : {"normal", "uniform"}, array or None
+            See `DistanceMap.fit`; None adds up the distances as they are.
+        rng : Generator, optional
+            Draws pairs of records where a column has many distinct values.
+        """
+        rng = np.random.default_rng(0) if rng is None else rng
+        given = dict(weights or {})
+        known = {name: at for at, one in enumerate(fields) for name in (one.name, *one.columns)}
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise InputError(f"weights name columns that have no metric: {', '.join(map(repr, unknown))}")
+        chosen = np.ones(len(fields))
+        for name, weight in given.items():
+            if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0.0 <= weight < np.inf:
+                raise InputError(f"the weight of {name!r} must be a finite number, 0 or more, not {weight!r}")
+            chosen[known[name]] = weight
+        spreads = tuple(spread(one, rng=rng) for one in fields)
+        if reference is None:
+            maps = tuple(DistanceMap.identity() for _ in fields)
+        else:
+            maps = tuple(DistanceMap.fit(found, reference=reference) for found in spreads)
+        return cls(tuple(fields), maps, tuple(chosen.tolist()), spreads)
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The records of the table, shape (n, d), as levels."""
+        return np.ascontiguousarray(np.stack([one.codes for one in self.fields], axis=1))
+
+    def cost(self, X: ArrayLike, Y: ArrayLike) -> Array:
+        """Return the costs between the rows of X and of Y, shape (len(X), len(Y))."""
+        a, b = self.check(X), self.check(Y)
+        out = np.empty((len(a), len(b)))
+        kernels.costs(self.pack, a, b, out)
+        return out
+
+    def centroid(self, X: ArrayLike) -> Array:
+        """Return the levels, shape (d,), that minimise the summed cost to the rows of X, column by column.
+
+        Over all values of a column with at most 512 distinct ones; otherwise over up to 256 values of the
+        rows.
+        """
+        codes = self.check(X)
+        together = np.zeros(len(codes), np.int64)
+        out = np.empty(len(self.fields))
+        for k, one in enumerate(self.fields):
+            if one.levels <= SMALL:
+                out[k] = least(self.maps[k](one.table()), codes[:, k], together, 1)[0]
+                continue
+            values, counts = np.unique(codes[:, k], return_counts=True)
+            tried = values[np.unique(np.linspace(0, len(values) - 1, CANDIDATES).astype(np.int64))]
+            sums = self.maps[k](one.distance(tried[:, None], values[None, :])) @ counts
+            out[k] = tried[np.argmin(sums)]
+        return out
+
+    def medoids(self, codes: NDArray[np.int64], labels: NDArray[np.int64], m: int) -> NDArray[np.int64]:
+        """Return the centroids of m cells under the columns' own metrics (equation 3), shape (m, d)."""
+        made = [medoids(one, codes[:, k], labels, m) for k, one in enumerate(self.fields)]
+        return np.ascontiguousarray(np.stack(made, axis=1))
+
+    def check(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return rows of levels as whole numbers, or say what is wrong with them."""
+        given = np.asarray(X)
+        if given.ndim != 2 or given.shape[1] != len(self.fields):
+            raise InputError(
+                f"records must have {len(self.fields)} columns of levels; got shape {given.shape}"
+            )
+        codes = np.ascontiguousarray(given, dtype=np.int64)
+        if (codes != given).any() or (codes < 0).any() or (codes >= self.pack.levels).any():
+            raise InputError("records of a mixed space are levels, as in Mixed.codes; encode them first")
+        return codes
+
+    def __repr__(self) -> str:
+        return f"Mixed({', '.join(f'{one.name}: {one.metric}' for one in self.fields)})"
+
+
+def _pack(fields: Sequence[Field], maps: Sequence[DistanceMap], weights: Sequence[float]) -> kernels.Pack:
+    """Return the flat arrays that kernels read."""
+    coords, tables, mapped = [], [], []
+    at: dict[str, list[int]] = {"coords": [], "tables": [], "mapped": []}
+    sums = dict.fromkeys(at, 0)
+
+    def put(where: str, store: list[Array], part: Array | None) -> None:
+        at[where].append(-1 if part is None else sums[where])
+        if part is not None:
+            store.append(np.ascontiguousarray(part, dtype=np.float64).reshape(-1))
+            sums[where] += part.size
+
+    for one, bend, weight in zip(fields, maps, weights, strict=True):
+        few = one.levels <= SMALL or (not one.geometry.coords.size and one.geometry.table.size > 0)
+        table = one.table() if few else None
+        put("coords", coords, one.geometry.coords)
+        put("tables", tables, table)
+        put("mapped", mapped, None if table is None else weight * bend(table))
+    knots = [bend.knots for bend in maps]
+    return kernels.Pack(
+        np.array([one.geometry.shape for one in fields]),
+        np.array([one.missing for one in fields]),
+        np.array([one.levels for one in fields]),
+        np.array([one.far for one in fields]),
+        np.array([one.geometry.size for one in fields]),
+        np.array([one.geometry.coords.shape[1] for one in fields]),
+        np.concatenate([*coords, np.empty(0)]),
+        np.array(at["coords"]),
+        np.concatenate([*tables, np.empty(0)]),
+        np.array(at["tables"]),
+        np.concatenate([*mapped, np.empty(0)]),
+        np.array(at["mapped"]),
+        np.concatenate(knots),
+        np.concatenate([bend.heights for bend in maps]),
+        np.cumsum([0, *map(len, knots)]),
+        np.array(weights, dtype=np.float64),
+    )
