@@ -1,11 +1,11 @@
-"""Run a benchmark: ``python -m benchmarks [speed|loss|proof] [--quick] [--json]``."""
+"""Run a benchmark: ``python -m benchmarks [speed|loss|proof|quantize] [--quick] [--json]``."""
 
 from __future__ import annotations
 
 import argparse
 import json
 
-from benchmarks import loss, proof, speed  # noqa: F401 - importing registers
+from benchmarks import loss, proof, quantize, speed  # noqa: F401 - importing registers
 from benchmarks.base import Benchmark
 
 

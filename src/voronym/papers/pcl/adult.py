@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from voronym import datasets
 from voronym.microaggregate import standardize
-from voronym.papers.items import Cell, Chart, Curve, Highlight, Item, Table
+from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
 from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import Run, change, design, mdav, told
 from voronym.progress import Progress
@@ -64,7 +64,7 @@ def figures_7_8(full: bool, progress: Progress) -> Iterator[Item]:
     )
 
 
-def vmdav(X: runs.Floats, k: int, full: bool) -> Run:
+def vmdav(X: Floats, k: int, full: bool) -> Run:
     """Run V-MDAV: the best gamma from 0 to 2 in steps of 0.1, as in the paper; one where it is quick."""
     gammas = [i / 10 for i in range(21)] if full else [0.2]
     tried = [runs.method(X, k, "vmdav", gamma=gamma) for gamma in gammas]

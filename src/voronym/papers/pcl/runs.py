@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.microaggregate import microaggregate
 from voronym.papers.items import Bounds, Floats, Panel
@@ -43,9 +44,9 @@ def design(X: Floats, start: Run, **options: Any) -> Run:
     return _pcl(X, start.seconds, init=start.partition, **options)
 
 
-def design_anew(X: Floats, sizes: Sequence[int], seed: int, **options: Any) -> Run:
+def design_anew(X: Floats, sizes: NDArray[np.int64], seed: int, **options: Any) -> Run:
     """Run PCL from points drawn among the data."""
-    return _pcl(X, 0.0, sizes=np.asarray(sizes, np.int64), init="random", seed=seed, **options)
+    return _pcl(X, 0.0, sizes=sizes, init="random", seed=seed, **options)
 
 
 def best_of_five(X: Floats, start: Run, **options: Any) -> tuple[Run, list[Run]]:
