@@ -1,0 +1,93 @@
+"""A guess of the costs from counts: Newton's method on cells with many points.
+
+How many points cell p loses to cell q when ``c_p - c_q`` rises by t is the number of points of p whose next best
+cell is q within t. Counted within a margin on both sides of the border, that is the Jacobian, a graph
+Laplacian, without any smoothing. Counts are whole numbers, so the guess ends a few points off; the
+repair by shortest paths does the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from voronym.quantize.costs.sources import Scan, Source
+
+DENSE = 150
+"""Cells up to which the Jacobian is a dense matrix."""
+
+
+def guess(
+    source: Source, sizes: NDArray[np.int64], c: NDArray[np.float64], margin: float, rounds: int = 40
+) -> tuple[NDArray[np.float64], float]:
+    """Return costs that give nearly the sizes, and how far they may still be off.
+
+    Parameters
+    ----------
+    source : Source
+        With the centroids in place.
+    sizes : array of int, shape (m,)
+        What the cells should have.
+    c : array, shape (m,)
+        Costs to start from.
+    margin : float
+        Width of the strip along the borders in which points are counted first.
+    """
+    scan = source.scan(c, margin)
+    excess = scan.counts - sizes
+    good = max(2, len(sizes) // 2)
+    for _ in range(rounds):
+        off = int(np.abs(excess).sum())
+        if off <= good:
+            break
+        step, width = direction(scan, source.mass, excess, margin)
+        if step is None:
+            margin *= 4.0
+            scan = source.scan(c, margin)
+            continue
+        share, better = 1.0, None
+        while share > 0.02:
+            trial = c + share * step
+            found = source.scan(trial, max(margin * 0.25, min(4.0 * margin, 2.0 * share * width)))
+            if np.abs(found.counts - sizes).sum() < (1.0 - 0.1 * share) * off:
+                better = found
+                break
+            share *= 0.5 if share > 0.3 else 0.3
+        if better is None:
+            break
+        margin = max(margin * 0.25, min(4.0 * margin, 2.0 * share * width))
+        c, scan, excess = trial, better, better.counts - sizes
+    step, _ = direction(scan, source.mass, excess, margin)
+    return c, margin if step is None else float(step.max() - step.min())
+
+
+def direction(
+    scan: Scan, mass: NDArray[np.int64], excess: NDArray[np.int64], margin: float
+) -> tuple[NDArray[np.float64] | None, float]:
+    """Return Newton's step, None where a cell that should change has no border, and its greatest difference.
+
+    The Jacobian of the counts is minus the Laplacian of the points per unit of cost along each border.
+    """
+    m = len(excess)
+    near = np.flatnonzero(scan.second >= 0)
+    p, q = scan.labels[near], scan.second[near]
+    weight = mass[near] / (2.0 * margin)
+    both = sparse.coo_matrix((weight, (p, q)), shape=(m, m)).tocsr()
+    both = both + both.T
+    degree = np.asarray(both.sum(axis=1)).ravel()
+    alone = degree <= 0.0
+    if (excess[alone] != 0).any() or len(near) == 0:
+        return None, 0.0
+    ridge = 1e-9 * degree.max()
+    laplacian = sparse.diags(degree + ridge) - both
+    if m <= DENSE:
+        step = np.linalg.solve(laplacian.toarray(), excess.astype(np.float64))
+    else:
+        step = splu(laplacian.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(
+            excess.astype(np.float64)
+        )
+    step = step - step.min()
+    pairs = both.tocoo()
+    return step, float(np.abs(step[pairs.row] - step[pairs.col]).max())
