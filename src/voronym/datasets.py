@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.errors import ReadError
+from voronym.errors import InputError, ReadError
 
 _SHA256 = {
     "adult": "6f8f2babc5ee744afd03f6d978d8d6b3e3b0aae240d931c4976a9cce7af0d347",
@@ -39,9 +39,21 @@ _DIAGNOSES = [
     ("heart failure", 0.16, 75.0, 9.0, 9.0),
     ("stroke", 0.12, 72.0, 11.0, 11.0),
 ]
+# diagnosis, organ, part of the body; the last one is that of planted outliers alone
+_TAXONOMY = {
+    "asthma": ("lung", "chest"),
+    "pneumonia": ("lung", "chest"),
+    "heart failure": ("heart", "chest"),
+    "appendicitis": ("gut", "belly"),
+    "diabetes": ("pancreas", "belly"),
+    "fracture": ("bone", "limbs"),
+    "stroke": ("brain", "head"),
+    "prion disease": ("brain", "head"),
+}
+_RARE = ["Bhutan", "Tuvalu", "Nauru", "Palau", "Kiribati", "Lesotho", "Andorra", "Samoa"]
 
 
-def hospital(n: int = 1000, *, seed: int = 0) -> pl.DataFrame:
+def hospital(n: int = 1000, *, outliers: int = 0, seed: int = 0) -> pl.DataFrame:
     """Make up a table of hospital patients; no real person is in it.
 
     Age goes with the diagnosis, the length of stay and the cost with both, and patients live in a few
@@ -51,6 +63,10 @@ def hospital(n: int = 1000, *, seed: int = 0) -> pl.DataFrame:
     ----------
     n : int
         Number of patients.
+    outliers : int
+        How many of them are planted outliers, in the rows that `hospital_outliers` tells: very old, from a
+        far district, of a nationality and with a disease that nobody else has, admitted more than a year
+        before everybody else and before each other, and kept for many months. The other rows do not change.
     seed : int
         The same seed gives the same patients.
 
@@ -79,7 +95,7 @@ def hospital(n: int = 1000, *, seed: int = 0) -> pl.DataFrame:
     start = date(2025, 1, 1)
     winter = rng.random(n) < 0.3
     day = np.where(winter, rng.integers(0, 90, n), rng.integers(0, 365, n))
-    return pl.DataFrame(
+    table = pl.DataFrame(
         {
             "name": [f"{a} {b}" for a, b in zip(rng.choice(_FIRST, n), rng.choice(_LAST, n), strict=True)],
             "patient_id": [f"P{number:07d}" for number in rng.permutation(10 * n)[:n]],
@@ -95,6 +111,50 @@ def hospital(n: int = 1000, *, seed: int = 0) -> pl.DataFrame:
             "days": days,
             "cost": cost,
         }
+    )
+    return _plant(table, hospital_outliers(n, outliers=outliers, seed=seed)) if outliers else table
+
+
+def hospital_outliers(n: int = 1000, *, outliers: int, seed: int = 0) -> NDArray[np.int64]:
+    """Return the rows of the planted outliers of `hospital`, in ascending order.
+
+    Examples
+    --------
+    >>> len(hospital_outliers(50, outliers=3, seed=1))
+    3
+    """
+    if not 0 <= outliers <= n:
+        raise InputError(f"{outliers} of {n} patients cannot be outliers; ask for 0 to {n}")
+    return np.sort(np.random.default_rng([seed, 0x6F75]).choice(n, outliers, replace=False)).astype(np.int64)
+
+
+def hospital_taxonomy() -> dict[str, tuple[str, ...]]:
+    """Return the hierarchy of the hospital's diagnoses: organ, part of the body, and the root "*".
+
+    Examples
+    --------
+    >>> hospital_taxonomy()["asthma"]
+    ('lung', 'chest', '*')
+    """
+    return {diagnosis: (*above, "*") for diagnosis, above in _TAXONOMY.items()}
+
+
+def _plant(table: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
+    """Put outliers into rows of the hospital; nothing is drawn, so that the other rows stay as they are."""
+    order = np.arange(len(rows))
+    changed = {
+        "age": (103 + order % 8).tolist(),
+        "zip": [f"{99_100 + i % 900:05d}" for i in order],
+        "nationality": [_RARE[i % len(_RARE)] for i in order],
+        "admitted": [date(2023, 6, 1) - timedelta(days=int(400 * i) % 600_000) for i in order],
+        "weight": [150.0 + 7.5 * (i % 20) for i in order],
+        "diagnosis": ["prion disease"] * len(rows),
+        "days": (250 + 45 * (order % 200)).tolist(),
+        "cost": (150_000 + 20_000 * (order % 200)).tolist(),
+    }
+    return table.with_columns(
+        pl.Series(name, table[name]).scatter(rows, pl.Series(values, dtype=table.schema[name]))
+        for name, values in changed.items()
     )
 
 

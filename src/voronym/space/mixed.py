@@ -151,7 +151,9 @@ class Mixed:
 
 def _pack(fields: Sequence[Field], maps: Sequence[DistanceMap], weights: Sequence[float]) -> kernels.Pack:
     """Return the flat arrays that kernels read."""
-    coords, tables, mapped = [], [], []
+    coords: list[Array] = []
+    tables: list[Array] = []
+    mapped: list[Array] = []
     at: dict[str, list[int]] = {"coords": [], "tables": [], "mapped": []}
     sums = dict.fromkeys(at, 0)
 

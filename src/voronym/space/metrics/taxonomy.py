@@ -139,7 +139,7 @@ class Taxonomy:
             path = tree.paths.get(name) or (*[f"\0{name}"] * tree.height, "")
             for level in range(tree.height):
                 coords[i, level] = numbers.setdefault((level, path[level]), len(numbers) + 1)
-        notes = ()
+        notes: tuple[str, ...] = ()
         if strange:
             notes = (
                 f"{strange} distinct values of {column!r} are not in its hierarchy: they hang below the root",
