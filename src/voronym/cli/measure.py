@@ -28,7 +28,8 @@ def measure(
         int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")
     ] = None,
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="NAME=VALUE: demand a further guarantee.")
+        list[str] | None,
+        typer.Option("--model", help="NAME=VALUE[,OPTION=VALUE]: demand a further guarantee."),
     ] = None,
     kind: common.Kinds = None,
     order: common.Orders = None,
@@ -42,14 +43,15 @@ def measure(
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
-    """Measure k, uniqueness and risk of a table; with --original also linkage, disclosure and utility."""
+    """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility."""
     from voronym.evaluate.measure import measure as look
+    from voronym.privacy import split_models
     from voronym.table.read import read
 
     with common.ticker(not json) as progress:
         frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
         before = None if original is None else read(original, query=original_query, encoding=encoding)
-        models = [*([f"k-anonymity={k}"] if k is not None else []), *common.names(model)]
+        models = [*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())]
         found = look(
             frame,
             keys=common.names(key, frame.columns),

@@ -19,6 +19,7 @@ from voronym.evaluate.utility import Utility, compare
 from voronym.microaggregate.front import check_seed
 from voronym.privacy import Finding, Model, models, parse_model
 from voronym.privacy.classes import check_columns
+from voronym.privacy.confidential import ConfidentialModel
 from voronym.progress import Progress, Step, silent
 from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
@@ -26,6 +27,15 @@ from voronym.table.read import read
 from voronym.table.schema import Column, Kind, Schema
 
 _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
+
+_ORDER = (
+    "k-anonymity",
+    "p-sensitive",
+    "l-diversity",
+    "t-closeness",
+    "delta-disclosure",
+    "mutual-information",
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,8 @@ class Measurement:
         }
 
     def __str__(self) -> str:
-        parts = ["Privacy", *(f"  {finding}" for finding in self.findings), "", "Risk from the table alone"]
+        parts = ["Privacy", *(f"  {line}" for finding in self.findings for line in _lines(finding))]
+        parts += ["", "Risk from the table alone"]
         parts += [f"  {line}" for line in str(self.risk).splitlines()]
         if self.original_risk is not None:
             parts.append(
@@ -282,14 +293,37 @@ def _findings(
     """Measure the required models, then every registered one that was not asked for."""
     asked = [parse_model(m) if isinstance(m, str) else m for m in wanted]
     found = [model.measure(frame, schema) for model in asked]
-    for name, cls in models().items():
-        if any(model.name == name for model in asked):
+    rest = {name: cls.parse(None) for name, cls in models().items() if name not in {m.name for m in asked}}
+    skipped = []
+    for name in sorted(rest, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)):
+        if not schema.confidential and isinstance(rest[name], ConfidentialModel):
+            skipped.append(name)
             continue
         try:
-            found.append(cls.parse(None).measure(frame, schema))
-        except InputError as error:  # such as a model of confidential columns where there are none
+            found.append(rest[name].measure(frame, schema))
+        except InputError as error:
             notes.append(f"{name}: not measured: {error}")
+    if skipped:
+        notes.append(f"not measured, since no confidential column is named: {', '.join(skipped)}")
     return tuple(found)
+
+
+def _lines(finding: Finding) -> list[str]:
+    """Return a finding as printed: its line, one for each column if there are several, and estimates."""
+    lines = [str(finding)]
+    columns: Any = finding.detail.get("columns", {})
+    for name, figures in columns.items():
+        said = []
+        if len(columns) > 1:
+            value = figures["value"]
+            said.append("infinite" if np.isinf(value) else f"{value:g}")
+        if "corrected" in figures:
+            low, high = figures["interval"]
+            said.append(f"corrected {figures['corrected']:.4g} ({low:.4g} to {high:.4g})")
+            said.append(f"by chance {figures['chance']:.4g}, of {figures['entropy']:.4g} nats in all")
+        if said:
+            lines.append(f"  {name}: {', '.join(said)}")
+    return lines
 
 
 def _affordable(targets: int, classes: int, width: int) -> int:

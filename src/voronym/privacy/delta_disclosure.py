@@ -58,7 +58,8 @@ class DeltaDisclosure(ConfidentialModel):
     >>> from types import SimpleNamespace
     >>> table = pl.DataFrame({"age": [3] * 4 + [4] * 4, "ill": list("aaababbb")})
     >>> roles = SimpleNamespace(keys=("age",), confidential=("ill",))
-    >>> print(DeltaDisclosure(1).measure(nw.from_native(table, eager_only=True), roles))  # a quarter instead of a half: ln 2
+    >>> found = DeltaDisclosure(1).measure(nw.from_native(table, eager_only=True), roles)
+    >>> print(found)  # a quarter instead of a half: ln 2
     delta-disclosure: 0.693147 (ill), required 1: holds
     """
 

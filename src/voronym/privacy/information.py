@@ -30,26 +30,32 @@ class Estimate:
         Miller and Madow's: each entropy of I = H(W) + H(C) - H(W, C) is raised by its number of non-empty
         levels less 1, over 2n, which takes (pairs - levels - classes + 1) / 2n away; at least 0. Right to
         the first order in 1/n; too little where classes hold a few records only.
+    chance : float
+        The expected plug-in value if the same confidential values were dealt out to the same classes at
+        random: what smallness of the classes alone shows. Exact (hypergeometric), or, where that costs too
+        much, (levels - 1) (classes - 1) / 2n.
+    excess : float
+        ``plug_in - chance``, at least 0. Right where keys and W are independent; too low where they are not,
+        since the bias is smaller then.
     low, high : float
-        Confidence interval around ``corrected``: asymptotic normal, with the variance of
-        ln p(w, c) / (p(w) p(c)) over the records. For records drawn from a population; it fails near 0,
-        and is too narrow where classes hold a few records only.
+        Confidence interval for the population that the records were drawn from. One correction takes too
+        little away and the other too much, so the interval reaches from the lesser less z standard errors to
+        the greater plus as many. The standard error is asymptotic: that of the mean of
+        ln p(w, c) / (p(w) p(c)) over the records. With many records in every class the corrections meet and
+        this is the usual interval.
     confidence : float
         Coverage of the interval.
-    chance : float or None
-        The expected plug-in value if the same confidential values were dealt out to the same classes at
-        random: what smallness of the classes alone shows. Exact (hypergeometric). None where it costs too
-        much.
     entropy : float
         H(W): the most that could be learned.
     """
 
     plug_in: float
     corrected: float
+    chance: float
+    excess: float
     low: float
     high: float
     confidence: float
-    chance: float | None
     entropy: float
 
 
@@ -59,21 +65,19 @@ def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimat
     share = runs.count / n
     score = np.log(ratio(runs, levels))
     plug_in = float(contributions(runs, levels).sum())
-    excess = (len(runs.cell) - levels.size - len(runs.occupied) + 1) / (2 * n)
+    bias = (len(runs.cell) - levels.size - len(runs.occupied) + 1) / (2 * n)
     q = levels.counts / n
     entropy = max(0.0, float(-(q * np.log(q)).sum()))
-    corrected = min(max(0.0, plug_in - excess), entropy)
+    corrected = min(max(0.0, plug_in - bias), entropy)
     spread = max(0.0, float(share @ np.square(score)) - plug_in**2)
     half = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(spread / n))
-    return Estimate(
-        plug_in,
-        corrected,
-        max(0.0, corrected - half),
-        min(entropy, corrected + half),
-        confidence,
-        expected_by_chance(runs.sizes[runs.occupied], levels.counts),
-        entropy,
-    )
+    chance = expected_by_chance(runs.sizes[runs.occupied], levels.counts)
+    if chance is None:
+        chance = (levels.size - 1) * (len(runs.occupied) - 1) / (2 * n)
+    excess = max(0.0, plug_in - chance)
+    low = max(0.0, min(corrected, excess) - half)
+    high = min(entropy, max(corrected, excess) + half)
+    return Estimate(plug_in, corrected, chance, excess, low, high, confidence, entropy)
 
 
 def expected_by_chance(sizes: Ints, counts: Ints) -> float | None:

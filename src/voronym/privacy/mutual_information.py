@@ -39,9 +39,9 @@ class MutualInformation(ConfidentialModel):
     """The published keys tell little about a confidential column on average: I(W; class) at most a bound.
 
     I(W; class) = sum over classes of (size / n) KL(p || q), p the distribution of W in the class and q that
-    in the table: the average of what t-closeness with ``distance=kl`` limits in the worst class. It is the number of
-    nats by which an intruder's uncertainty about W falls, on average, when they find somebody's class. 0
-    means that keys and W are independent.
+    in the table: the average of what t-closeness with ``distance=kl`` limits in the worst class. It is the
+    number of nats by which an intruder's uncertainty about W falls, on average, when they find somebody's
+    class. 0 means that keys and W are independent.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class MutualInformation(ConfidentialModel):
         Unit of the bound and of the finding's value.
     bins : int or "distinct", optional
         An ordered column with more distinct values than this is cut into so many bins of about equal
-        frequency, equal values together. By default the cube root of n, between 8 and 64; "distinct" never bins. Others
-        are taken as they are. Missing is a value of its own.
+        frequency, equal values together. By default the cube root of n, between 8 and 64; "distinct" never
+        bins. Others are taken as they are. Missing is a value of its own.
     joint : bool
         Whether all confidential columns are taken together, rather than the worst of them.
     column : str, optional
@@ -145,8 +145,9 @@ class MutualInformation(ConfidentialModel):
             "correction": "Miller-Madow",
             "interval": [found.low, found.high],
             "confidence": found.confidence,
-            "interval_method": "asymptotic normal, around the corrected estimate",
+            "interval_method": "asymptotic normal, from excess to corrected, widened by the standard error",
             "chance": found.chance,
+            "excess": found.excess,
         }
 
     def __str__(self) -> str:
