@@ -77,7 +77,7 @@ def figure_4(n: int, progress: Progress) -> Iterator[Item]:
             start = mdav(X, n // cells)
             own.append(change(design(X, start), start))
     part = "2013, figure 4: the gain over MDAV, by number of cells and dimension"
-    names = {case: f"d = {case[0]}" + (f", ρ = {_name(case[1])}" if case[0] > 1 else "") for case in cases}
+    names = {case: _case(*case) for case in cases}
     curves = tuple(
         Curve(names[case], tuple(zip(map(float, CELLS), found[case], strict=True))) for case in cases
     )
@@ -107,7 +107,7 @@ def figure_5(n: int, progress: Progress) -> Iterator[Item]:
     X = gaussian(n, 2, rho=0.5, seed=2)
     start = mdav(X, n // 32)
     curves = [Curve("MDAV", ((0.0, start.distortion), (50.0, start.distortion)))]
-    for speed, name in ((1.0, "PCL, s = 1"), (0.5, f"PCL, s = {HALF}")):
+    for speed, name in ((1.0, "PCL, s\u00a0=\u00a01"), (0.5, f"PCL, s\u00a0=\u00a0{HALF}")):
         run = design(X, start, speed=speed, iterations=50, tolerance=0.0)
         trace = run.trace[:51]
         curves.append(Curve(name, tuple((float(i), value) for i, value in enumerate(trace))))
@@ -180,6 +180,11 @@ def slope(points: list[tuple[float, float]]) -> float:
     """
     n, t = np.log(np.asarray(points)).T
     return float(np.polyfit(n, t, 1)[0])
+
+
+def _case(d: int, rho: float) -> str:
+    name = f"d = {d}" + (f", ρ = {_name(rho)}" if d > 1 else "")
+    return name.replace(" ", "\u00a0")
 
 
 def _name(rho: float) -> str:
