@@ -38,11 +38,51 @@ KEYS = ["age", "pay", "sex"]
 def test_a_table_alone():
     found = measure(AFTER, keys=KEYS, confidential=["ill"])
     assert found.risk.k == 5
-    assert [f.model for f in found.findings] == ["k-anonymity"]
+    assert [f.model for f in found.findings] == [
+        "k-anonymity",
+        "p-sensitive",
+        "l-diversity",
+        "t-closeness",
+        "delta-disclosure",
+        "mutual-information",
+    ]
     assert found.holds
     assert found.utility is found.linkage is found.basis is None
     assert repr(found) == "Measurement(60 records, k=5, keys age, pay, sex)"
     assert "k = 5" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)  # a measure may be infinite; JSON knows no such number
+
+
+def test_without_a_confidential_column_one_note_says_what_is_not_measured():
+    found = measure(AFTER, keys=KEYS)
+    assert [f.model for f in found.findings] == ["k-anonymity"]
+    (note,) = (note for note in found.notes if "not measured" in note)
+    assert "p-sensitive, l-diversity, t-closeness, delta-disclosure, mutual-information" in note
+    with pytest.raises(InputError, match="t-closeness needs a confidential column"):
+        measure(AFTER, keys=KEYS, models=["t-closeness=0.2"])
+
+
+def test_every_confidential_column_is_shown():
+    found = measure(AFTER, keys=["age", "pay"], confidential=["sex", "ill"], models=["t-closeness=0.1"])
+    assert not found.holds
+    assert found.findings[0].model == "t-closeness"  # what was asked comes first
+    shown = str(found)
+    assert shown.count("    sex: ") == shown.count("    ill: ") == 5
+    assert "required 0.1: does not hold" in shown
+    assert "corrected" in shown
+
+
+def test_the_order_of_an_ordinal_column_is_used():
+    frame = pl.DataFrame({"k": ["u"] * 3 + ["v"] * 3, "w": ["low", "mid", "top", "low", "mid", "top"]})
+    worse = frame.with_columns(w=pl.Series(["low", "mid", "low", "mid", "top", "top"]))
+    given = {"keys": ["k"], "confidential": ["w"], "orders": {"w": ["low", "mid", "top"]}}
+    assert measure(frame, **given, models=["t-closeness=0"]).holds
+    # P = (2/3, 1, 1), Q = (1/3, 2/3, 1): (1/3 + 1/3) / 2
+    found = measure(worse, **given, models=["t-closeness=0.3"]).findings[0]
+    assert found.value == pytest.approx(1 / 3)
+    assert not found.holds
+    with pytest.raises(InputError, match="1 levels that its order of 2 lacks"):
+        measure(worse, **{**given, "orders": {"w": ["low", "mid"]}}, models=["t-closeness=0.3"])
 
 
 def test_required_models_decide_and_others_are_only_measured():
@@ -73,7 +113,8 @@ def test_a_registered_model_joins(monkeypatch):
             return cls()
 
     found = measure(AFTER, keys=KEYS, confidential=["ill"])
-    assert {f.model: f.value for f in found.findings} == {"k-anonymity": 5.0, "classes": 3.0}
+    values = {f.model: f.value for f in found.findings}
+    assert (values["k-anonymity"], values["classes"]) == (5.0, 3.0)
     without = measure(AFTER, keys=KEYS)
     assert [f.model for f in without.findings] == ["k-anonymity"]
     assert any("classes: not measured" in note for note in without.notes)

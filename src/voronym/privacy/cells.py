@@ -9,6 +9,7 @@ Every judge here improves or stays when cells are merged: see `CellJudge`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -380,7 +381,7 @@ class CellJudge:
         """Whether each measure meets the threshold; a single answer for an additive judge."""
         found = np.asarray(values, np.float64)
         if self.additive:
-            found = found.sum()
+            found = np.asarray(math.fsum(found.ravel()))  # exactly rounded: the order of cells cannot matter
         if self.required is None:
             good = np.ones(found.shape, bool)
         else:

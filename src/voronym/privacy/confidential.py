@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -112,7 +113,7 @@ class ConfidentialModel:
         if not judge.additive:
             out["classes_failing"] = int(below.sum())
             out["records_failing"] = int(classes.sizes[below].sum())
-            out["mean"] = float(classes.sizes @ values / classes.sizes.sum())
+            out["mean"] = math.fsum(classes.sizes * values) / int(classes.sizes.sum())
         return out
 
 
@@ -127,7 +128,7 @@ def _levels(frame: nw.DataFrame[Any], schema: Roles, name: str) -> Levels:
 
 def _total(judge: CellJudge, values: Floats) -> float:
     if judge.additive:
-        return float(values.sum())
+        return math.fsum(values)  # exactly rounded: the order of rows numbers the classes
     return float(values.max() if judge.at_most else values.min())
 
 

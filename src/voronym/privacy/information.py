@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,12 +65,12 @@ def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimat
     n = levels.n
     share = runs.count / n
     score = np.log(ratio(runs, levels))
-    plug_in = float(contributions(runs, levels).sum())
+    plug_in = math.fsum(contributions(runs, levels))  # the order of cells cannot matter
     bias = (len(runs.cell) - levels.size - len(runs.occupied) + 1) / (2 * n)
     q = levels.counts / n
     entropy = max(0.0, float(-(q * np.log(q)).sum()))
     corrected = min(max(0.0, plug_in - bias), entropy)
-    spread = max(0.0, float(share @ np.square(score)) - plug_in**2)
+    spread = max(0.0, math.fsum(share * np.square(score)) - plug_in**2)
     half = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(spread / n))
     chance = expected_by_chance(runs.sizes[runs.occupied], levels.counts)
     if chance is None:
