@@ -52,3 +52,108 @@ def assign_near(X, centroids, costs, near, bounds, labels, begin, end):
                 best = value
                 chosen = q
         labels[i] = chosen if best < bounds[i] else -1
+
+
+@kernel
+def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
+    """Label rows with their best cell and the next best; ``gaps`` is how much worse the next best is."""
+    d, m = columns.shape
+    for i in range(begin, end):
+        for q in range(m):
+            values[q] = 0.0
+        for j in range(d):
+            x = X[i, j]
+            for q in range(m):
+                difference = x - columns[j, q]
+                values[q] += difference * difference
+        best, other = values[0] + costs[0], values[1] + costs[1]
+        chosen, next_best = 0, 1
+        if other < best:
+            best, other = other, best
+            chosen, next_best = 1, 0
+        for q in range(2, m):
+            value = values[q] + costs[q]
+            if value < best:
+                other, next_best = best, chosen
+                best, chosen = value, q
+            elif value < other:
+                other, next_best = value, q
+        labels[i] = chosen
+        second[i] = next_best
+        gaps[i] = other - best
+
+
+@kernel
+def lost(gaps, begin, end, step):
+    """Return the share of a cell's points that a rise of its cost by ``step`` takes away.
+
+    ``gaps[begin:end]`` are sorted. Between two of them the share is interpolated, so that it is continuous.
+    """
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        if gaps[middle] <= step:
+            low = middle + 1
+        else:
+            high = middle
+    size = end - begin
+    if low == end:
+        return 1.0
+    left = gaps[low - 1] if low > begin else 0.0
+    return (low - begin + (step - left) / (gaps[low] - left)) / size
+
+
+@kernel
+def brent(gaps, begin, end, share):
+    """Return the rise of a cell's cost that takes away a share of its points: Brent's root of `lost`.
+
+    Inverse quadratic interpolation or the secant where they stay inside the bracket and shrink it fast
+    enough, bisection elsewhere.
+    """
+    a, b = 0.0, gaps[end - 1]
+    fa, fb = lost(gaps, begin, end, a) - share, 1.0 - share
+    if fa >= 0.0 or b <= 0.0:
+        return b * 1e-9
+    c, fc = a, fa
+    width = last = b - a
+    for _ in range(100):
+        if (fb > 0.0) == (fc > 0.0):
+            c, fc = a, fa
+            width = last = b - a
+        if abs(fc) < abs(fb):
+            a, b, c = b, c, b
+            fa, fb, fc = fb, fc, fb
+        small = 1e-12 * abs(b) + 1e-300
+        half = 0.5 * (c - b)
+        if abs(half) <= small or abs(fb) < 1e-12:
+            break
+        if abs(last) >= small and abs(fa) > abs(fb):
+            s = fb / fa
+            if a == c:
+                p, q = 2.0 * half * s, 1.0 - s
+            else:
+                q, r = fa / fc, fb / fc
+                p = s * (2.0 * half * q * (q - r) - (b - a) * (r - 1.0))
+                q = (q - 1.0) * (r - 1.0) * (s - 1.0)
+            if p > 0.0:
+                q = -q
+            p = abs(p)
+            if 2.0 * p < min(3.0 * half * q - abs(small * q), abs(last * q)):
+                last, width = width, p / q
+            else:
+                width = last = half
+        else:
+            width = last = half
+        a, fa = b, fb
+        b += width if abs(width) > small else (small if half > 0.0 else -small)
+        fb = lost(gaps, begin, end, b) - share
+    return b
+
+
+@kernel
+def rises(gaps, starts, share, out):
+    """Fill each cell's rise of cost that takes away a share of its points; 0 where it has none."""
+    for q in range(len(out)):
+        out[q] = 0.0
+        if starts[q + 1] > starts[q]:
+            out[q] = brent(gaps, starts[q], starts[q + 1], share)

@@ -11,11 +11,6 @@ from voronym.space import Space
 BLOCK = 1 << 20
 """Costs, rows by cells, that are held at a time."""
 
-TREE_FROM = 512
-"""Cells from which on a tree is faster than a scan, in up to `TREE_COLUMNS` columns."""
-
-TREE_COLUMNS = 6
-
 CANDIDATES = 4
 """Cells that the tree returns for each point; the scan decides where they are not sure to be enough."""
 
@@ -24,7 +19,7 @@ def euclidean(
     X: NDArray[np.float64], centroids: NDArray[np.float64], costs: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Return the cells of least squared distance plus cost; of equals the lowest index."""
-    if len(costs) >= TREE_FROM and centroids.shape[1] <= TREE_COLUMNS and len(X) >= len(costs):
+    if len(costs) >= 300 + 100 * centroids.shape[1] ** 2 and len(X) >= len(costs):  # measured break-even
         return by_tree(X, centroids, costs)
     labels = np.empty(len(X), np.int64)
     scan(X, centroids, costs, labels)
@@ -105,3 +100,19 @@ def total(
             for q in np.flatnonzero(np.diff(start))
         )
     )
+
+
+def value(
+    X: NDArray[np.float64],
+    centroids: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    space: Space,
+) -> NDArray[np.float64]:
+    """Return each point's cost to the centroid of its cell plus the cell's own, shape (n,)."""
+    out = costs[labels]
+    for q in range(len(centroids)):
+        members = np.flatnonzero(labels == q)
+        if len(members):
+            out[members] += space.cost(X[members], centroids[q : q + 1])[:, 0]
+    return out

@@ -49,18 +49,18 @@ def _cell(
     space: Space,
     tiny: float,
 ) -> NDArray[np.float64]:
-    known = np.zeros(len(costs), bool)
-    known[q] = True
-    while len(corners):
-        values = space.cost(corners, centroids) + costs
-        excess = values[:, q, None] - values
-        excess[:, known] = -np.inf
-        worst = int(np.argmax(excess.max(axis=0)))
-        if excess[:, worst].max() <= tiny:
-            return corners
-        known[worst] = True
-        corners = _clip(corners, values[:, q] - values[:, worst])
-    return np.empty((0, 2))
+    near = np.argsort(space.cost(centroids[q : q + 1], centroids)[0], kind="stable")
+    for others in (near[:32], near):  # cells nearby make nearly all the cuts; then all have their say
+        others = others[others != q]
+        while len(others) and len(corners):
+            own = space.cost(corners, centroids[q : q + 1])[:, 0] + costs[q]
+            excess = own[:, None] - space.cost(corners, centroids[others]) - costs[others]
+            worst = int(np.argmax(excess.max(axis=0)))
+            if excess[:, worst].max() <= tiny:
+                break
+            corners = _clip(corners, excess[:, worst])
+            others = np.delete(others, worst)
+    return corners
 
 
 def _clip(corners: NDArray[np.float64], side: NDArray[np.float64]) -> NDArray[np.float64]:

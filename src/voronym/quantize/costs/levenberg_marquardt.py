@@ -18,7 +18,7 @@ from voronym.space import Euclidean, Space
 SHARES = (0.05, 0.2, 0.025, 0.5, 0.0125)
 """Shares of its points that a cell should lose when its cost is raised for a finite difference.
 
-The first is the papers'; the others are tried in turn where it leads nowhere, wide ones far from the solution.
+The first is the papers'; the others are tried in turn where it leads nowhere.
 """
 
 DENSE = 400
@@ -47,8 +47,9 @@ def levenberg_marquardt(
     halved until Armijo's rule holds. Where that fails, μ rises.
 
     For finite data p is a step function, and J an idea. With some hundred points per cell it works; with a
-    few it does not. `transport` has no such limit, is exact and faster; this one is here to
-    be compared with.
+    few it does not; nor with `Manhattan`, where the costs to two centroids differ by the same amount in whole
+    regions, which then change hands at once. `transport` has no such limits, is exact and faster; this
+    one is here to be compared with.
 
     Parameters
     ----------
@@ -193,7 +194,8 @@ class _Work:
         power.rises(view.gaps[order], starts, share, rise)
         first = np.zeros(m)
         first[view.counts > 0] = view.gaps[order[starts[:-1][view.counts > 0]]]
-        rise = np.maximum(rise, np.nextafter(first, np.inf))  # at least one point leaves
+        least = 1e-9 * float(view.gaps.max())  # where points tie, a derivative is a matter of taste
+        rise = np.maximum(np.maximum(rise, least), np.nextafter(first, np.inf))  # at least one point leaves
         leaves = np.flatnonzero(view.gaps < rise[view.labels])
         here, there = view.labels[leaves], view.second[leaves]
         rate = 1.0 / (n * rise[here])
@@ -204,11 +206,13 @@ class _Work:
             J = coo_array((entries, (np.r_[there, here], np.r_[here, here])), shape=(m, m)).tocsr()
             return (J + J.T) / 2
         flat = np.bincount(there * m + here, rate, m * m) - np.bincount(here * m + here, rate, m * m)
-        return nearest_negative(flat.reshape(m, m))
+        return nearest_negative(np.asarray(flat, np.float64).reshape(m, m))
 
     def step(self, view: _View, mu: float, share: float, damping: str) -> tuple[_View | None, float]:
         """Return where one damped step leads, and the next μ; None where no step gains."""
         n = len(self.X)
+        if not view.gaps.any():
+            return None, mu
         J = self.jacobian(view, share)
         p = (view.counts - self.target) / n
         gradient = J.T @ p
