@@ -14,7 +14,7 @@ class Manhattan:
 
     The median minimises the summed cost exactly; where the number of rows is even, any value between the two
     in the middle does, and the one halfway is taken. One outlier moves it little. Cells of a quantizer need
-    not be convex in this space. Two costs differ by the same amount in whole regions (all points to the right of
+    not be convex in this space. Two costs differ by the same amount in whole regions (all points right of the
     two others, say), so what lies on a border may be a large part of the data: where it goes is a matter of
     ties, and of `transport`.
 
