@@ -3,6 +3,7 @@
 `assert_k_anonymous` counts by itself and shares no code with the methods it checks. `check_algorithm` is the
 contract that every registered method keeps; run it on your own before you register it. `check_space` asks of
 a space that its cost and its centroid belong together.
+`check_model` is the contract of a privacy model.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from voronym.partition import Partition
+from voronym.privacy.contract import check_model
 from voronym.registry import Algorithm
 from voronym.space import Euclidean, Space
+
+__all__ = ["assert_k_anonymous", "check_algorithm", "check_model", "check_space"]
 
 
 def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:
