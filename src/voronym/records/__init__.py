@@ -1,1 +1,69 @@
-"""Mixed records in metric spaces: push outliers back into the crowd, then flatten or shuffle."""
+"""Mixed records in metric spaces: push outliers back into the crowd, then flatten or shuffle.
+
+`fields` a table's columns with a metric each (`voronym.space.metrics`); `cluster` groups within epsilon in
+every column (`blocks` for large tables); `pushback` brings lonely records into larger clusters (`noise` draws
+values); `stir` flattens and shuffles under a bound (`divergence`); `attack` links records; `figures`
+what is reported; `front` the door.
+"""
+
+from voronym.records.attack import Linkage, linkage
+from voronym.records.cluster import Clusters, clusters
+from voronym.records.fields import DEFAULTS, make_fields
+from voronym.records.front import Stirred, anonymize_records
+from voronym.records.pushback import Blended, blend
+from voronym.records.stir import Shuffled, flatten, shuffle
+from voronym.space.field import Field
+from voronym.space.mapping import DistanceMap, Spread
+from voronym.space.metrics import (
+    Absolute,
+    Circular,
+    Edit,
+    Elapsed,
+    Function,
+    Geographic,
+    Hierarchy,
+    Matrix,
+    Metric,
+    Nominal,
+    Overlap,
+    Rank,
+    Taxonomy,
+    metric,
+    metrics,
+)
+from voronym.space.mixed import Mixed
+
+__all__ = [
+    "DEFAULTS",
+    "Absolute",
+    "Blended",
+    "Circular",
+    "Clusters",
+    "DistanceMap",
+    "Edit",
+    "Elapsed",
+    "Field",
+    "Function",
+    "Geographic",
+    "Hierarchy",
+    "Linkage",
+    "Matrix",
+    "Metric",
+    "Mixed",
+    "Nominal",
+    "Overlap",
+    "Rank",
+    "Shuffled",
+    "Spread",
+    "Stirred",
+    "Taxonomy",
+    "anonymize_records",
+    "blend",
+    "clusters",
+    "flatten",
+    "linkage",
+    "make_fields",
+    "metric",
+    "metrics",
+    "shuffle",
+]

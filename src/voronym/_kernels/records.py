@@ -1,0 +1,247 @@
+"""Cells of bounded diameter, and the repair of a shuffle."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voronym._kernels import kernel
+from voronym._kernels.mixed import distance, mapped
+
+
+@kernel
+def split(Z, limits, order, stack, labels, state, budget):
+    """Cut blocks of records until no coordinate of a piece spans more than its limit.
+
+    ``order`` holds the records block by block, ``stack`` the bounds of blocks yet to be looked at; ``state``
+    is (entries on the stack, cells made). A block is cut in the coordinate whose span is the most times its
+    limit, into two at a border of equal parts no wider than the limit.
+    """
+    q = Z.shape[1]
+    while state[0] > 0 and budget > 0:
+        state[0] -= 1
+        start, stop = stack[state[0], 0], stack[state[0], 1]
+        budget -= stop - start
+        worst, at, low_at, span_at = 1.0, -1, 0.0, 0.0
+        for c in range(q):
+            low = high = Z[order[start], c]
+            for i in range(start + 1, stop):
+                z = Z[order[i], c]
+                low, high = min(low, z), max(high, z)
+            if high - low > limits[c]:  # the very number that a pair of records has as its distance
+                span = high - low
+                ratio = span / limits[c] if limits[c] > 1e-9 * span else 1e9
+                ratio = max(ratio, 1.0 + 1e-15)
+                if ratio > worst:
+                    worst, at, low_at, span_at = ratio, c, low, high - low
+        if at < 0:
+            for i in range(start, stop):
+                labels[order[i]] = state[1]
+            state[1] += 1
+            continue
+        parts = math.ceil(worst)
+        border = low_at + span_at * ((parts // 2) / parts)
+        left, right = start, stop - 1
+        while left <= right:
+            if Z[order[left], at] < border:
+                left += 1
+            else:
+                order[left], order[right] = order[right], order[left]
+                right -= 1
+        if left in (start, stop):  # rounding put the border on an end: cut off the lowest value
+            left, right = start, stop - 1
+            while left <= right:
+                if Z[order[left], at] <= low_at:
+                    left += 1
+                else:
+                    order[left], order[right] = order[right], order[left]
+                    right -= 1
+        stack[state[0], 0], stack[state[0], 1] = start, left
+        stack[state[0] + 1, 0], stack[state[0] + 1, 1] = left, stop
+        state[0] += 2
+
+
+@kernel
+def _fits(p, x, cell, limits, kind, column, low, high, centre, reach, has, has_at):
+    """Whether a record can join a cell with no pair of members farther apart than the limits."""
+    for f in range(len(column)):
+        k = column[f]
+        if kind[f] == 0:  # a line: the span of the cell
+            z = p.coords[p.coords_at[k] + x[k]] if x[k] != p.missing[k] else np.inf
+            if z == np.inf or low[cell, f] == np.inf:
+                if z != low[cell, f]:
+                    return False
+            elif z - low[cell, f] > limits[f] or high[cell, f] - z > limits[f]:
+                return False
+        elif kind[f] == 3:  # few values: those that the cell has
+            at, many = has_at[f], p.levels[k]
+            for level in range(many):
+                if has[cell, at + level] > 0 and distance(p, k, x[k], level) > limits[f]:
+                    return False
+        else:
+            away = distance(p, k, x[k], centre[cell, f])
+            if kind[f] == 1:  # an ultrametric: within the limit of one member is within it of all
+                if away > limits[f]:
+                    return False
+            elif away > 0.0 and away + reach[cell, f] > limits[f] * (1.0 - 1e-12):  # the triangle inequality
+                return False
+    return True
+
+
+@kernel
+def add(p, x, cell, kind, column, low, high, centre, reach, has, has_at):
+    """Note a new member of a cell."""
+    for f in range(len(column)):
+        k = column[f]
+        if kind[f] == 0:
+            z = p.coords[p.coords_at[k] + x[k]] if x[k] != p.missing[k] else np.inf
+            if centre[cell, f] < 0:
+                low[cell, f] = high[cell, f] = z
+                centre[cell, f] = x[k]
+            elif z < np.inf:
+                low[cell, f], high[cell, f] = min(low[cell, f], z), max(high[cell, f], z)
+        elif kind[f] == 3:
+            has[cell, has_at[f] + x[k]] = 1
+        elif centre[cell, f] < 0:
+            centre[cell, f] = x[k]
+        else:
+            reach[cell, f] = max(reach[cell, f], distance(p, k, x[k], centre[cell, f]))
+
+
+@kernel
+def adopt(p, X, rows, labels, sizes, m, limits, kind, column, low, high, centre, reach, has, has_at, hint):
+    """Move records of cells with at most m into the largest cell that they fit, values unchanged.
+
+    ``hint`` numbers the cells by falling size, so that the first that fits ends the search; only cells
+    larger than the record's own, or of its size and lower number, are tried. Returns how many moved.
+    """
+    moved = 0
+    for r in range(len(rows)):
+        i = rows[r]
+        own = labels[i]
+        if sizes[own] > m:
+            continue
+        best = -1
+        for h in range(len(hint)):
+            cell = hint[h]
+            if cell == own or sizes[cell] == 0 or (best >= 0 and sizes[cell] <= sizes[best]):
+                continue
+            if sizes[cell] < sizes[own] or (sizes[cell] == sizes[own] and cell > own):
+                continue
+            if _fits(p, X[i], cell, limits, kind, column, low, high, centre, reach, has, has_at):
+                best = cell
+                if sizes[cell] > m:
+                    break
+        if best >= 0:
+            sizes[own] -= 1
+            sizes[best] += 1
+            labels[i] = best
+            add(p, X[i], best, kind, column, low, high, centre, reach, has, has_at)
+            moved += 1
+    return moved
+
+
+@kernel
+def summarize(p, X, labels, kind, column, low, high, centre, reach, has, has_at):
+    """Note all members of all cells."""
+    for i in range(X.shape[0]):
+        add(p, X[i], labels[i], kind, column, low, high, centre, reach, has, has_at)
+
+
+@kernel
+def to_centroids(p, k, codes, centroids, labels, out, bent):
+    """Write each record's distance to its cell's centroid in column k, mapped and weighted where ``bent``."""
+    for i in range(len(codes)):
+        if bent:
+            out[i] = mapped(p, k, codes[i], centroids[labels[i]])
+        else:
+            out[i] = distance(p, k, codes[i], centroids[labels[i]])
+
+
+@kernel
+def divergence(f, h, total, emd):
+    """Return KL(f || h) in nats, or the earth mover's distance, of two histograms of ``total`` records."""
+    found, run = 0.0, 0.0
+    for b in range(len(f)):
+        if emd:
+            run += f[b] - h[b]
+            found += abs(run)
+        elif f[b] > 0:
+            if h[b] == 0:
+                return np.inf
+            found += f[b] * math.log(f[b] / h[b])
+    if emd:
+        return found / total / max(1, len(f) - 1)
+    return max(0.0, found / total)
+
+
+@kernel
+def repair(D, base, places, edges, f, h, bound, emd, draws, sums, start):
+    """Swap values between two records of a cell until the divergence is within the bound.
+
+    ``D[k, v]`` is the distance to the centroid of the v-th value of shuffled column k, ``places[k, r]`` the
+    value that record r holds, ``base`` the distance in the columns that stay. ``draws`` has rows (column,
+    record, record). A swap is kept if it does not increase the divergence (an infinite one is compared by
+    its empty bins). Returns the number of draws used; ``h`` and ``places`` hold the state.
+    """
+    size = places.shape[1]
+    if start:
+        for b in range(len(h)):
+            h[b] = 0
+        for r in range(size):
+            sums[r] = base[r]
+            for k in range(places.shape[0]):
+                sums[r] += D[k, places[k, r]]
+            h[_bin(edges, sums[r])] += 1
+    score = _score(f, h, size, emd)
+    used = 0
+    while used < draws.shape[0] and score > bound:
+        k, r, s = draws[used, 0], draws[used, 1], draws[used, 2]
+        used += 1
+        gain = D[k, places[k, s]] - D[k, places[k, r]]
+        if gain == 0.0:
+            continue
+        old_r, old_s = _bin(edges, sums[r]), _bin(edges, sums[s])
+        new_r, new_s = _bin(edges, sums[r] + gain), _bin(edges, sums[s] - gain)
+        h[old_r] -= 1
+        h[old_s] -= 1
+        h[new_r] += 1
+        h[new_s] += 1
+        now = _score(f, h, size, emd)
+        if now <= score:
+            score = now
+            sums[r] += gain
+            sums[s] -= gain
+            places[k, r], places[k, s] = places[k, s], places[k, r]
+        else:
+            h[new_r] -= 1
+            h[new_s] -= 1
+            h[old_r] += 1
+            h[old_s] += 1
+    return used
+
+
+@kernel
+def _bin(edges, x):
+    low, high = 0, len(edges)
+    while low < high:
+        middle = (low + high) // 2
+        if edges[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _score(f, h, total, emd):
+    """Return the divergence; where it is infinite, a large number that falls with every bin that fills."""
+    found = divergence(f, h, total, emd)
+    if found < np.inf:
+        return found
+    lacking = 0.0
+    for b in range(len(f)):
+        if f[b] > 0 and h[b] == 0:
+            lacking += f[b]
+    return 1e6 + lacking

@@ -1,0 +1,224 @@
+"""Clusters: groups of records that differ by at most epsilon_k in every column k (equation 2).
+
+The equation speaks of pairs, so it is kept for pairs: a radius of epsilon around a centre would allow twice
+as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from voronym._kernels import records as kernels
+from voronym.errors import InputError
+from voronym.partition import Partition
+from voronym.progress import Progress, Step, silent
+from voronym.records.blocks import in_blocks
+from voronym.space.mixed import Mixed
+
+EXACT = 1000
+"""Up to so many records all pairs are compared, by complete linkage."""
+
+SHARE = 0.05
+"""Share of the records that may be in small clusters where epsilon is chosen from the data."""
+
+Epsilon = float | Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class Point:
+    """One epsilon that was tried: the share of pairs it allows per column, and what became of the records."""
+
+    pairs: float
+    clusters: int
+    small_clusters: int
+    small_records: float
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """A partition into clusters, with the centroid and the radii of each.
+
+    Parameters
+    ----------
+    partition : Partition
+        The cluster of each record.
+    epsilon : array, shape (d,)
+        Largest distance of two members, by column.
+    centroids : array of int, shape (m, d)
+        Levels of the centroids, by equation 3.
+    radii : array, shape (m, d)
+        Largest distance of a member from the centroid, by column: what equation 5 compares with.
+    curve : tuple of Point
+        How epsilon was chosen, for a plot; empty where it was given.
+    """
+
+    partition: Partition
+    epsilon: NDArray[np.float64]
+    centroids: NDArray[np.int64]
+    radii: NDArray[np.float64]
+    curve: tuple[Point, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Clusters({self.partition.n_cells} of {self.partition.n} records, {len(self.epsilon)} columns)"
+        )
+
+
+def clusters(
+    space: Mixed, *, m: int, epsilon: Epsilon = None, share: float = SHARE, progress: Progress | None = None
+) -> Clusters:
+    """Group the records so that no two of a cluster are farther apart than epsilon_k in any column k.
+
+    Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. How
+    many clusters there are is not minimised: that is NP-hard. Up to 1000 records are grouped by complete
+    linkage under ``max_k d_k / epsilon_k``, so that no two clusters could be joined. Larger tables are cut
+    into blocks (`blocks`), in O(n d) per level of cuts; then each record of a small cluster joins a larger
+    one that it fits, in O(small clusters' records times clusters).
+
+    Parameters
+    ----------
+    space : Mixed
+        The records.
+    m : int
+        A cluster of at most m records is small: its members are outliers.
+    epsilon : mapping, float or None
+        By column, in units of its metric; columns that are not named are not limited. A number q from 0 to 1
+        takes the q-quantile of the pairwise distances in every column. None chooses q: 1.00, 0.95, 0.90, ...
+        as long as at most ``share`` of the records are in small clusters, then three halvings of the last
+        step.
+    share : float
+        See ``epsilon``.
+    progress : callable, optional
+        Told about the search.
+
+    References
+    ----------
+    Equations 2 and 3 of the seed paper on anonymizing mixed records by vector quantization.
+
+    Examples
+    --------
+    >>> from voronym.space.field import Field
+    >>> from voronym.space.metrics import Absolute
+    >>> ages = np.array([20, 22, 23, 50])
+    >>> space = Mixed.fit([Field(("age",), "absolute", Absolute().geometry(ages, "age"), np.arange(4))])
+    >>> clusters(space, m=1, epsilon={"age": 3}).partition.labels.tolist()
+    [0, 0, 0, 1]
+    """
+    tell = silent if progress is None else progress
+    curve: tuple[Point, ...] = ()
+    if epsilon is None:
+        limits, labels, curve = _choose(space, m, share, tell)
+    else:
+        limits = _limits(space, epsilon)
+        labels = group(space, limits, m, tell)
+    return describe(space, space.codes, Partition(labels), limits, curve)
+
+
+def describe(
+    space: Mixed,
+    codes: NDArray[np.int64],
+    part: Partition,
+    limits: NDArray[np.float64],
+    curve: tuple[Point, ...] = (),
+) -> Clusters:
+    """Return the clusters of a partition, with centroids and radii."""
+    centroids = space.medoids(codes, part.labels, part.n_cells)
+    radii = np.zeros(centroids.shape)
+    for k in range(len(space.fields)):
+        np.maximum.at(radii[:, k], part.labels, distances_to(space, k, codes, centroids, part.labels))
+    return Clusters(part, limits, centroids, radii, curve)
+
+
+def distances_to(
+    space: Mixed,
+    k: int,
+    codes: NDArray[np.int64],
+    centroids: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    *,
+    bent: bool = False,
+) -> NDArray[np.float64]:
+    """Return each record's distance to its centroid in column k; mapped and weighted where ``bent``."""
+    out = np.empty(len(codes))
+    column, centers = np.ascontiguousarray(codes[:, k]), np.ascontiguousarray(centroids[:, k])
+    kernels.to_centroids(space.pack, k, column, centers, labels, out, bent)
+    return out
+
+
+def group(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progress) -> NDArray[np.int64]:
+    """Return labels of clusters within the limits."""
+    n = len(space.fields[0].codes)
+    if n > EXACT:
+        return in_blocks(space, limits, m, progress)
+    worst = np.zeros(n * (n - 1) // 2)
+    one, other = np.triu_indices(n, 1)
+    for field, limit in zip(space.fields, limits, strict=True):
+        if limit >= field.far:
+            continue
+        away = field.distance(field.codes[one], field.codes[other])
+        ratio = np.minimum(away / limit, 1e9) if limit > 1e-300 else np.where(away > 0.0, 1e9, 0.0)
+        ratio[away > limit] = np.maximum(ratio[away > limit], 1.0 + 1e-12)  # never rounded into the cluster
+        np.maximum(worst, np.where(away <= limit, np.minimum(ratio, 1.0), ratio), out=worst)
+    if not len(worst):
+        return np.zeros(n, np.int64)
+    return np.asarray(fcluster(linkage(worst, "complete"), 1.0, "distance") - 1, np.int64)
+
+
+def _choose(
+    space: Mixed, m: int, share: float, progress: Progress
+) -> tuple[NDArray[np.float64], NDArray[np.int64], tuple[Point, ...]]:
+    """Go down from all pairs while few enough records are in small clusters; then halve the last step."""
+    n = len(space.fields[0].codes)
+    best = (_limits(space, 1.0), np.zeros(n, np.int64))
+    curve = [Point(1.0, 1, 0, 0.0)]
+
+    def holds(q: float) -> bool:
+        nonlocal best
+        tried = _limits(space, q)
+        same = np.array_equal(tried, best[0])
+        labels = best[1] if same else group(space, tried, m, progress)
+        sizes = np.bincount(labels)
+        small = sizes[sizes <= m]
+        curve.append(Point(round(q, 6), len(sizes), len(small), float(small.sum() / n)))
+        progress(Step("epsilon", min(1.0, len(curve) / 24)))
+        if small.sum() > share * n:
+            return False
+        best = (tried, labels)
+        return True
+
+    steps = 19
+    while steps > 0 and holds(steps / 20):
+        steps -= 1
+    low, high = steps / 20, (steps + 1) / 20  # fails (or is 0), holds
+    for _ in range(3):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return best[0], best[1], tuple(sorted(curve, key=lambda point: -point.pairs))
+
+
+def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.float64]:
+    """Return the largest distance of two members for each column."""
+    if isinstance(epsilon, Mapping):
+        names = {name: k for k, one in enumerate(space.fields) for name in (one.name, *one.columns)}
+        unknown = [name for name in epsilon if name not in names]
+        if unknown:
+            raise InputError(f"epsilon names columns that are no keys: {', '.join(map(repr, unknown))}")
+        limits = np.full(len(space.fields), np.inf)
+        for name, limit in epsilon.items():
+            if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0.0:
+                raise InputError(f"epsilon of {name!r} must be a number, 0 or more, not {limit!r}")
+            limits[names[name]] = float(limit)
+        return limits
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0.0 <= epsilon <= 1.0:
+        raise InputError(
+            "epsilon is a distance per column, such as {'age': 5}, or a share of pairs from 0 to 1, "
+            f"not {epsilon!r}"
+        )
+    if epsilon >= 1.0:
+        return np.full(len(space.fields), np.inf)
+    return np.array([found.quantile(float(epsilon)) for found in space.spreads])

@@ -1,0 +1,152 @@
+"""Columns of a table as fields of a mixed space: a metric for each, chosen by its kind or by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import InputError
+from voronym.space.field import Field
+from voronym.space.metrics import Function, Matrix, Metric, Rank, metrics
+from voronym.table.frame import DAY, NUMBERS, factorize, form, listing, missing, numbers, time_unit
+from voronym.table.schema import Column, Schema
+
+Choice = str | Metric | Callable[[Any, Any], float] | tuple[Sequence[Any], Any]
+"""A metric's name, a metric, a function of two values, or labels and their matrix."""
+
+DEFAULTS: Mapping[str, str] = {
+    "numeric": "absolute",
+    "datetime": "elapsed",
+    "ordinal": "rank",
+    "nominal": "nominal",
+    "location": "geographic",
+    "text": "edit",
+}
+"""The metric of each kind of column."""
+
+
+def make_fields(
+    table: nw.DataFrame[Any], schema: Schema, names: Sequence[str], chosen: Mapping[str, Choice] | None = None
+) -> tuple[list[Field], tuple[str, ...]]:
+    """Return the named columns as fields, and notes about them.
+
+    Parameters
+    ----------
+    table : narwhals DataFrame
+        The table, conformed to the schema.
+    schema : Schema
+        Kinds of the columns.
+    names : sequence of str
+        Columns to take; a location takes its partner with it.
+    chosen : mapping, optional
+        Metrics that differ from those of the kinds, by column.
+    """
+    chosen = dict(chosen or {})
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise InputError(f"a metric is chosen for columns that are not used: {listing(unknown)}")
+    fields: list[Field] = []
+    notes: list[str] = []
+    done: set[str] = set()
+    for name in names:
+        if name in done:
+            continue
+        column = schema[name]
+        columns: tuple[str, ...] = (name,)
+        if column.kind == "location" and name not in chosen:
+            columns = _pair(column, names)
+        done.update(columns)
+        metric = _metric(column, chosen.get(name))
+        codes, values = _pairs(table, columns) if len(columns) == 2 else _levels(table[name], column)
+        geometry = metric.geometry(values, ", ".join(columns))
+        notes.extend(geometry.notes)
+        fields.append(Field(columns, metric.name, geometry, codes))
+    return fields, tuple(notes)
+
+
+def _metric(column: Column, choice: Choice | None) -> Metric:
+    """Return the metric of a column."""
+    if choice is None:
+        choice = DEFAULTS[column.kind]
+    if isinstance(choice, str):
+        if choice not in metrics():
+            raise InputError(f"no metric is called {choice!r}; there are: {', '.join(metrics())}")
+        if choice == "rank":
+            return Rank(column.categories)
+        try:
+            made_up: Metric = metrics()[choice]()
+        except TypeError:
+            raise InputError(
+                f"the metric {choice!r} of column {column.name!r} needs more than its name; build it with "
+                f"voronym.records.{metrics()[choice].__name__}(...)"
+            ) from None
+        return made_up
+    if isinstance(choice, Metric) and not isinstance(choice, type):
+        return choice
+    if isinstance(choice, tuple) and len(choice) == 2:
+        return Matrix(*choice)
+    if callable(choice):
+        return Function(choice)
+    raise InputError(
+        f"the metric of column {column.name!r} must be a name, a metric, a function of two values or a pair "
+        f"of labels and matrix, not {type(choice).__name__}"
+    )
+
+
+def _levels(series: nw.Series[Any], column: Column) -> tuple[NDArray[np.int64], Any]:
+    """Return codes (-1 where missing) and the distinct values: numbers, times as days, or texts."""
+    held = form(series)
+    numeric = held in NUMBERS or held in ("date", "datetime")
+    if held in ("mixed", "other"):
+        raise InputError(
+            f"column {series.name!r} holds values of no plain type; convert them, or drop the column"
+        )
+    if not numeric or column.kind not in ("numeric", "datetime", "location"):
+        codes, values = factorize(series)
+        if column.kind in ("numeric", "datetime", "location") and held == "empty":
+            return codes, np.empty(0)
+        return codes, values
+    levels, back = np.unique(numbers(series), return_inverse=True)
+    codes = np.full(len(series), -1, np.int64)
+    codes[~missing(series)] = back.reshape(-1)
+    if held == "datetime":
+        levels = levels / DAY[time_unit(series)]
+    return codes, levels
+
+
+def _pairs(table: nw.DataFrame[Any], columns: tuple[str, str]) -> tuple[NDArray[np.int64], Any]:
+    """Return codes and distinct places of a location; it is missing where either coordinate is."""
+    lat, lon = (table[name] for name in columns)
+    gone = missing(lat) | missing(lon)
+    degrees = np.zeros((len(gone), 2))
+    for axis, series in enumerate((lat, lon)):
+        degrees[~missing(series), axis] = numbers(series)
+    levels, back = np.unique(degrees[~gone], axis=0, return_inverse=True)
+    codes = np.full(len(gone), -1, np.int64)
+    codes[~gone] = back.reshape(-1)
+    return codes, levels
+
+
+def _pair(column: Column, names: Sequence[str]) -> tuple[str, str]:
+    if column.partner is None or column.partner not in names:
+        raise InputError(f"location {column.name!r} needs its other coordinate among the columns used")
+    return (column.name, column.partner) if column.axis == "lat" else (column.partner, column.name)
+
+
+def rebuild_columns(
+    table: nw.DataFrame[Any], fields: Sequence[Field], codes: NDArray[np.int64]
+) -> dict[str, nw.Series[Any]]:
+    """Return the columns of new levels, in the library and dtypes of the table.
+
+    Every value is one that the column has. A record whose level did not change keeps its own value.
+    """
+    made = {}
+    for k, field in enumerate(fields):
+        rows = np.where(codes[:, k] == field.codes, np.arange(len(codes)), field.first()[codes[:, k]])
+        for name in field.columns:
+            made[name] = nw.maybe_reset_index(table[name][rows])
+    return made

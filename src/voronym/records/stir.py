@@ -1,0 +1,180 @@
+"""Stir: flatten columns to the centroid, or shuffle them inside each cluster (equations 9 and 10).
+
+Flattening and shuffling hide a record among the members of its cluster; who is in which cluster stays
+visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import records as kernels
+from voronym.progress import Progress, Step, silent
+from voronym.records.cluster import Clusters, distances_to
+from voronym.records.divergence import Measure, check_measure, divergence, edges, histogram
+from voronym.space.mixed import Mixed
+
+ROUNDS = 20
+"""Rounds of 16 swaps per record that are tried before a column is put back."""
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """Shuffled records, and how near the clusters' distances to their centroids stayed.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n, d)
+        The records, as levels.
+    divergence : array, shape (m,)
+        What each cluster reached; at most the bound.
+    first : array, shape (m,)
+        What the random permutations gave before any repair.
+    put_back : int
+        Columns, summed over clusters, that went back to the original arrangement because swaps did not
+        suffice.
+    """
+
+    codes: Ints
+    divergence: NDArray[np.float64]
+    first: NDArray[np.float64]
+    put_back: int
+
+
+def flatten(codes: Ints, found: Clusters, columns: Sequence[int]) -> Ints:
+    """Give every member of a cluster the centroid's value in the columns (equation 9).
+
+    A cluster that has a single value in a column already is not changed by this: see `flat`.
+    """
+    out = codes.copy()
+    for k in columns:
+        out[:, k] = found.centroids[found.partition.labels, k]
+    return out
+
+
+def flat(found: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
+    """Say which clusters have a single value in each of the columns, shape (m, columns).
+
+    Neither flattening nor shuffling does anything there: who is known to be in the cluster has that value.
+    """
+    return np.asarray(found.radii[:, list(columns)] == 0.0)
+
+
+def shuffle(
+    space: Mixed,
+    codes: Ints,
+    found: Clusters,
+    columns: Sequence[int],
+    *,
+    measure: Measure = "kl",
+    bound: float = 0.1,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Shuffled:
+    """Permute the values of each column among the members of each cluster (equation 10).
+
+    The distances of a cluster's records to its centroid, added up over the columns after mapping, have a
+    distribution f before and g after. Guarantee: ``KL(f, g) <= bound`` (or the earth mover's distance) in
+    every cluster, over the bins of `divergence.edges`. Every column keeps its values in every cluster, so
+    all marginal distributions stay.
+
+    Each column gets a random permutation. While the bound does not hold, two values of a column are swapped
+    at random and the swap is kept if the divergence does not grow. If that does not suffice, columns go back
+    to the original arrangement one by one; with all of them back the divergence is 0, so this ends.
+
+    Where all columns that tell records apart are shuffled, the new combinations are at last dealt to the
+    members by one more random permutation, which changes no distance. Given the published table, the record
+    of a person is then any one of the cluster's, with equal probability: no attack on these columns finds it
+    with a probability above 1 / size of the cluster.
+
+    Cost: O(size) per cluster and round.
+
+    Parameters
+    ----------
+    space : Mixed
+        The columns.
+    codes : array of int, shape (n, d)
+        The records, as levels.
+    found : Clusters
+        Their clusters.
+    columns : sequence of int
+        Which columns to shuffle.
+    measure, bound : {"kl", "emd"}, float
+        What is kept within which bound.
+    rng : Generator, optional
+        Draws permutations and swaps.
+    progress : callable, optional
+        Told now and then.
+    """
+    bound = check_measure(measure, bound)
+    rng = np.random.default_rng(0) if rng is None else rng
+    tell = silent if progress is None else progress
+    labels, m = found.partition.labels, found.partition.n_cells
+    chosen = list(columns)
+    away = np.stack(
+        [distances_to(space, k, codes, found.centroids, labels, bent=True) for k in range(len(space.fields))]
+    )
+    stays = [k for k in range(len(space.fields)) if k not in chosen]
+    base = away[stays].sum(axis=0)
+    away = away[chosen]
+    out = codes.copy()
+    reached, first = np.zeros(m), np.zeros(m)
+    put_back = 0
+    cells = found.partition.cells()
+    for cell, rows in enumerate(cells):
+        if len(rows) == 1 or not chosen:
+            continue
+        D = np.ascontiguousarray(away[:, rows])
+        places, reached[cell], first[cell], back = _one(D, base[rows], measure, bound, rng)
+        put_back += back
+        if all(
+            (codes[rows, k] == codes[rows[0], k]).all() for k in stays
+        ):  # nothing ties a combination to a row
+            places = np.ascontiguousarray(places[:, rng.permutation(len(rows))])
+        for at, k in enumerate(chosen):
+            out[rows, k] = codes[rows[places[at]], k]
+        if cell % 64 == 0:
+            tell(Step("stir", cell / m))
+    return Shuffled(out, reached, first, put_back)
+
+
+def _one(
+    D: NDArray[np.float64],
+    base: NDArray[np.float64],
+    measure: Measure,
+    bound: float,
+    rng: np.random.Generator,
+) -> tuple[Ints, float, float, int]:
+    """Shuffle one cluster: who gets whose value, the divergence reached and at first, columns put back."""
+    d, size = D.shape
+    total = base + D.sum(axis=0)
+    borders = edges(total)
+    f = histogram(total, borders)
+    h, sums = np.empty_like(f), np.empty(size)
+    places = np.stack([rng.permutation(size) for _ in range(d)])
+    emd = measure == "emd"
+    kernels.repair(D, base, places, borders, f, h, bound, emd, np.empty((0, 3), np.int64), sums, True)
+    first = divergence(f, h, measure)
+    order = rng.permutation(d)
+    for back in range(d + 1):
+        for _ in range(ROUNDS):
+            if divergence(f, h, measure) <= bound:
+                break
+            draws = rng.integers(0, size, (16 * size, 3))
+            draws[:, 0] = rng.integers(0, d, len(draws))
+            kernels.repair(D, base, places, borders, f, h, bound, emd, draws, sums, False)
+        now = histogram(base + np.take_along_axis(D, places, axis=1).sum(axis=0), borders)
+        found = divergence(
+            f, now, measure
+        )  # counted again: the running sums may have drifted by a last digit
+        if found <= bound or back == d:
+            break
+        places[order[back]] = np.arange(size)
+        kernels.repair(D, base, places, borders, f, h, bound, emd, np.empty((0, 3), np.int64), sums, True)
+    return places, found, first, back
