@@ -55,7 +55,7 @@ def split(columns):
     return groups, [v for group in groups for v in group]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_counts_and_entropies(columns):
     groups, _ = split(columns)
@@ -68,7 +68,7 @@ def test_counts_and_entropies(columns):
             assert found.holds == oracles.recursive_holds(groups, c, l)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_distances(columns):
     groups, everybody = split(columns)
@@ -96,7 +96,7 @@ def test_transport_as_a_linear_programme(columns):
     assert value(TCloseness(distance="equal"), columns) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_information_and_disclosure(columns):
     groups, _ = split(columns)
@@ -129,7 +129,7 @@ EVERY = [
 ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_rows_index_and_library_change_nothing(columns, random):
     n = len(columns["age"])
@@ -145,7 +145,7 @@ def test_rows_index_and_library_change_nothing(columns, random):
             assert [place["size"] for place in other.worst] == [place["size"] for place in found[0].worst]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(tables(numbers))
 def test_the_dtype_of_a_number_changes_nothing(columns):
     table = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
