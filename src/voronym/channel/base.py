@@ -1,0 +1,145 @@
+"""What a channel is, and the finite one: a matrix of transition probabilities that knows what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError
+from voronym.microaggregate.front import check_seed
+
+Array = NDArray[np.float64]
+
+
+@runtime_checkable
+class Channel(Protocol):
+    """A randomised perturbation rule p(x̂|x) that knows its distortion and its risk ``I(W; X̂)`` in nats."""
+
+    @property
+    def distortion(self) -> float:
+        """Expected distortion."""
+        ...
+
+    @property
+    def risk(self) -> float:
+        """Mutual information of the confidential W and what is published, in nats."""
+        ...
+
+    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> NDArray[Any]:
+        """Perturb data."""
+        ...
+
+
+@dataclass(frozen=True)
+class FiniteChannel:
+    """A transition matrix ``p(x̂|x)`` between finite alphabets, with a proof of how near the optimum it is.
+
+    Parameters
+    ----------
+    matrix : array, shape (n, m)
+        Row x, column x̂; rows add up to 1.
+    distortion : float
+        Expected distortion ``D``.
+    risk : float
+        ``R = I(W; X̂)`` in nats.
+    multiplier : float
+        The λ of ``D + λ R`` that the rule minimises: how much distortion a nat of privacy costs here.
+    objective : {"cost", "risk", "distortion"}
+        What was minimised: ``D + λ R``, the risk under a limit on the distortion, or the other way round.
+    bound : float
+        A proven lower bound on the objective, over all rules.
+    joint : array, shape (k, n)
+        The law of W and X that the rule was made for.
+    d : array, shape (n, m)
+        The distortions.
+    method : str
+        The solver.
+    iterations : int
+        Its steps.
+    """
+
+    matrix: Array
+    distortion: float
+    risk: float
+    multiplier: float
+    objective: str
+    bound: float
+    joint: Array = field(repr=False)
+    d: Array = field(repr=False)
+    method: str = ""
+    iterations: int = 0
+
+    @property
+    def cost(self) -> float:
+        """``D + λ R``."""
+        return self.distortion + self.multiplier * self.risk if self.risk > 0.0 else self.distortion
+
+    @property
+    def value(self) -> float:
+        """The objective that was reached."""
+        return {"cost": self.cost, "risk": self.risk, "distortion": self.distortion}[self.objective]
+
+    @property
+    def gap(self) -> float:
+        """How far the objective is above the least possible one, at most: proven, in the objective's unit."""
+        return max(0.0, self.value - self.bound)
+
+    @property
+    def risk_bits(self) -> float:
+        """The risk in bits."""
+        return self.risk / log(2.0)
+
+    @property
+    def released(self) -> Array:
+        """The joint law of W and what is published, shape (k, m)."""
+        return np.asarray(self.joint @ self.matrix)
+
+    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> NDArray[np.int64]:
+        """Draw a published letter for every letter.
+
+        Parameters
+        ----------
+        X : array of int, shape (r,)
+            Letters, 0 to n-1.
+        seed : int, Generator or None
+            The same seed gives the same letters. Keep it secret: who knows it can undo some of the noise.
+
+        Returns
+        -------
+        array of int64, shape (r,)
+        """
+        return draw(self.matrix, X, seed=seed)
+
+    def __str__(self) -> str:
+        n, m = self.matrix.shape
+        return (
+            f"FiniteChannel {n} x {m}: distortion {self.distortion:.6g}, risk {self.risk:.6g} nats, "
+            f"{self.objective} within {self.gap:.1g} of the least possible"
+        )
+
+
+def draw(matrix: Array, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> NDArray[np.int64]:
+    """Draw a column for every given row of a transition matrix, by inverting its cumulative sums."""
+    rng = check_seed(seed)
+    codes = np.asarray(X)
+    if codes.ndim != 1 or not (codes.size == 0 or np.issubdtype(codes.dtype, np.integer)):
+        raise InputError("letters are whole numbers in one column: 0 for the first row of the matrix")
+    outside = int(((codes < 0) | (codes >= len(matrix))).sum())
+    if outside:
+        raise InputError(
+            f"{outside} of {len(codes)} letters are not in 0..{len(matrix) - 1}, the rows of the matrix"
+        )
+    uniform = rng.random(len(codes))
+    out = np.zeros(len(codes), np.int64)
+    order = np.argsort(codes, kind="stable")
+    edges = np.searchsorted(codes[order], np.arange(len(matrix) + 1))
+    for letter in np.flatnonzero(np.diff(edges)):
+        rows = order[edges[letter] : edges[letter + 1]]
+        ends = np.cumsum(matrix[letter])
+        last = int(np.flatnonzero(matrix[letter])[-1])  # rounding must not draw a letter of probability 0
+        out[rows] = np.minimum(np.searchsorted(ends, uniform[rows] * ends[-1], side="right"), last)
+    return out

@@ -1,0 +1,259 @@
+"""A primal-dual interior-point method for the finite problem.
+
+The columns of the joint weights only meet in n row sums, so a Newton step is one small system per column and
+one n x n system for the multipliers of the rows. The risk is compatible with the logarithmic barrier (a
+column's third derivative is at most 5 max|h/J| times its second), so Newton's method keeps its speed up to
+the boundary, where most of the weights of a good rule are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from voronym.channel.alphabet import Alphabet, Array, feasible
+from voronym.progress import Progress, Step
+
+_PATIENCE = 25  # steps without a better proof after which rounding is all that is left
+_BACK = 0.995  # share of the way to the boundary
+_CENTRE = 1e-3  # least reach that the predictor is trusted with
+_FAR = 50.0  # slopes this far from their multipliers are brought back before the barrier is lowered
+_CORRECT = 10.0  # largest second-order correction, relative to the barrier
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Joint weights, the two weights of the cost, and a proven lower bound on it."""
+
+    J: Array
+    weight_d: float
+    weight_r: float
+    bound: float
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A constraint on the distortion or on the risk, which the other one is minimised under."""
+
+    on: str
+    value: float
+
+
+def interior(
+    alphabet: Alphabet,
+    *,
+    weight_d: float = 1.0,
+    weight_r: float = 1.0,
+    limit: Limit | None = None,
+    tolerance: float = 1e-6,
+    iterations: int = 200,
+    progress: Progress,
+) -> Solution:
+    """Minimise ``weight_d D + weight_r R``, or one of them under a limit on the other.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The problem.
+    weight_d, weight_r : float
+        Weights of the cost; where there is a limit, the limited one's is found.
+    limit : Limit, optional
+        ``Limit("distortion", 0.5)``, say.
+    tolerance : float
+        Stop when the proven gap is at most this share of the cost.
+    iterations : int
+        Most Newton steps.
+    progress : callable
+        Called between steps.
+    """
+    state = _State(alphabet, weight_d, weight_r, limit)
+    best, least, stalled = state.certify(0)[0], np.inf, 0
+    for step in range(iterations + 1):
+        found, gap = state.certify(step)
+        stalled = 0 if gap < 0.9 * least else stalled + 1
+        if gap < least:
+            best, least = found, gap
+        if least <= tolerance or stalled >= _PATIENCE or not state.newton():
+            break
+        progress(Step("channel", min(0.99, step / 60)))
+    return best
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """Changes of the joint weights, the multipliers, and the limit's multiplier and slack."""
+
+    J: Array
+    u: Array
+    Z: Array
+    nu: float
+    slack: float
+
+
+class _State:
+    """Joint weights, multipliers, and one Newton step."""
+
+    def __init__(self, alphabet: Alphabet, weight_d: float, weight_r: float, limit: Limit | None) -> None:
+        self.a, self.limit = alphabet, limit
+        p, d = alphabet.p, alphabet.d
+        self.mask = np.ones(d.shape, bool) if alphabet.allowed is None else alphabet.allowed
+        spread = self.mask.sum(axis=1)
+        self.J = np.where(self.mask, (p / spread)[:, None], 0.0)
+        self.weights = [weight_d, weight_r]
+        self.slack = 1.0
+        if limit is not None:
+            # the start of the multiplier and of its slack: of the size of the problem, and positive
+            now = alphabet.distortion(self.J) if limit.on == "distortion" else alphabet.source_risk
+            ratio = (alphabet.source_risk + 1e-12) / (alphabet.distortion(self.J) + 1e-300)
+            self.weights[self.index] = ratio if limit.on == "distortion" else 1.0 / ratio
+            self.slack = max(limit.value, 0.1 * now)
+        g = self.gradient()
+        lift = self.weights[0] * float(p @ d.mean(axis=1)) + 1e-3 * self.weights[1] * (
+            1.0 + alphabet.source_risk
+        )
+        self.u = np.where(self.mask, g, np.inf).min(axis=1) - max(lift, 1e-12)
+        self.Z = np.where(self.mask, g - self.u[:, None], 1.0)
+
+    @property
+    def index(self) -> int:
+        assert self.limit is not None  # noqa: S101
+        return 0 if self.limit.on == "distortion" else 1
+
+    def gradient(self) -> Array:
+        self.slope = self.a.risk_slope(self.J)
+        return np.asarray(self.weights[0] * self.a.d + self.weights[1] * self.slope)
+
+    def certify(self, step: int) -> tuple[Solution, float]:
+        """Return what this point proves, and its gap relative to the cost."""
+        J = feasible(self.a, np.where(self.mask, self.J, 0.0))
+        wd, wr = self.weights
+        bound = self.a.certificate(J, weight_d=wd, weight_r=wr)
+        D, R = self.a.distortion(J), self.a.risk(J)
+        cost = wd * D + wr * R
+        gap = cost - bound
+        if self.limit is not None:  # complementary: the limit is met, or its multiplier is 0
+            value = (D, R)[self.index]
+            gap += self.weights[self.index] * abs(value - self.limit.value)
+        return Solution(J, wd, wr, bound, step), gap / max(abs(cost), 1e-12)
+
+    def newton(self) -> bool:
+        """Take one predictor-corrector step; False where no step is left to take."""
+        J, Z, u, p, mask = self.J, self.Z, self.u, self.a.p, self.mask
+        limit, slack = self.limit, self.slack
+        omega = p[:, None]  # every letter at its own scale: J Z = mu p(x) on the central path
+        g = self.gradient()
+        nu = self.weights[self.index] if limit is not None else 1.0
+        count = float((mask * omega).sum()) + (limit is not None)
+        mu = (float(np.vdot(J, Z * mask)) + (nu * slack if limit is not None else 0.0)) / count
+        try:
+            system = _Columns(self.a, J, np.where(mask, J / Z, 0.0), self.weights[1])
+        except np.linalg.LinAlgError:
+            return False
+        rows = J.sum(axis=1) - p
+        inside = np.where(mask, J, 1.0)
+        if limit is not None:
+            a = self.a.d if self.index == 0 else self.slope
+            miss = float(np.vdot(J, a)) + slack - limit.value
+            Ma = system.solve(np.where(mask, a, 0.0))
+            second = system.rows(Ma.sum(axis=1))
+            side = system.solve(np.where(mask, second[:, None], 0.0)) - Ma
+            bottom = float(np.vdot(a, side)) - slack / nu
+
+        def direction(target: Array, limit_target: float) -> _Direction:
+            Mr = system.solve(np.where(mask, u[:, None] - g + target / inside, 0.0))
+            du = system.rows(-rows - Mr.sum(axis=1))
+            dJ = Mr + system.solve(np.where(mask, du[:, None], 0.0))
+            dnu = ds = 0.0
+            if limit is not None:
+                dnu = (-miss - limit_target / nu + slack - float(np.vdot(a, dJ))) / bottom
+                ds = limit_target / nu - slack - slack / nu * dnu
+                du, dJ = du + second * dnu, dJ + side * dnu
+            dZ = np.where(mask, (target - Z * dJ) / inside - Z, 0.0)
+            return _Direction(dJ, du, dZ, dnu, ds)
+
+        def reach(step: _Direction) -> tuple[float, float]:
+            primal = max(float(np.max(np.where(mask, -step.J / inside, 0.0))), -step.slack / slack, 1e-300)
+            dual = max(float(np.max(np.where(mask, -step.Z / Z, 0.0))), -step.nu / nu, 1e-300)
+            return min(1.0, _BACK / primal), min(1.0, _BACK / dual)
+
+        keep, keep_limit, centre = np.zeros_like(J), 0.0, 1.0
+        if self.residual() <= _FAR:
+            step = direction(keep, 0.0)
+            primal, dual = reach(step)
+            after = float(np.vdot(J + primal * step.J, (Z + dual * step.Z) * mask))
+            if limit is not None:
+                after += (nu + dual * step.nu) * (slack + primal * step.slack)
+            centre = min(1.0, max(after / (mu * count), _CENTRE) ** 3)
+            most = _CORRECT * mu * omega
+            keep = np.where(mask, np.clip(step.J * step.Z, -most, most), 0.0)
+            keep_limit = float(np.clip(step.nu * step.slack, -mu, mu))
+        step = direction(centre * mu * omega - keep, centre * mu - keep_limit)
+        primal, dual = reach(step)
+        if not np.isfinite(step.J).all() or max(primal, dual) < 1e-10:
+            return False
+        self.J = np.where(mask, J + primal * step.J, 0.0)
+        self.u = u + dual * step.u
+        self.Z = np.where(mask, Z + dual * step.Z, 1.0)
+        if limit is not None:
+            self.weights[self.index] = nu + dual * step.nu
+            self.slack = slack + primal * step.slack
+        return True
+
+    def residual(self) -> float:
+        """Return how far the slopes are from their multipliers, relative to the distance from the boundary."""
+        miss = np.abs(self.gradient() - self.u[:, None] - self.Z)
+        return float(np.max(np.where(self.mask, miss / self.Z, 0.0)))
+
+
+class _Columns:
+    """The Hessian plus barrier of every column, factored: ``M_y = diag(1/E) + weight V_y' V_y``."""
+
+    def __init__(self, alphabet: Alphabet, J: Array, E: Array, weight: float) -> None:
+        n, m = J.shape
+        B = alphabet.B
+        q, s = B @ J, J.sum(axis=0)
+        self.root = np.sqrt(E)
+        self.few = len(B) < n  # factor in the smaller of the two alphabets
+        size = len(B) if self.few else n
+        self.factors = np.empty((m, size, size))
+        self.V: list[Array] = []
+        schur = np.zeros((n, n))
+        eye = np.eye(size)
+        for y in range(m):
+            r = np.sqrt(q[:, y] / s[y])
+            inverse = np.where(q[:, y] > 0.0, np.sqrt(weight / np.where(q[:, y] > 0.0, q[:, y], 1.0)), 0.0)
+            V = B * inverse[:, None]
+            V -= np.outer(r, r @ V)
+            V *= self.root[:, y]
+            gram = V @ V.T if self.few else V.T @ V
+            gram[np.abs(gram) < 1e-40] = 0.0  # denormal products are slow
+            L = np.linalg.cholesky(eye + gram)
+            self.factors[y] = L
+            if self.few:
+                U = linalg.solve_triangular(L, V, lower=True, check_finite=False)
+                self.V.append(V)
+                schur += np.outer(self.root[:, y], self.root[:, y]) * (np.eye(n) - U.T @ U)
+            else:
+                inverse_y, _ = linalg.lapack.dpotri(L, lower=True)
+                schur += np.outer(self.root[:, y], self.root[:, y]) * inverse_y
+        self.schur = linalg.cho_factor(schur, lower=True, check_finite=False)  # only the lower half is filled
+
+    def solve(self, r: Array) -> Array:
+        """Return the inverse of every column's matrix times that column."""
+        r = self.root * r
+        out = np.empty_like(r)
+        for y in range(r.shape[1]):
+            if self.few:
+                V = self.V[y]
+                inner = linalg.cho_solve((self.factors[y], True), V @ r[:, y], check_finite=False)
+                out[:, y] = r[:, y] - V.T @ inner
+            else:
+                out[:, y] = linalg.cho_solve((self.factors[y], True), r[:, y], check_finite=False)
+        return np.asarray(self.root * out)
+
+    def rows(self, rhs: Array) -> Array:
+        """Solve for the multipliers of the row sums."""
+        return np.asarray(linalg.cho_solve(self.schur, rhs, check_finite=False))

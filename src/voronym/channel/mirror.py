@@ -1,0 +1,102 @@
+"""First-order solvers: entropic mirror descent, and the projected steepest descent of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voronym.channel.alphabet import Alphabet, Array, feasible
+from voronym.channel.interior import Solution
+from voronym.progress import Progress, Step
+
+_LOOK = 20  # steps between two certificates
+
+
+def mirror(
+    alphabet: Alphabet,
+    *,
+    weight_d: float,
+    weight_r: float,
+    tolerance: float,
+    iterations: int = 20_000,
+    progress: Progress,
+) -> Solution:
+    """Minimise ``weight_d D + weight_r R`` by entropic mirror descent with unit steps.
+
+    ``p(y|x) <- p(y|x) exp{ -sum_w p(w|x) log[p(y|w)/p(y)] - d(x, y)/λ }``, rows renormalised. The risk is
+    1-smooth relative to ``-H(Y|X)``: their difference ``I(X; Y|W) - H(Y)`` is convex. So every step lowers
+    the cost, and after t steps it is within ``λ E KL(p*||p0) / t`` of the least. For W = X this is the
+    algorithm of Blahut and Arimoto.
+    """
+    if weight_r <= 0.0:
+        J = alphabet.nearest()
+        return Solution(J, weight_d, weight_r, weight_d * alphabet.least_distortion, 0)
+    beta = weight_d / weight_r
+    n, m = alphabet.d.shape
+    logs = np.full((n, m), -np.log(m))
+    best = None
+    for step in range(iterations + 1):
+        J = feasible(alphabet, np.exp(logs) * alphabet.p[:, None])
+        slope = alphabet.risk_slope(J)
+        if step % _LOOK == 0 or step == iterations:
+            bound = float(alphabet.p @ (weight_d * alphabet.d + weight_r * slope).min(axis=1))
+            cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
+            bound = bound if best is None else max(bound, best.bound)
+            best = Solution(J, weight_d, weight_r, bound, step)
+            if cost - bound <= tolerance * max(abs(cost), 1e-12):
+                break
+            progress(Step("channel", step / iterations))
+        logs = np.maximum(logs - slope - beta * alphabet.d, -700.0)  # e^-700 is the least positive number
+        logs -= logs.max(axis=1, keepdims=True)
+        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    assert best is not None  # noqa: S101 - step 0 has one
+    return best
+
+
+def steepest(
+    alphabet: Alphabet,
+    *,
+    weight_d: float,
+    weight_r: float,
+    tolerance: float,
+    iterations: int = 32_000,
+    rate: float = 1e-4,
+    progress: Progress,
+) -> Solution:
+    """Minimise ``weight_d D + weight_r R`` by the paper's projected steepest descent, for comparison.
+
+    Against the gradient by ``p(y|x)``, projected on the rows that add up to 1; negative entries are then set
+    to 0 and the rows renormalised. The start is half way between publishing X and publishing one letter
+    always. The paper's step, 1e-4 of ``λ/p`` at worst, is scaled by the largest curvature that the start
+    has, so that other alphabets do not diverge; nothing is proven about convergence.
+    """
+    p = alphabet.p[:, None]
+    J = 0.5 * alphabet.nearest() + 0.5 * alphabet.constant()
+    best, step = -np.inf, 0
+    for step in range(iterations + 1):
+        if step % (50 * _LOOK) == 0 or step == iterations:
+            best = max(best, _proven(alphabet, J, weight_d, weight_r))
+            cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
+            if cost - best <= tolerance * max(abs(cost), 1e-12) or step == iterations:
+                break
+            progress(Step("channel", step / iterations))
+        # derivative by p(y|x) is p(x) times the one by the joint weight; columns without weight have -inf
+        gradient = p * (weight_d * alphabet.d + weight_r * _slope(alphabet, J))
+        gradient -= gradient.mean(axis=1, keepdims=True)
+        J = feasible(alphabet, J - rate * p * gradient / np.max(p))
+    return Solution(J, weight_d, weight_r, best, step)
+
+
+def _slope(alphabet: Alphabet, J: Array) -> Array:
+    """Return the slope a little inside: at the boundary logarithms are infinite, or not defined."""
+    inside = (1.0 - 1e-9) * J + 1e-9 * alphabet.p[:, None] / J.shape[1]
+    return alphabet.risk_slope(inside)
+
+
+def _proven(alphabet: Alphabet, J: Array, weight_d: float, weight_r: float) -> float:
+    """Return the best bound that the point proves, seen from a little or farther inside."""
+    flat = np.outer(alphabet.p, J.sum(axis=0)) + 1e-12 * alphabet.p[:, None] / J.shape[1]
+    found = -np.inf
+    for inward in (1e-6, 1e-3):
+        point = feasible(alphabet, (1.0 - inward) * J + inward * flat)
+        found = max(found, alphabet.certificate(point, weight_d=weight_d, weight_r=weight_r))
+    return found
