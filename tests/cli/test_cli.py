@@ -144,6 +144,25 @@ def test_compare_prints_a_table_and_writes_a_plot(voronym, tmp_path):
     assert "<svg" in (tmp_path / "c.html").read_text(encoding="utf-8")
 
 
+def test_measure_demands_models_of_confidential_columns(voronym):
+    look = ("measure", "patients.csv", "--key", "sex", "--confidential", "diagnosis,days")
+    code, out, err = voronym(
+        *look, "--model", "t-closeness=0.9,column=days,p-sensitive=2", "--model", "l-diversity=2"
+    )
+    assert (code, err) == (0, "")
+    assert "t-closeness: " in out
+    assert "(days, ordered distance), required 0.9: holds" in out
+    assert "mutual-information: " in out
+    code, out, _ = voronym(*look, "--model", "t-closeness=0.0001", "--json")
+    assert code == 3
+    found = {one["model"]: one for one in json.loads(out)["findings"]}
+    assert set(found["t-closeness"]["detail"]["columns"]) == {"diagnosis", "days"}
+    assert not found["t-closeness"]["holds"]
+    code, _, err = voronym(*look, "--model", "t-closeness=2")
+    assert code == 2
+    assert "never above 1" in err
+
+
 def test_measure_against_the_original(voronym):
     voronym("anonymize", "patients.csv", "-o", "out.csv", *ROLES)
     code, out, err = voronym("measure", "out.csv", "--key", "age,sex,zip", "--original", "patients.csv")

@@ -97,6 +97,8 @@ def test_an_empty_table_and_an_unknown_column_are_refused():
         (0.0, {}, 1e-9, False),
         (3.0, {"at_most": False}, 3 - 1e-15, True),
         (3.0, {"at_most": False}, 2.999999, False),
+        (1000.0, {"at_most": False}, 1000 * (1 - 1e-11), True),
+        (1000.0, {"at_most": False}, 1000 * (1 - 1e-8), False),
         (3.0, {"strict": True}, 3.0, False),
         (3.0, {"strict": True}, 3 - 1e-15, False),  # cannot be told from 3
         (3.0, {"strict": True}, 2.999999, True),

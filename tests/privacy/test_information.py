@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voronym.privacy import Levels, MutualInformation, TCloseness, information
+from voronym.privacy import Levels, MutualInformation, PSensitive, TCloseness, information
 from voronym.privacy.cells import count_runs
 from voronym.privacy.information import estimate, expected_by_chance
 
@@ -139,3 +139,12 @@ def test_the_worst_of_several_columns_decides():
     assert found.detail["columns"]["v"]["records_failing"] == 4
     assert {place["column"] for place in found.worst} == {"v"}
     assert look(TCloseness(0.4, column="w"), columns, roles).holds
+
+
+def test_worst_classes_come_worst_first_and_the_small_before_the_large():
+    columns = {"key": [1] * 2 + [2] * 3 + [3] * 4 + [4] * 2, "w": list("aabbbaabbab")}
+    found = look(PSensitive(2), columns)
+    assert [(place["size"], place["value"]) for place in found.worst] == [(2, 1.0), (3, 1.0)]
+    found = look(TCloseness(), columns)  # nothing asked: the worst of all; 5 a and 6 b in 11
+    assert [place["size"] for place in found.worst] == [2, 3, 2, 4]
+    assert [place["value"] for place in found.worst] == pytest.approx([6 / 11, 5 / 11, 1 / 22, 1 / 22])
