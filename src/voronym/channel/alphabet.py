@@ -98,12 +98,15 @@ class Alphabet:
     def certificate(self, J: Array, *, weight_d: float, weight_r: float) -> float:
         """Return a proven lower bound on ``weight_d D + weight_r R`` over all rules.
 
-        The cost is convex, so it lies above its tangent at J; a linear function of a rule is least where every
-        letter goes to its cheapest column. This is the Frank-Wolfe bound. It is true for any J with the right
-        row sums whose used columns are positive; a column without weight may take the slope 0, which is a
-        subgradient there.
+        The cost is convex, so it lies above its tangent at J; a linear function of a rule is least where
+        every letter goes to its cheapest column. This is the Frank-Wolfe bound, true for any J with the
+        right row sums. A column without weight takes the slope 0, which is a subgradient there. Where a
+        letter w would appear for the first time in a column in use, the slope is -inf, and so is the bound.
         """
         slope = weight_d * self.d + weight_r * self.risk_slope(J)
+        new = (self.B @ J == 0.0) & (J.sum(axis=0) > 0.0)
+        if weight_r > 0.0 and new.any():
+            slope[(self.B > 0.0).T.astype(float) @ new > 0.0] = -np.inf
         if self.allowed is not None:
             slope = np.where(self.allowed, slope, np.inf)
         return float(self.p @ slope.min(axis=1))  # degree 1: the tangent passes through the origin
@@ -132,7 +135,8 @@ def check_alphabet(p_wx: ArrayLike, d: ArrayLike) -> tuple[Alphabet, Array, Arra
         raise InputError(f"p_wx adds up to {total:.9g}, not 1; divide it by its sum if it holds counts")
     if distortion.shape[0] != joint.shape[1]:
         raise InputError(
-            f"p_wx has {joint.shape[1]} letters x (columns), d has {distortion.shape[0]} rows; they must agree"
+            f"p_wx has {joint.shape[1]} letters x (columns), d has {distortion.shape[0]} rows; "
+            "they must agree"
         )
     if (distortion < 0.0).any():
         raise InputError(f"d has {int((distortion < 0.0).sum())} negative entries; a distortion is 0 or more")

@@ -55,9 +55,9 @@ def privacy_distortion(
         Exactly one of them: λ, or the limit on D, or the limit on R.
     method : {"auto", "interior", "mirror", "steepest"}
         "interior" is a primal-dual interior-point method, 30 to 60 Newton steps for 31 x 31 letters. "mirror"
-        is entropic mirror descent, cheap steps and many of them; for W = X it is Blahut-Arimoto. "steepest" is
-        the method of the paper, for comparison; it takes a multiplier only. "auto" takes the first while
-        its matrices fit into a gibibyte, and the second beyond.
+        is entropic mirror descent, cheap steps and many of them; for W = X it is Blahut-Arimoto. "steepest"
+        is the method of the paper, for comparison; it takes a multiplier only. "auto" takes the first
+        while its matrices fit into a gibibyte, and the second beyond.
     tolerance : float
         Stop when the proven gap is at most this share of the cost ``D + λ R``.
     progress : callable, optional
@@ -170,7 +170,7 @@ class _Solve:
         if value <= least + slack:
             return self._nearest()
         if self.method == "mirror":
-            J, slope, steps, low, _ = self._bisect(lambda D, R: D > value)
+            J, slope, steps, low, _ = self._bisect(lambda J: self.a.distortion(J) > value)
             bound = low(value)
         else:
             found = self._limited(Limit("distortion", value))
@@ -192,7 +192,7 @@ class _Solve:
             J, bound = perfect(self.a)
             return J, inf, bound, 0
         if self.method == "mirror":
-            J, slope, steps, _, high = self._bisect(lambda D, R: R <= value)
+            J, slope, steps, _, high = self._bisect(lambda J: self.a.risk(J) <= value)
             bound = high(value)
         else:
             found = self._limited(Limit("risk", value))
@@ -223,12 +223,12 @@ class _Solve:
         return interior(self.a, limit=limit, tolerance=self.tolerance, progress=self.progress)
 
     def _bisect(
-        self, too_high: Callable[[float, float], bool]
+        self, too_high: Callable[[Array], bool]
     ) -> tuple[Array, float, int, Callable[[float], float], Callable[[float], float]]:
         """Bisect on the multiplier; the best mixture of the last two rules, and bounds from all of them.
 
-        Every multiplier λ with ``D + λ R >= c`` for all rules proves ``R >= (c - D0)/λ`` where ``D <= D0``, and
-        ``D >= c - λ R0`` where ``R <= R0``.
+        Every multiplier λ with ``D + λ R >= c`` for all rules proves ``R >= (c - D0)/λ`` where ``D <= D0``,
+        and ``D >= c - λ R0`` where ``R <= R0``.
         """
         scale = self.a.distortion(self.a.constant()) / self.a.source_risk
         low, high = 1e-6 * scale, 1e6 * scale
@@ -240,13 +240,13 @@ class _Solve:
             found = self._at(middle)
             steps += found.iterations
             tangents.append((middle, found.bound))
-            if too_high(self.a.distortion(found.J), self.a.risk(found.J)):
+            if too_high(found.J):
                 high, above = middle, found.J
             else:
                 low, below = middle, found.J
             if high / low < 1.0 + self.tolerance:
                 break
-        mixed = _last(below, above, lambda J: too_high(self.a.distortion(J), self.a.risk(J)))
+        mixed = _last(below, above, too_high)
         return (
             mixed,
             float(np.sqrt(low * high)),
@@ -314,8 +314,9 @@ def blahut_arimoto(
     law = np.full(alphabet.d.shape[1], 1.0 / alphabet.d.shape[1])
     near = alphabet.d.min(axis=1, keepdims=True)
     kernel = np.exp((near - alphabet.d) / multiplier)  # scaled by row: no underflow to 0 everywhere
-    step, bound, value = 0, -inf, inf
-    for step in range(1, iterations + 1):
+    steps, bound = 0, -inf
+    while steps < iterations:
+        steps += 1
         total = kernel @ law
         ratio = (alphabet.p / total) @ kernel
         value = alphabet.least_distortion - multiplier * float(alphabet.p @ np.log(total))
@@ -336,5 +337,5 @@ def blahut_arimoto(
         joint=joint,
         d=distortion,
         method="blahut-arimoto",
-        iterations=step,
+        iterations=steps,
     )

@@ -203,7 +203,7 @@ class _State:
         return True
 
     def residual(self) -> float:
-        """Return how far the slopes are from their multipliers, relative to the distance from the boundary."""
+        """Return how far the slopes are from their multipliers, relative to these."""
         miss = np.abs(self.gradient() - self.u[:, None] - self.Z)
         return float(np.max(np.where(self.mask, miss / self.Z, 0.0)))
 

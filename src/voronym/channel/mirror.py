@@ -38,7 +38,7 @@ def mirror(
         J = feasible(alphabet, np.exp(logs) * alphabet.p[:, None])
         slope = alphabet.risk_slope(J)
         if step % _LOOK == 0 or step == iterations:
-            bound = float(alphabet.p @ (weight_d * alphabet.d + weight_r * slope).min(axis=1))
+            bound = alphabet.certificate(J, weight_d=weight_d, weight_r=weight_r)
             cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
             bound = bound if best is None else max(bound, best.bound)
             best = Solution(J, weight_d, weight_r, bound, step)

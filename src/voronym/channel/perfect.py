@@ -43,8 +43,6 @@ def perfect(alphabet: Alphabet) -> tuple[Array, float]:
     if found.status != 0:
         return single, alphabet.least_distortion
     J = np.maximum((basis @ found.x.reshape(m, free).T), 0.0)
-    # clipping what the programme's tolerance left negative leaks a little; mixing in single letters does not help,
-    # so the leak stays and is measured: some 1e-14 nats
-    J = feasible(alphabet, J)
+    J = feasible(alphabet, J)  # clipping what rounding left negative leaks a little, some 1e-14 nats
     prices = found.eqlin.marginals
     return J, min(float(alphabet.p @ prices), alphabet.distortion(J))

@@ -1,0 +1,413 @@
+"""Normal data: the quadratic-Gaussian lower bound, and the noise that reaches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, isfinite, log, pi
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, optimize
+
+from voronym.channel.logdet import Optimum, maximise
+from voronym.channel.waterfill import closed_form
+from voronym.errors import GuaranteeError, InputError
+from voronym.microaggregate.front import check_points, check_seed
+
+Array = NDArray[np.float64]
+
+_SINGULAR = 1e-10  # variances below this share of the largest are none
+_ONE = 1e-12
+
+
+def scalar_risk(rho: float, share: float) -> float:
+    """Return the least risk of normal scalars at a share d of the variance, (8): ``-1/2 ln(1 - (1 - d) ρ²)``.
+
+    Examples
+    --------
+    >>> round(scalar_risk(0.95, 0.5), 4)
+    0.3001
+    """
+    rho, share = _correlation(rho), _share(share)
+    inside = 1.0 - max(0.0, 1.0 - share) * rho * rho
+    return inf if inside <= 0.0 else max(0.0, -0.5 * log(inside))
+
+
+def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> float:
+    """Return the lower bound (7) on the risk of any scalars: ``h(W) - 1/2 ln(2πe (1 - (1 - d) ρ²) σ_W²)``.
+
+    Parameters
+    ----------
+    entropy : float
+        Differential entropy of W in nats; ``1/2 ln(2πe σ_W²)`` where W is normal, less otherwise.
+    sigma_w : float
+        Standard deviation of W.
+    rho, share : float
+        Correlation of W and X; distortion as a share of the variance of X.
+
+    Examples
+    --------
+    >>> from math import e, log, pi
+    >>> normal = 0.5 * log(2 * pi * e)
+    >>> abs(scalar_bound(normal, 1.0, 0.95, 0.5) - scalar_risk(0.95, 0.5)) < 1e-12
+    True
+    """
+    inside = (1.0 - max(0.0, 1.0 - _share(share)) * _correlation(rho) ** 2) * sigma_w**2
+    return inf if inside <= 0.0 else max(0.0, entropy - 0.5 * (log(2.0 * pi * inside) + 1.0))
+
+
+def scalar_multiplier(rho: float, share: float, *, variance: float = 1.0) -> float:
+    """Return the λ of ``D + λ R`` that belongs to a point of (8): ``2 σ_X² (1/ρ² - 1 + d)``.
+
+    Examples
+    --------
+    >>> [round(scalar_multiplier(0.95, d), 2) for d in (0.25, 0.5, 0.75)]
+    [0.72, 1.22, 1.72]
+    """
+    return 2.0 * variance * (1.0 / _correlation(rho) ** 2 - 1.0 + _share(share))
+
+
+def _correlation(rho: float) -> float:
+    if not -1.0 <= rho <= 1.0:
+        raise InputError(f"a correlation is between -1 and 1, not {rho}")
+    return float(rho)
+
+
+def _share(share: float) -> float:
+    if not (isfinite(share) and share >= 0.0):
+        raise InputError(f"a share of the variance is 0 or more, not {share}")
+    return float(share)
+
+
+@dataclass(frozen=True)
+class GaussianSource:
+    """Covariances of the confidential W and the keys X.
+
+    Directions of X or W without variance are left out of all computations: nothing can be learned there.
+
+    Parameters
+    ----------
+    sigma_x, sigma_w, sigma_wx : arrays, shapes (n, n), (m, m), (m, n)
+        Covariances; their joint matrix must be nonnegative definite.
+    mean_x : array, shape (n,), optional
+        Means of X, 0 by default.
+
+    Examples
+    --------
+    >>> source = GaussianSource([[1.0]], [[1.0]], [[0.95]])
+    >>> round(source.information, 3)
+    1.164
+    """
+
+    sigma_x: Array
+    sigma_w: Array
+    sigma_wx: Array
+    mean_x: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        x, w, wx = (_numbers(a, 2) for a in (self.sigma_x, self.sigma_w, self.sigma_wx))
+        n, m = len(x), len(w)
+        if x.shape != (n, n) or w.shape != (m, m) or wx.shape != (m, n):
+            raise InputError(
+                f"covariances do not fit: X {x.shape}, W {w.shape}, W with X {wx.shape}; "
+                "they must be (n, n), (m, m) and (m, n)"
+            )
+        mean = _numbers(self.mean_x, 1) if len(self.mean_x) else np.zeros(n)
+        if len(mean) != n:
+            raise InputError(f"mean_x has {len(mean)} entries for {n} columns of X")
+        whole = np.block([[x, wx.T], [wx, w]])
+        scale = float(np.abs(whole).max())
+        if not np.allclose(whole, whole.T, rtol=1e-9, atol=1e-12 * scale):
+            raise InputError("a covariance matrix is symmetric; these are not")
+        if float(np.linalg.eigvalsh(whole)[0]) < -1e-8 * scale:
+            raise InputError("the joint covariance of X and W has a negative eigenvalue: no data have that")
+        if not x.diagonal().max() > 0.0:
+            raise InputError("X does not vary: there is nothing to perturb")
+        for name, value in (("sigma_x", x), ("sigma_w", w), ("sigma_wx", wx), ("mean_x", mean)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def estimate(cls, X: ArrayLike, W: ArrayLike) -> GaussianSource:
+        """Take means and covariances from records: rows of X (n columns) and of W (m columns)."""
+        x, w = check_points(X), check_points(W)
+        if len(x) != len(w):
+            raise InputError(f"X has {len(x)} rows and W has {len(w)}; they are the same records")
+        if len(x) < 2:
+            raise InputError("one record has no covariance; give more")
+        mean = x.mean(axis=0)
+        a, b = x - mean, w - w.mean(axis=0)
+        return cls(a.T @ a / len(x), b.T @ b / len(x), b.T @ a / len(x), mean)
+
+    @cached_property
+    def axes(self) -> tuple[Array, Array]:
+        """Principal axes of X with variance, shape (n, r), and the variances along them."""
+        values, vectors = np.linalg.eigh(self.sigma_x)
+        keep = values > _SINGULAR * values[-1]
+        return vectors[:, keep], values[keep]
+
+    @cached_property
+    def correlations(self) -> Array:
+        """Correlations of whitened W with X along its axes, shape (m', r); singular values at most 1."""
+        values, vectors = np.linalg.eigh(self.sigma_w)
+        keep = values > _SINGULAR * max(values[-1], 1e-300)
+        Q, v = self.axes
+        K = (vectors[:, keep] / np.sqrt(values[keep])).T @ self.sigma_wx @ (Q / np.sqrt(v))
+        U, s, Vt = np.linalg.svd(K, full_matrices=False)
+        return np.asarray((U * np.where(s > 1.0 - _ONE, 1.0, s)) @ Vt)
+
+    @property
+    def variance(self) -> float:
+        """Total variance of X."""
+        return float(np.trace(self.sigma_x))
+
+    @property
+    def information(self) -> float:
+        """``I(W; X)`` in nats, were they normal; infinite where X determines a part of W."""
+        s = np.linalg.svd(self.correlations, compute_uv=False)
+        return inf if (s >= 1.0).any() else max(0.0, -0.5 * float(np.log1p(-(s**2)).sum()))
+
+    @cached_property
+    def perfect(self) -> tuple[Array, float]:
+        """The T of no risk (see `_solve`) and its distortion: X is kept where it says nothing about W."""
+        N = linalg.null_space(self.correlations, rcond=1e-9)
+        T = np.eye(len(self.axes[1])) - N @ N.T
+        return T, float(self.axes[1] @ np.diag(T))
+
+
+@dataclass(frozen=True)
+class GaussianChannel:
+    """The rule ``X̂ = (I - A) X + A Z``: what is published is X, pulled to its mean, plus noise.
+
+    For jointly normal W and X no rule with the same mean squared error tells less about W. For other data it
+    is a rule like others: the distortion is exact, the risk is what normal data with these covariances have.
+
+    Parameters
+    ----------
+    source : GaussianSource
+        The covariances it was made for.
+    sigma : array, shape (n, n)
+        Covariance of the error, between 0 and that of X; ``A`` is sigma times the inverse of that of X.
+    distortion : float
+        ``E |X - X̂|²``, the trace of sigma.
+    risk : float
+        ``I(W; X̂)`` in nats, for normal data.
+    gap : float
+        How far the risk is above the least at this distortion, at most: proven.
+    """
+
+    source: GaussianSource
+    sigma: Array
+    distortion: float
+    risk: float
+    gap: float
+
+    @property
+    def share(self) -> float:
+        """Distortion as a share of the variance of X."""
+        return self.distortion / self.source.variance
+
+    @property
+    def risk_bits(self) -> float:
+        """The risk in bits."""
+        return self.risk / log(2.0)
+
+    @cached_property
+    def _whitened(self) -> tuple[Array, Array]:
+        """The pull ``I - T`` and a root of the noise's covariance, along the axes of X at unit variance."""
+        Q, v = self.source.axes
+        T = (Q / np.sqrt(v)).T @ self.sigma @ (Q / np.sqrt(v))
+        t, U = np.linalg.eigh(0.5 * (T + T.T))
+        t = np.clip(t, 0.0, 1.0)
+        return (U * (1.0 - t)) @ U.T, U * np.sqrt(t * (1.0 - t))
+
+    @property
+    def A(self) -> Array:  # noqa: N802 - the paper's name
+        """The share of X that is replaced by noise, as a matrix."""
+        Q, v = self.source.axes
+        return np.asarray(self.sigma @ (Q / v) @ Q.T)
+
+    @property
+    def noise(self) -> Array:
+        """Covariance of the added noise ``A (Z - E Z)``."""
+        Q, v = self.source.axes
+        root = (Q * np.sqrt(v)) @ self._whitened[1]
+        return np.asarray(root @ root.T)
+
+    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> Array:
+        """Perturb records.
+
+        Parameters
+        ----------
+        X : array, shape (r, n)
+            Records with the means and covariances of the source.
+        seed : int, Generator or None
+            The same seed gives the same noise. Keep it secret: who knows it can subtract the noise.
+
+        Returns
+        -------
+        array, shape (r, n)
+        """
+        points = check_points(X)
+        if points.shape[1] != len(self.source.sigma_x):
+            raise InputError(f"X has {points.shape[1]} columns, the channel {len(self.source.sigma_x)}")
+        rng = check_seed(seed)
+        Q, v = self.source.axes
+        pull, root = self._whitened
+        Y = (points - self.source.mean_x) @ (Q / np.sqrt(v))
+        Y = Y @ pull + rng.standard_normal(Y.shape) @ root.T
+        return np.asarray(self.source.mean_x + Y @ (Q * np.sqrt(v)).T)
+
+    def __str__(self) -> str:
+        return (
+            f"GaussianChannel on {len(self.sigma)} columns: distortion {self.distortion:.6g} "
+            f"({100 * self.share:.3g} % of the variance), risk {self.risk:.6g} nats"
+        )
+
+
+def gaussian_channel(
+    source: GaussianSource,
+    *,
+    max_distortion: float | None = None,
+    max_risk: float | None = None,
+    tolerance: float = 1e-8,
+) -> GaussianChannel:
+    """Find the noise with the least risk for a distortion, or the other way round, for normal data.
+
+    The problem, formula (6): maximise ``1/2 log det(Σ_W|X + Σ_WX Σ_X⁻¹ Σ Σ_X⁻¹ Σ_XW)`` over covariances Σ of
+    the error, ``0 <= Σ <= Σ_X`` and ``tr Σ <= D``. Solved by a barrier method; the gap is proven by the dual.
+
+    Parameters
+    ----------
+    source : GaussianSource
+        Covariances of W and X.
+    max_distortion, max_risk : float
+        One of them: the most mean squared error (in the unit of X, all columns together), or the most risk in
+        nats.
+    tolerance : float
+        Stop at this gap, in nats.
+
+    Returns
+    -------
+    GaussianChannel
+
+    References
+    ----------
+    D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer: From t-closeness-like privacy to postrandomization via
+    information theory, IEEE Transactions on Knowledge and Data Engineering (2010), theorem 2.
+
+    Examples
+    --------
+    >>> source = GaussianSource([[1.0]], [[1.0]], [[0.95]])
+    >>> channel = gaussian_channel(source, max_distortion=0.5)
+    >>> round(channel.risk, 4) == round(scalar_risk(0.95, 0.5), 4)
+    True
+    """
+    if (max_distortion is None) == (max_risk is None):
+        raise InputError("give either max_distortion or max_risk")
+    name, value = ("max_distortion", max_distortion) if max_risk is None else ("max_risk", max_risk)
+    if isinstance(value, bool) or not isinstance(value, Real) or not value >= 0.0:
+        raise InputError(f"{name} must be a number, 0 or more, not {value!r}")
+    if max_risk is None:
+        return _channel(source, _solve(source, float(value), tolerance))
+    return _for_risk(source, float(value), tolerance)
+
+
+def _for_risk(source: GaussianSource, limit: float, tolerance: float) -> GaussianChannel:
+    if source.information <= limit:
+        return _channel(source, _solve(source, 0.0, tolerance))
+    most = source.perfect[1]
+    if limit == 0.0:
+        return _channel(source, _solve(source, most, tolerance))
+
+    def excess(D: float) -> float:
+        return -_solve(source, D, tolerance).value - limit
+
+    start = 1e-9 * most
+    if excess(start) <= 0.0:
+        return _channel(source, _solve(source, start, tolerance))
+    D = float(optimize.brentq(excess, start, most, xtol=1e-12 * most, rtol=1e-12))
+    found = _channel(source, _solve(source, D, tolerance))
+    for _ in range(60):  # the root is met from either side; the promise is kept from one
+        if found.risk <= limit:
+            return found
+        D = min(most, D + max(1e-9 * most, 2.0 * (found.risk - limit) * most))
+        found = _channel(source, _solve(source, D, tolerance))
+    raise GuaranteeError("no noise met max_risk to the last digits; ask for a little more or less")
+
+
+def _solve(source: GaussianSource, D: float, tolerance: float) -> Optimum:
+    """Return the T along the whitened axes of X: ``Σ = Q v^1/2 T v^1/2 Q'``, risk minus the value."""
+    K, v = source.correlations, source.axes[1]
+    S = np.eye(len(K)) - K @ K.T
+    best, most = source.perfect
+    if most * (1.0 - 1e-12) <= D:
+        return Optimum(best, 0.0, 0.0, 0)
+    if D <= 0.0:
+        return Optimum(np.zeros_like(best), -source.information, 0.0, 0)
+    if len(v) == 1:
+        T = np.array([[min(1.0, D / v[0])]])
+        return Optimum(T, 0.5 * float(np.linalg.slogdet(S + K @ T @ K.T)[1]), 0.0, 0)
+    return maximise(S, K, np.diag(v), D, tolerance=tolerance)
+
+
+def _channel(source: GaussianSource, found: Optimum) -> GaussianChannel:
+    Q, v = source.axes
+    root = Q * np.sqrt(v)
+    sigma = root @ found.T @ root.T
+    return GaussianChannel(source, sigma, float(np.trace(sigma)), max(0.0, -found.value), found.gap)
+
+
+def qglb(source: GaussianSource, distortion: float, *, entropy: float | None = None) -> float:
+    """Return the quadratic-Gaussian lower bound (6) on the risk at a distortion, in nats.
+
+    Theorem 2: no rule with ``E |X - X̂|² <= distortion`` has a smaller ``I(W; X̂)``, whatever the joint law, if
+    ``entropy`` is the differential entropy of W. Without it W is taken as normal; where it is not, its
+    entropy is smaller, and the figure is a reference, not a bound.
+
+    The figure is minus the dual value, so it is a true bound even where the solver stopped early.
+
+    Examples
+    --------
+    >>> source = GaussianSource(np.eye(2), np.eye(2), [[0.9, 0.0], [0.0, 0.5]])
+    >>> round(qglb(source, 0.5), 4)
+    0.4034
+    """
+    found = _solve(source, _share(distortion), 1e-9)
+    bound = -found.value - found.gap
+    if entropy is not None:
+        sign, size = np.linalg.slogdet(source.sigma_w)
+        if sign <= 0:
+            raise InputError("W varies in fewer directions than it has columns: it has no entropy of its own")
+        m = len(source.sigma_w)
+        bound += float(entropy) - 0.5 * (m * (log(2.0 * pi) + 1.0) + float(size))
+    return max(0.0, bound)
+
+
+def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float, bool]:
+    """Return the looser bound of appendix C, and whether it equals the QGLB (proposition 6).
+
+    No optimisation: an eigenvalue problem and water-filling (see `voronym.channel.waterfill.closed_form`,
+    with the proofs). Needs W that X does not determine.
+
+    Examples
+    --------
+    >>> source = GaussianSource(np.eye(2), np.eye(2), [[0.9, 0.0], [0.0, 0.5]])
+    >>> bound, tight = closed_form_bound(source, 0.5)
+    >>> round(bound, 4), tight
+    (0.4034, True)
+    """
+    K, (_, v) = source.correlations, source.axes
+    S = np.eye(len(K)) - K @ K.T
+    if float(np.linalg.eigvalsh(S)[0]) <= 1e-12:
+        raise InputError("X determines a part of W: the closed form needs some noise between them")
+    value, _, tight = closed_form(S, K / np.sqrt(v), np.diag(v), _share(distortion))
+    return max(0.0, -value), tight
+
+
+def _numbers(values: ArrayLike, dimensions: int) -> Array:
+    array = np.array(values, dtype=np.float64)
+    if array.ndim != dimensions or not np.isfinite(array).all():
+        raise InputError(f"covariances and means are finite numbers in {dimensions} dimensions")
+    return array

@@ -1,0 +1,240 @@
+"""Post-randomisation of categorical columns, and what an analyst can still learn from them.
+
+PRAM publishes a category drawn from the row of a known transition matrix. Whoever knows the matrix can undo it
+on average: frequencies of the original follow by solving a linear system. Nobody can undo it for one person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.channel.base import FiniteChannel, draw
+from voronym.channel.function import privacy_distortion
+from voronym.errors import InputError
+from voronym.progress import Progress
+
+Array = NDArray[np.float64]
+
+_CONDITION = 1e10
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """Frequencies of the original table, estimated from the randomised one.
+
+    Parameters
+    ----------
+    shares : array, shape (n,) or (n, c)
+        Estimated shares of the original categories; by columns of the other variable where one was given.
+    errors : array, same shape
+        Standard errors of the unbiased estimator, from drawing the records as well as from randomising them.
+    estimator : {"unbiased", "nonnegative"}
+        "unbiased" may have shares below 0; "nonnegative" has none and is not unbiased.
+    condition : float
+        Condition number of the matrix: by how much solving can magnify errors.
+    """
+
+    shares: Array
+    errors: Array
+    estimator: str
+    condition: float
+
+
+@dataclass(frozen=True)
+class Pram:
+    """A column after randomisation, and the matrix it was randomised with.
+
+    The matrix belongs to the release: publish it with the table, so that analysts can correct for it.
+    """
+
+    codes: NDArray[np.int64]
+    matrix: Array
+    channel: FiniteChannel | None = None
+
+    def recover(
+        self, other: ArrayLike | None = None, *, nonnegative: bool = False, codes: ArrayLike | None = None
+    ) -> Recovered:
+        """Estimate the original's frequencies; see `recover`."""
+        return recover(self.codes if codes is None else codes, self.matrix, other, nonnegative=nonnegative)
+
+
+def pram(
+    codes: ArrayLike,
+    confidential: ArrayLike | None = None,
+    *,
+    matrix: ArrayLike | None = None,
+    max_distortion: float | None = None,
+    max_risk: float | None = None,
+    d: ArrayLike | None = None,
+    seed: int | np.random.Generator | None = 0,
+    progress: Progress | None = None,
+) -> Pram:
+    """Randomise a categorical column.
+
+    With a limit, the matrix is the one that minimises the risk ``I(W; X̂)`` about the confidential column for
+    the distortion, or the distortion for the risk (see `voronym.channel.privacy_distortion`), for the joint
+    frequencies in the table. Or give a matrix.
+
+    Parameters
+    ----------
+    codes : array of int, shape (r,)
+        The column as categories 0..n-1.
+    confidential : array of int, shape (r,), optional
+        The confidential column as categories; needed with a limit.
+    matrix : array, shape (n, m), optional
+        Transition probabilities, rows add up to 1.
+    max_distortion, max_risk : float, optional
+        The limits; the distortion is the share of changed records unless ``d`` says otherwise.
+    d : array, shape (n, m), optional
+        Distortion of publishing one category for another; 0 on the diagonal and 1 elsewhere by default.
+    seed : int, Generator or None
+        The same seed gives the same table. Keep it secret.
+    progress : callable, optional
+        Called with a `voronym.progress.Step` now and then.
+
+    Returns
+    -------
+    Pram
+
+    References
+    ----------
+    J. M. Gouweleeuw, P. Kooiman, L. C. R. J. Willenborg, P.-P. de Wolf: Post randomisation for statistical
+    disclosure control: Theory and implementation, Journal of Official Statistics 14(4) (1998).
+
+    Examples
+    --------
+    >>> column = np.array([0, 1] * 500)
+    >>> illness = np.array([0, 1, 0, 0] * 250)
+    >>> released = pram(column, illness, max_distortion=0.1)
+    >>> round(float((released.codes != column).mean()), 1)
+    0.1
+    """
+    letters = _codes(codes, "codes")
+    if matrix is not None:
+        if max_distortion is not None or max_risk is not None:
+            raise InputError("give a matrix, or a limit from which to find one, not both")
+        rule = check_matrix(matrix)
+        return Pram(draw(rule, letters, seed=seed), rule)
+    if confidential is None:
+        raise InputError("the solver needs the confidential column; give it, or a matrix")
+    about = _codes(confidential, "confidential")
+    if len(about) != len(letters):
+        raise InputError(f"codes has {len(letters)} rows and confidential {len(about)}; they are one table")
+    n = int(letters.max()) + 1
+    joint = np.zeros((int(about.max()) + 1, n))
+    np.add.at(joint, (about, letters), 1.0 / len(letters))
+    cost = 1.0 - np.eye(n) if d is None else np.asarray(d, dtype=np.float64)
+    channel = privacy_distortion(
+        joint, cost, max_distortion=max_distortion, max_risk=max_risk, progress=progress
+    )
+    return Pram(channel.apply(letters, seed=seed), channel.matrix, channel)
+
+
+def recover(
+    codes: ArrayLike, matrix: ArrayLike, other: ArrayLike | None = None, *, nonnegative: bool = False
+) -> Recovered:
+    """Estimate the shares of the original categories from a randomised column and its matrix.
+
+    With T the published shares, ``E T = P' θ`` where θ are the original shares; the estimator is the solution
+    of ``P' θ = T`` (of least squares where there are more published letters than original ones). It is unbiased.
+    The nonnegative variant maximises the likelihood of T over shares that are 0 or more, by the EM algorithm:
+    ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
+
+    Parameters
+    ----------
+    codes : array of int, shape (r,)
+        The randomised column.
+    matrix : array, shape (n, m)
+        Transition probabilities.
+    other : array of int, shape (r,), optional
+        Another column of the same table, as categories: then joint shares are estimated, one column for each of
+        its categories.
+    nonnegative : bool
+        Take the nonnegative variant.
+
+    Returns
+    -------
+    Recovered
+        Standard errors are those of the unbiased estimator in both cases.
+
+    Examples
+    --------
+    >>> found = recover([0] * 60 + [1] * 40, [[0.9, 0.1], [0.1, 0.9]])
+    >>> found.shares.round(3).tolist()
+    [0.625, 0.375]
+    """
+    rule = check_matrix(matrix)
+    letters = _codes(codes, "codes")
+    if letters.max() >= rule.shape[1]:
+        raise InputError(f"codes go up to {int(letters.max())}, the matrix has {rule.shape[1]} columns")
+    groups = np.zeros(len(letters), np.int64) if other is None else _codes(other, "other")
+    if len(groups) != len(letters):
+        raise InputError(f"codes has {len(letters)} rows and other {len(groups)}; they are one table")
+    T = np.zeros((rule.shape[1], int(groups.max()) + 1))
+    np.add.at(T, (letters, groups), 1.0 / len(letters))
+    used = rule.sum(axis=0) > 0.0
+    singular = np.linalg.svd(rule[:, used], compute_uv=False)
+    rank = int((singular > singular[0] / _CONDITION).sum())
+    if rank < len(rule):
+        raise InputError(
+            f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, so "
+            "their original frequencies are gone; merge categories with equal rows, or ask for less privacy"
+        )
+    inverse = np.linalg.pinv(rule.T)
+    shares = inverse @ T
+    # for a sum of 0-1 records, each y in group g contributes inverse[:, y]: variance of that mean
+    second = np.square(inverse) @ T
+    errors = np.sqrt(np.maximum(second - np.square(shares), 0.0) / len(letters))
+    if nonnegative:
+        shares = np.column_stack([_likeliest(rule, column) for column in T.T])
+    if other is None:
+        shares, errors = shares[:, 0], errors[:, 0]
+    return Recovered(
+        shares, errors, "nonnegative" if nonnegative else "unbiased", float(singular[0] / singular[-1])
+    )
+
+
+def _likeliest(rule: Array, T: Array, *, iterations: int = 20_000) -> Array:
+    """Maximise the likelihood of published shares over nonnegative original ones, by EM."""
+    total = float(T.sum())
+    share = np.full(len(rule), total / len(rule))
+    if total == 0.0:
+        return share
+    there = T > 0.0
+    for _ in range(iterations):
+        ratio = T[there] / (share @ rule[:, there])
+        new = share * (rule[:, there] @ ratio)
+        if float(np.abs(new - share).max()) <= 1e-13 * total:
+            return np.asarray(new)
+        share = new
+    return np.asarray(share)
+
+
+def check_matrix(matrix: ArrayLike) -> Array:
+    """Return a transition matrix as an array whose rows add up to 1, or say what is wrong."""
+    try:
+        rule = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("a transition matrix has numbers, and as many in every row") from None
+    if rule.ndim != 2 or rule.size == 0 or not np.isfinite(rule).all():
+        raise InputError("a transition matrix has rows and columns of finite numbers")
+    if (rule < 0.0).any():
+        raise InputError(f"the transition matrix has {int((rule < 0.0).sum())} negative probabilities")
+    wrong = int((np.abs(rule.sum(axis=1) - 1.0) > 1e-9).sum())
+    if wrong:
+        raise InputError(f"{wrong} of {len(rule)} rows of the transition matrix do not add up to 1")
+    return np.asarray(rule / rule.sum(axis=1, keepdims=True))
+
+
+def _codes(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    codes = np.asarray(values)
+    if codes.ndim != 1 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer):
+        raise InputError(f"{name} must be whole numbers in one column, 0 for the first category")
+    if (codes < 0).any():
+        raise InputError(
+            f"{name} has {int((codes < 0).sum())} negative codes; give missing values a category"
+        )
+    return codes.astype(np.int64)
