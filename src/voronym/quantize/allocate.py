@@ -1,0 +1,254 @@
+"""Points to fixed places with limited room: hospitals, reviewers, agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError
+from voronym.microaggregate.front import check_points
+from voronym.progress import Progress, Step, silent
+from voronym.quantize import _programme
+from voronym.quantize.costs.base import check_centroids
+from voronym.quantize.costs.transport import transport
+from voronym.quantize.quantizer import Quantizer
+from voronym.space import Euclidean, Space
+
+COPIES = 2_000_000
+"""Points, copies counted, up to which whole weights are solved by exact transport."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allocation:
+    """Who goes where, what it costs, and the costs per place that prove it.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The place of each point; of a divided point, the one with its largest share.
+    points, cells, shares : arrays, shape (n + divisions,)
+        The whole plan, sorted: share of a point that goes to a cell, 1 unless the point is divided.
+    costs : array, shape (m,)
+        The price of room. Every point goes where ``weight * d(x, place) + load * cost`` is least. Positive
+        only where a place is full, negative only where it has no more than its minimum.
+    loads : array, shape (m,)
+        What each place has to bear, by the plan.
+    cost : float
+        Sum of ``weight * share * d``.
+    gap : float
+        ``cost`` less the dual value of ``costs``: no plan costs less than ``cost - gap``.
+    """
+
+    labels: NDArray[np.int64]
+    points: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    loads: NDArray[np.float64]
+    cost: float
+    gap: float
+    centroids: NDArray[np.float64]
+    space: Space
+    one_measure: bool
+
+    @property
+    def divided(self) -> NDArray[np.int64]:
+        """The points that go to more than one place."""
+        return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
+
+    def quantizer(self) -> Quantizer:
+        """Return the rule that gives each point its place by the costs; nothing is promised about loads."""
+        if not self.one_measure:
+            raise InputError(
+                "with two measures the place depends on a point's weight and load, not on where it is alone"
+            )
+        return Quantizer(self.centroids, self.costs, self.space)
+
+    def __repr__(self) -> str:
+        return (
+            f"Allocation({len(self.labels)} points to {len(self.costs)} places with loads of "
+            f"{self.loads.min():.6g}..{self.loads.max():.6g}, {len(self.divided)} divided, "
+            f"cost {self.cost:.6g}, gap {self.gap:.2g})"
+        )
+
+
+def allocate(
+    X: ArrayLike,
+    centroids: ArrayLike,
+    *,
+    capacities: ArrayLike | None = None,
+    minimum: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    loads: ArrayLike | None = None,
+    space: Space | None = None,
+    progress: Progress | None = None,
+) -> Allocation:
+    """Send points to fixed places with limited room, at the least total distance.
+
+    The problem: minimise ``sum_iq weight_i z_iq d(x_i, place_q)`` over shares z, with ``sum_q z_iq = 1`` and
+    ``minimum_q <= sum_i load_i z_iq <= capacity_q``. It is a transportation problem, solved exactly; the
+    costs are its dual variables and prove it.
+
+    Points without weights are never divided. Points with weights may be: dividing no one would be
+    NP-hard (already two places of equal room are the partition problem). But at most m - 1 of them are, where
+    m is the number of places, and `Allocation.divided` names them. Whole weights with whole capacities are
+    divided into whole parts.
+
+    Two measures: ``weights`` count in the distance, ``loads`` against the room. Patients may travel by
+    the head, and need beds by the day. By default they are the same.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Points: patients, documents, clients.
+    centroids : array, shape (m, d)
+        Places: hospitals, reviewers, agents. They stay where they are.
+    capacities : array, shape (m,), or a number, optional
+        The most that each place can bear; without end by default.
+    minimum : array, shape (m,), or a number, optional
+        The least that each place must get; 0 by default. The same as ``capacities``: exactly.
+    weights : array, shape (n,), optional
+        How much each point counts in the distance; 1 by default.
+    loads : array, shape (n,), optional
+        How much room each point takes; as much as its weight by default.
+    space : Space, optional
+        The distance; squared Euclidean by default. Only its cost is used, as places do not move.
+    progress : callable, optional
+        Called now and then; it may raise to stop the work.
+
+    Returns
+    -------
+    Allocation
+
+    Notes
+    -----
+    Cost: without weights, that of `transport`, and so with whole weights up to two million in total. Others
+    go through a linear programme (HiGHS) over the pairs that the prices of a sample make likely, and again
+    with those that turn out to be missing: seconds for 10,000 points and 100 places.
+
+    References
+    ----------
+    D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, "A modification of the Lloyd algorithm for
+    k-anonymous quantization", Information Sciences 222 (2013), section 4.2.
+
+    Examples
+    --------
+    >>> found = allocate([0.0, 1.0, 2.0, 9.0], [[0.0], [10.0]], capacities=2)
+    >>> found.labels.tolist(), found.cost
+    ([0, 0, 1, 1], 66.0)
+    >>> found = allocate([0.0, 4.0], [[0.0], [10.0]], capacities=[1.5, 9.0], weights=[1.0, 1.0])
+    >>> found.labels.tolist(), found.divided.tolist(), found.shares.tolist()
+    ([0, 0], [1], [1.0, 0.5, 0.5])
+    """
+    points = check_points(X)
+    C = check_centroids(centroids, points.shape[1])
+    n, m = len(points), len(C)
+    chosen = Euclidean() if space is None else space
+    tell = silent if progress is None else progress
+    high = _bounds("capacities", capacities, m, np.inf)
+    low = _bounds("minimum", minimum, m, 0.0)
+    a = _measure("weights", weights, n)
+    b = a if loads is None else _measure("loads", loads, n)
+    one = loads is None or np.array_equal(a, b)
+    _feasible(low, high, b, weights is None and loads is None)
+    if one and _whole(a) and _whole(low) and _whole(high[np.isfinite(high)]) and 0 < a.sum() <= COPIES:
+        i, q, share, costs = _by_transport(points, C, a, low, high, chosen, progress)
+    else:
+        i, q, share, costs = _programme.solve(points, C, a, b, low, high, chosen, tell)
+    order = np.lexsort((q, -share, i))  # of a divided point the largest share first
+    i, q, share = i[order], q[order], share[order]
+    labels = np.full(n, -1, np.int64)
+    labels[i[::-1]] = q[::-1]
+    order = np.lexsort((q, i))
+    i, q, share = i[order], q[order], share[order]
+    carried = np.asarray(np.bincount(q, b[i] * share, m), np.float64)
+    distance = _programme.distances(points, C, i, q, chosen)
+    cost = float((a[i] * share * distance).sum())
+    gap = cost - _programme.dual(points, C, a, b, low, high, costs, chosen)
+    tell(Step("allocate", 1.0))
+    return Allocation(labels, i, q, share, costs, carried, cost, float(gap), C, chosen, one)
+
+
+def _by_transport(
+    X: NDArray[np.float64],
+    C: NDArray[np.float64],
+    a: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    space: Space,
+    progress: Progress | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Copy each point as often as it weighs, and let `transport` divide the copies."""
+    total, m = int(a.sum()), len(C)
+    bounds = low.astype(np.int64), np.minimum(high, total).astype(np.int64)
+    exact = bool((bounds[0] == bounds[1]).all())
+    copies = np.repeat(np.arange(len(X)), a.astype(np.int64))
+    found = transport(X[copies], C, bounds[0] if exact else bounds, space=space, progress=progress)
+    pairs, count = np.unique(copies * m + found.labels, return_counts=True)
+    i, q = pairs // m, pairs % m
+    free = np.flatnonzero(a == 0)  # who weighs nothing goes where it is nearest
+    nearest = Quantizer(C, np.zeros(m), space).assign(X[free]) if len(free) else free
+    share = np.concatenate([count / a[i], np.ones(len(free))])
+    return np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(found.costs)
+
+
+def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> NDArray[np.float64]:
+    if given is None:
+        return np.full(m, default)
+    try:
+        bounds = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be a number, or one for each of the {m} places") from None
+    if bounds.ndim == 0:
+        bounds = np.full(m, float(bounds))
+    if bounds.shape != (m,) or np.isnan(bounds).any() or (bounds < 0).any():
+        raise InputError(
+            f"{what} must be a number of 0 or more, or one for each of the {m} places; got {bounds.shape}"
+        )
+    return bounds
+
+
+def _measure(what: str, given: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    if given is None:
+        return np.ones(n)
+    try:
+        measure = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers, one for each point") from None
+    if measure.shape != (n,):
+        raise InputError(f"{what} must be one for each of the {n} points; got shape {measure.shape}")
+    bad = int((~(np.isfinite(measure) & (measure >= 0))).sum())
+    if bad:
+        raise InputError(f"{bad} of {n} {what} are negative, missing or infinite")
+    return measure
+
+
+def _feasible(
+    low: NDArray[np.float64], high: NDArray[np.float64], b: NDArray[np.float64], plain: bool
+) -> None:
+    """Refuse bounds that no plan can meet: any others can be met, as every point may go everywhere."""
+    above = int((low > high).sum())
+    if above:
+        raise InputError(f"{above} of {len(low)} places have a minimum above their capacity")
+    if np.isinf(low).any():
+        raise InputError("a minimum must be finite")
+    total, slack = float(b.sum()), 1e-9 * float(b.sum())
+    what = "points" if plain else "load"
+    if high.sum() < total - slack:
+        raise InputError(
+            f"there is room for {high.sum():.10g} in all, and the {what} come to {total:.10g}: "
+            f"{total - high.sum():.10g} too many; raise capacities"
+        )
+    if low.sum() > total + slack:
+        raise InputError(
+            f"the minima ask for {low.sum():.10g} in all, and the {what} come to {total:.10g}: "
+            f"{low.sum() - total:.10g} too few; lower the minima"
+        )
+    if plain and not (_whole(low) and _whole(high[np.isfinite(high)])):
+        raise InputError("points that count 1 are not divided: capacities and minima must be whole numbers")
+
+
+def _whole(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.rint(values)).all())
