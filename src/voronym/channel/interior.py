@@ -19,8 +19,8 @@ from voronym.progress import Progress, Step
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
 _BACK = 0.995  # share of the way to the boundary
 _CENTRE = 1e-3  # least reach that the predictor is trusted with
-_FAR = 50.0  # slopes this far from their multipliers are brought back before the barrier is lowered
-_CORRECT = 10.0  # largest second-order correction, relative to the barrier
+_AHEAD = 20.0  # where the proof lags behind the barrier by this factor, the barrier waits
+_CORRECT = 100.0  # largest second-order correction, relative to the barrier
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,7 @@ class _State:
         if self.limit is not None:  # complementary: the limit is met, or its multiplier is 0
             value = (D, R)[self.index]
             gap += self.weights[self.index] * abs(value - self.limit.value)
+        self.gap = gap
         return Solution(J, wd, wr, bound, step), gap / max(abs(cost), 1e-12)
 
     def newton(self) -> bool:
@@ -180,7 +181,7 @@ class _State:
             return min(1.0, _BACK / primal), min(1.0, _BACK / dual)
 
         keep, keep_limit, centre = np.zeros_like(J), 0.0, 1.0
-        if self.residual() <= _FAR:
+        if self.gap <= _AHEAD * mu * count:
             step = direction(keep, 0.0)
             primal, dual = reach(step)
             after = float(np.vdot(J + primal * step.J, (Z + dual * step.Z) * mask))
@@ -201,11 +202,6 @@ class _State:
             self.weights[self.index] = nu + dual * step.nu
             self.slack = slack + primal * step.slack
         return True
-
-    def residual(self) -> float:
-        """Return how far the slopes are from their multipliers, relative to these."""
-        miss = np.abs(self.gradient() - self.u[:, None] - self.Z)
-        return float(np.max(np.where(self.mask, miss / self.Z, 0.0)))
 
 
 class _Columns:

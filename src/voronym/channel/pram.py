@@ -1,7 +1,7 @@
 """Post-randomisation of categorical columns, and what an analyst can still learn from them.
 
-PRAM publishes a category drawn from the row of a known transition matrix. Whoever knows the matrix can undo it
-on average: frequencies of the original follow by solving a linear system. Nobody can undo it for one person.
+PRAM publishes a category drawn from the row of a known transition matrix. Whoever knows the matrix can undo
+it on average: frequencies of the original follow by solving a linear system. Nobody can for one person.
 """
 
 from __future__ import annotations
@@ -139,9 +139,9 @@ def recover(
     """Estimate the shares of the original categories from a randomised column and its matrix.
 
     With T the published shares, ``E T = P' θ`` where θ are the original shares; the estimator is the solution
-    of ``P' θ = T`` (of least squares where there are more published letters than original ones). It is unbiased.
-    The nonnegative variant maximises the likelihood of T over shares that are 0 or more, by the EM algorithm:
-    ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
+    of ``P' θ = T`` (of least squares where there are more published letters than original ones). It is
+    unbiased. The nonnegative variant maximises the likelihood of T over shares that are 0 or more, by the EM
+    algorithm: ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ def recover(
     matrix : array, shape (n, m)
         Transition probabilities.
     other : array of int, shape (r,), optional
-        Another column of the same table, as categories: then joint shares are estimated, one column for each of
-        its categories.
+        Another column of the same table, as categories: then joint shares are estimated, one column for each
+        of its categories.
     nonnegative : bool
         Take the nonnegative variant.
 
@@ -180,8 +180,8 @@ def recover(
     rank = int((singular > singular[0] / _CONDITION).sum())
     if rank < len(rule):
         raise InputError(
-            f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, so "
-            "their original frequencies are gone; merge categories with equal rows, or ask for less privacy"
+            f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, "
+            "so the original frequencies are gone; merge categories with equal rows, or ask for less privacy"
         )
     inverse = np.linalg.pinv(rule.T)
     shares = inverse @ T
