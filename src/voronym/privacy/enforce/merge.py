@@ -1,0 +1,198 @@
+"""Merge cells until every judge accepts them, the cheapest merge first."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from voronym._kernels import verdict
+from voronym.partition import Partition
+from voronym.privacy.enforce.rules import Asked
+from voronym.progress import Progress, Step, silent
+
+NEAR = 8
+"""Nearest cells that are candidates for a merge."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def merge(X: NDArray[np.float64], part: Partition, asked: Asked, *, progress: Progress = silent) -> Partition:
+    """Merge cells until every judge accepts them, the cheapest merge first.
+
+    Merging A and B adds ``|A| |B| / (|A| + |B|) |c_A - c_B|²`` to the sum of squares. A cell that is refused
+    looks at the cells with the nearest centroids, and at what each would repair; its partner is the one that
+    costs least for what it repairs. The cheapest of all such merges is made, and so on.
+
+    Guarantee: at the end every judge accepts every cell; sizes only grow. It ends, with a single cell at
+    worst, provided that the judges accept that one (see `Asked.refuse_impossible`).
+
+    Cost: O(m log m) searches for m cells, and a look at the codes of the candidates in each. Memory O(n d).
+
+    References
+    ----------
+    J. Soria-Comas, J. Domingo-Ferrer, D. Sánchez and S. Martínez, "t-Closeness through microaggregation:
+    strict privacy with enhanced utility preservation", IEEE Transactions on Knowledge and Data Engineering,
+    2015: microaggregation followed by merging, there with the nearest cell.
+    """
+    cells = Merging(X, part.labels, asked)
+    first = max(len(cells.bad()), 1)
+    while True:
+        heap: list[tuple[float, int, int, int, int]] = []
+        for cell in cells.bad():
+            cells.offer(heap, int(cell))
+        if not heap:
+            break
+        turn = 0
+        while heap and cells.asking:
+            _, cell, age, other, other_age = heapq.heappop(heap)
+            if not cells.alive[cell] or cells.age[cell] != age or not cells.refused(cell):
+                continue
+            if not cells.alive[other] or cells.age[other] != other_age:
+                cells.offer(heap, cell)
+                continue
+            cells.join(cell, other)
+            cells.offer(heap, cell)
+            turn += 1
+            if turn % 64 == 0:
+                progress(Step("merge", 1.0 - min(1.0, cells.asking / first)))
+        if not len(cells.bad()):
+            break
+    progress(Step("merge", 1.0))
+    return Partition(cells.labels(part.labels), k=part.k)
+
+
+class Merging:
+    """Cells that are merged: sizes, sums, sorted codes, and how far each is from what is asked."""
+
+    def __init__(self, X: NDArray[np.float64], labels: Ints, asked: Asked) -> None:
+        self.asked, self.rules = asked, asked.rules
+        part = Partition(labels)
+        self.labels_now = part.labels
+        m = part.n_cells
+        self.sizes, self.centroids = part.sizes.astype(np.float64), part.centroids(X)
+        self.alive = np.ones(m, bool)
+        self.age = np.zeros(m, np.int64)
+        self.parent = np.arange(m)
+        self.codes: list[list[Ints]] = []
+        self.far = np.zeros((m, len(asked.judges)))
+        ends = np.cumsum(part.sizes)
+        for row in asked.codes:
+            packed = row[np.lexsort((row, part.labels))]
+            self.codes.append(np.split(packed, ends[:-1]))
+        for j, judge in enumerate(asked.judges):
+            if asked.foreign[j]:
+                self.far[:, j] = judge.severity(judge.values(part.labels, m))
+            else:
+                packed = np.concatenate(self.codes[self.rules.column[j]])
+                verdict.violations(self.rules, j, packed, ends, self.far[:, j])
+        self.additive = np.array([bool(judge.additive) for judge in asked.judges])
+        self.buffer = np.empty(asked.n, np.int64)
+        self._sum()
+        self._grow_tree()
+
+    def _sum(self) -> None:
+        self.total = self.far[self.alive].sum(axis=0)
+        self.count = int(self.alive.sum())
+        self.asking = int((self.far[self.alive][:, ~self.additive] > 0).any(axis=1).sum())
+        self.asking += self.count if self._over() else 0
+
+    def _over(self) -> bool:
+        """Whether a judge of the sum over all cells refuses it."""
+        for j in np.flatnonzero(self.additive):
+            if self.total[j] > self.rules.need[j] / self.rules.scale[j]:
+                return True
+        return False
+
+    def refused(self, cell: int) -> bool:
+        """Say whether a cell must be merged."""
+        return bool((self.far[cell, ~self.additive] > 0).any()) or self._over()
+
+    def bad(self) -> Ints:
+        """Return the cells that must be merged; none where one cell is all there is."""
+        self._sum()
+        if self.count == 1:
+            return np.empty(0, np.int64)
+        if self._over():
+            return np.flatnonzero(self.alive)
+        return np.flatnonzero(self.alive & (self.far[:, ~self.additive] > 0).any(axis=1))
+
+    def offer(self, heap: list[tuple[float, int, int, int, int]], cell: int) -> None:
+        """Put the best merge of a cell on the heap, if it must be merged and there is another cell."""
+        if self.count == 1 or not self.refused(cell):
+            return
+        near = self._near(cell)
+        sizes = self.sizes[near] * self.sizes[cell] / (self.sizes[near] + self.sizes[cell])
+        cost = sizes * np.square(self.centroids[near] - self.centroids[cell]).sum(axis=1)
+        gain = (self.far[near] + self.far[cell] - self._joined(cell, near)).sum(axis=1)
+        # A merge that repairs nothing is the last choice; ties go to the cheaper.
+        worth = np.where(gain > 0, cost / np.maximum(gain, 1e-9), np.inf)
+        best = int(np.lexsort((cost, worth))[0])
+        other = int(near[best])
+        heapq.heappush(heap, (float(cost[best]), cell, int(self.age[cell]), other, int(self.age[other])))
+
+    def _joined(self, cell: int, near: Ints) -> Floats:
+        """Return how far the unions of a cell with others are from what is asked, shape (others, J)."""
+        far = np.zeros((len(near), len(self.asked.judges)))
+        for j, judge in enumerate(self.asked.judges):
+            codes = self.codes[self.rules.column[j]]
+            if self.asked.foreign[j]:
+                for row, other in enumerate(near):
+                    value = judge.value(np.concatenate([codes[cell], codes[other]]))
+                    far[row, j] = max(value, 0.0) if judge.additive else judge.severity(value)
+            else:
+                packed = np.concatenate([codes[other] for other in near])
+                ends = np.cumsum([len(codes[other]) for other in near])
+                verdict.unions(self.rules, j, codes[cell], packed, ends, far[:, j], self.buffer)
+        return far
+
+    def join(self, cell: int, other: int) -> None:
+        """Merge another cell into a cell."""
+        for j, row in enumerate(self._joined(cell, np.array([other]))[0]):
+            self.total[j] += row - self.far[cell, j] - self.far[other, j]
+            self.far[cell, j] = row
+        size = self.sizes[cell] + self.sizes[other]
+        weight = self.sizes[other] / size
+        self.centroids[cell] += weight * (self.centroids[other] - self.centroids[cell])
+        self.sizes[cell] = size
+        for codes in self.codes:
+            both = np.concatenate([codes[cell], codes[other]])
+            both.sort(kind="stable")
+            codes[cell], codes[other] = both, both[:0]
+        self.alive[other] = False
+        self.parent[other] = cell
+        self.age[cell] += 1
+        self.count -= 1
+        if 2 * self.count < self.built:
+            self._sum()
+            self._grow_tree()
+
+    def _grow_tree(self) -> None:
+        self.inside = np.flatnonzero(self.alive)
+        self.built = len(self.inside)
+        self.tree = cKDTree(self.centroids[self.inside])
+
+    def _find(self, cell: int) -> int:
+        while self.parent[cell] != cell:
+            self.parent[cell] = self.parent[self.parent[cell]]
+            cell = int(self.parent[cell])
+        return cell
+
+    def _near(self, cell: int) -> Ints:
+        """Return cells whose centroids are near: found where they stood when the tree was grown."""
+        width = NEAR + 1
+        while True:
+            width = min(width, self.built)
+            found = np.atleast_1d(self.tree.query(self.centroids[cell], width)[1])
+            near = {self._find(int(c)) for c in self.inside[found]} - {cell}
+            if len(near) >= min(NEAR // 2, self.count - 1) or width == self.built:
+                return np.array(sorted(near), np.int64)
+            width *= 2
+
+    def labels(self, start: Ints) -> Ints:
+        """Return the cell of each record."""
+        roots = np.array([self._find(cell) for cell in range(len(self.parent))])
+        return np.asarray(roots[start])

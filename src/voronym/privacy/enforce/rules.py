@@ -1,0 +1,179 @@
+"""Judges as the kernels see them: numbers for what is asked, codes for what each record has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import verdict
+from voronym.errors import GuaranteeError
+from voronym.privacy import distances
+from voronym.privacy.cells import RELATIVE, Judge
+from voronym.privacy.delta_disclosure import surprise
+from voronym.privacy.information import contributions
+from voronym.privacy.l_diversity import effective, recursive
+from voronym.privacy.p_sensitive import distinct
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+Reading = Callable[[Any], tuple[float, float]]
+"""From a judge to the threshold and the factor of a kernel rule."""
+
+
+def _plain(judge: Any) -> tuple[float, float]:
+    return float(judge.required), 0.0
+
+
+def _effective(judge: Any) -> tuple[float, float]:
+    return math.log(judge.required), 0.0  # exp(H) >= l
+
+
+def _recursive(judge: Any) -> tuple[float, float]:
+    return float(judge.measure.keywords["l"]), float(judge.required) * (1 - 2 * RELATIVE)
+
+
+def _contributions(judge: Any) -> tuple[float, float]:
+    return float(judge.required) * float(judge.measure.keywords["unit"]), 0.0  # in nats
+
+
+KINDS: dict[Any, tuple[int, Reading]] = {
+    distinct: (verdict.DISTINCT, _plain),
+    distances.ordered: (verdict.ORDERED, _plain),
+    distances.equal: (verdict.EQUAL, _plain),
+    distances.kullback_leibler: (verdict.KL, _plain),
+    effective: (verdict.ENTROPY, _effective),
+    recursive: (verdict.RECURSIVE, _recursive),
+    surprise: (verdict.DELTA, _plain),
+    contributions: (verdict.INFORMATION, _contributions),
+}
+"""The measures that kernels can compute, by the function that a judge uses. Others are obeyed too, by merging
+and by exchanges of records whose confidential values are equal."""
+
+
+class Asked:
+    """Everything that is asked of the cells: the judges, and the same as arrays.
+
+    Parameters
+    ----------
+    judges : sequence of Judge
+        Each with a threshold.
+    """
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        self.judges = tuple(judge for judge in judges if judge.required is not None)
+        columns: list[Any] = []
+        place = []
+        for judge in self.judges:
+            same = [at for at, known in enumerate(columns) if known is judge.levels]
+            same = same or [
+                at for at, known in enumerate(columns) if np.array_equal(known.codes, judge.levels.codes)
+            ]
+            place.append(same[0] if same else len(columns))
+            if not same:
+                columns.append(judge.levels)
+        self.columns = columns
+        self.codes: Ints = np.ascontiguousarray([levels.codes for levels in columns], dtype=np.int64)
+        self.rules = self._rules(np.array(place, np.int64))
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def foreign(self) -> tuple[bool, ...]:
+        """Which judges the kernels do not know."""
+        return tuple(bool(kind == verdict.FOREIGN) for kind in self.rules.kind)
+
+    @cached_property
+    def profile(self) -> Ints:
+        """A number for all confidential values of a record together: equal ones may change places freely."""
+        if len(self.codes) == 1:
+            return self.codes[0]
+        inverse = np.unique(self.codes, axis=1, return_inverse=True)[1]
+        return np.asarray(inverse.reshape(-1), np.int64)
+
+    @cached_property
+    def order(self) -> Ints:
+        """The records by confidential values, the first column first."""
+        return np.asarray(np.lexsort(self.codes[::-1]), np.int64)
+
+    def _rules(self, column: Ints) -> verdict.Rules:
+        sizes = np.array([levels.size for levels in self.columns])
+        begin = np.concatenate([[0], np.cumsum(sizes + 1)[:-1]]).astype(np.int64)
+        room = int((sizes + 1).sum())
+        share, below, area = np.zeros(room), np.zeros(room), np.zeros(room)
+        for at, levels in zip(begin, self.columns, strict=True):
+            counts = levels.counts
+            stop = at + levels.size
+            share[at:stop] = counts / levels.n
+            below[at:stop] = np.cumsum(counts) / levels.n
+            area[at + 1 : stop + 1] = np.cumsum(below[at:stop])
+        kinds, needs, factors = [], [], []
+        for judge in self.judges:
+            measure = getattr(judge, "measure", None)
+            kind, read = KINDS.get(getattr(measure, "func", measure), (verdict.FOREIGN, _plain))
+            need, factor = read(judge)
+            if kind == verdict.ORDERED and judge.levels.size == 2:
+                kind = verdict.EQUAL  # the same figure, and quicker
+            least = kind in (verdict.DISTINCT, verdict.ENTROPY, verdict.RECURSIVE)
+            kinds.append(kind)
+            needs.append(need * (1 - RELATIVE / 2 if least else 1 + RELATIVE / 2))
+            factors.append(factor)
+        need_array = np.array(needs, np.float64)
+        return verdict.Rules(
+            np.array(kinds, np.int64),
+            need_array,
+            np.array(factors, np.float64),
+            np.maximum(need_array, 1e-3),
+            column,
+            begin,
+            sizes.astype(np.int64),
+            share,
+            below,
+            area,
+            self.n,
+            np.zeros(int(max([1, *(n for n in needs if n < 1e6)])) + 1, np.int64),
+        )
+
+    def severities(self, labels: Ints, n_cells: int) -> Floats:
+        """Return how far each cell is from each judge, shape (cells, J), by the judges themselves."""
+        out = np.empty((n_cells, len(self.judges)))
+        for j, judge in enumerate(self.judges):
+            out[:, j] = judge.severity(judge.values(labels, n_cells))
+        return out
+
+    def failing(self, labels: Ints) -> Ints:
+        """Return the cells that a judge does not accept."""
+        return np.flatnonzero((self.severities(labels, int(labels.max()) + 1) > 0).any(axis=1))
+
+    def hold(self, labels: Ints) -> bool:
+        """Say whether all judges accept all cells."""
+        return len(self.failing(labels)) == 0
+
+    def refuse_impossible(self) -> None:
+        """Raise where even a single cell of all records is refused: then nothing can be done.
+
+        Every judge is content with a merged cell where it was with its parts, so what one cell of all records
+        violates, every partition does.
+        """
+        whole = np.zeros(self.n, np.int64)
+        for judge in self.judges:
+            found = judge.values(whole, 1)
+            if not np.all(judge.holds(found)):
+                raise GuaranteeError(
+                    f"{judge_name(judge)} cannot be met: with all {self.n} records in one cell, column "
+                    f"{judge.levels.column!r} ({judge.levels.size} different values) comes to "
+                    f"{float(found[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
+                )
+
+
+def judge_name(judge: Judge) -> str:
+    """Return the name of the model behind a judge."""
+    return getattr(judge, "name", "") or type(judge).__name__
