@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
-from voronym.privacy import Levels, MutualInformation, PSensitive, TCloseness, information
+from voronym.privacy import Levels, MutualInformation, PSensitive, TCloseness
 from voronym.privacy.cells import count_runs
 from voronym.privacy.information import estimate, expected_by_chance
 
@@ -48,13 +49,14 @@ def test_chance_is_the_mean_over_all_ways_to_deal_the_values_out(labels, codes):
     assert chance == pytest.approx(np.mean(dealt), abs=1e-12)
 
 
-def test_chance_of_a_large_table_is_approximated(monkeypatch):
-    rng = np.random.default_rng(0)
-    labels, codes = np.repeat(np.arange(20), 200), rng.integers(0, 4, 4000)
-    exact = of(labels, codes)
-    monkeypatch.setattr(information, "_TERMS", 10)
-    assert expected_by_chance(np.bincount(labels), np.bincount(codes)) is None
-    assert of(labels, codes).chance == pytest.approx(exact.chance, rel=0.02)
+def test_chance_in_large_classes_agrees_with_the_hypergeometric_sum():
+    sizes, counts = np.array([3, 200, 797, 2000]), np.array([1, 99, 900, 2000])
+    n = 3000
+    x = np.arange(1, n + 1)
+    expected = 0.0
+    for s, q in itertools.product(sizes.tolist(), counts.tolist()):
+        expected += float(hypergeom(n, q, s).pmf(x) @ (x / n * np.log(n * x / (s * q))))
+    assert expected_by_chance(sizes, counts) == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(
