@@ -99,29 +99,32 @@ def costs(p, X, Y, out):
 
 
 @kernel
-def nearest(p, X, Y, order, tie, best, index, ties, own):
-    """Find for each row of X the nearest of Y, how many are as near, and whether row ``own`` is one of them.
+def nearest(p, X, places, values, column, row, tie, best, index, ties, own):
+    """Find for each row of X the nearest of n others, how many are as near, and whether one's own is.
 
-    ``order`` is the order in which columns are added up; a sum is left as soon as it exceeds the best.
-    Distances within the relative ``tie`` of the best are as near. ``own`` holds a row of Y, or -1, and
-    afterwards 1 or 0.
+    The others are given by ``places`` (n, d) into ``values``, the distinct levels that they have, of the
+    columns ``column``; so a distance is computed once per distinct level, into ``row``. A sum is left as
+    soon as it exceeds the best. Distances within the relative ``tie`` of the best are as near. ``own`` holds
+    one of the n, or -1, and afterwards 1 or 0.
     """
-    n, d = Y.shape
+    n, d = places.shape
     for i in range(X.shape[0]):
+        for v in range(len(values)):
+            row[v] = mapped(p, column[v], X[i, column[v]], values[v])
         least, at, many, among = np.inf, -1, 0, 0
+        mine = own[i]
         for j in range(n):
             total = 0.0
             limit = least * (1.0 + tie)
             k = 0
             while k < d and total <= limit:
-                c = order[k]
-                total += mapped(p, c, X[i, c], Y[j, c])
+                total += row[places[j, k]]
                 k += 1
             if total > limit:
                 continue
             if total < least * (1.0 - tie) or at < 0:
                 least, at, many, among = total, j, 0, 0
             many += 1
-            if j == own[i]:
+            if j == mine:
                 among = 1
         best[i], index[i], ties[i], own[i] = least, at, many, among

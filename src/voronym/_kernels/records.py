@@ -63,45 +63,27 @@ def split(Z, limits, order, stack, labels, state, budget):
 
 
 @kernel
-def _fits(p, x, cell, limits, kind, column, low, high, centre, reach, has, has_at):
-    """Whether a record can join a cell with no pair of members farther apart than the limits."""
+def _fits(p, x, cell, limits, column, few, centre, reach, has, has_at):
+    """Whether a record is near enough to all members of a cell, in columns that are no lines."""
     for f in range(len(column)):
         k = column[f]
-        if kind[f] == 0:  # a line: the span of the cell
-            z = p.coords[p.coords_at[k] + x[k]] if x[k] != p.missing[k] else np.inf
-            if z == np.inf or low[cell, f] == np.inf:
-                if z != low[cell, f]:
-                    return False
-            elif z - low[cell, f] > limits[f] or high[cell, f] - z > limits[f]:
-                return False
-        elif kind[f] == 3:  # few values: those that the cell has
-            at, many = has_at[f], p.levels[k]
-            for level in range(many):
+        if few[f]:  # few values: those that the cell has
+            at = has_at[f]
+            for level in range(p.levels[k]):
                 if has[cell, at + level] > 0 and distance(p, k, x[k], level) > limits[f]:
                     return False
-        else:
+        else:  # the triangle inequality
             away = distance(p, k, x[k], centre[cell, f])
-            if kind[f] == 1:  # an ultrametric: within the limit of one member is within it of all
-                if away > limits[f]:
-                    return False
-            elif away > 0.0 and away + reach[cell, f] > limits[f] * (1.0 - 1e-12):  # the triangle inequality
+            if away > 0.0 and away + reach[cell, f] > limits[f] * (1.0 - 1e-12):
                 return False
     return True
 
 
 @kernel
-def add(p, x, cell, kind, column, low, high, centre, reach, has, has_at):
-    """Note a new member of a cell."""
+def _note(p, x, cell, column, few, centre, reach, has, has_at):
     for f in range(len(column)):
         k = column[f]
-        if kind[f] == 0:
-            z = p.coords[p.coords_at[k] + x[k]] if x[k] != p.missing[k] else np.inf
-            if centre[cell, f] < 0:
-                low[cell, f] = high[cell, f] = z
-                centre[cell, f] = x[k]
-            elif z < np.inf:
-                low[cell, f], high[cell, f] = min(low[cell, f], z), max(high[cell, f], z)
-        elif kind[f] == 3:
+        if few[f]:
             has[cell, has_at[f] + x[k]] = 1
         elif centre[cell, f] < 0:
             centre[cell, f] = x[k]
@@ -110,11 +92,25 @@ def add(p, x, cell, kind, column, low, high, centre, reach, has, has_at):
 
 
 @kernel
-def adopt(p, X, rows, labels, sizes, m, limits, kind, column, low, high, centre, reach, has, has_at, hint):
-    """Move records of cells with at most m into the largest cell that they fit, values unchanged.
+def summarize(p, X, Z, labels, low, high, column, few, centre, reach, has, has_at):
+    """Note the spans of all cells on the lines ``Z``, and what they have in the other columns."""
+    for i in range(X.shape[0]):
+        cell = labels[i]
+        for c in range(Z.shape[1]):
+            low[cell, c], high[cell, c] = min(low[cell, c], Z[i, c]), max(high[cell, c], Z[i, c])
+        _note(p, X[i], cell, column, few, centre, reach, has, has_at)
 
-    ``hint`` numbers the cells by falling size, so that the first that fits ends the search; only cells
-    larger than the record's own, or of its size and lower number, are tried. Returns how many moved.
+
+@kernel
+def adopt(
+    p, X, Z, rows, labels, sizes, m, spans, low, high, block, hint, hint_at, limits, column, few, centre,
+    reach, has, has_at,
+):  # fmt: skip
+    """Move records of cells with at most m into another cell that they fit, values unchanged.
+
+    Only cells of the record's ``block`` can fit: ``hint[hint_at[b]:hint_at[b + 1]]`` numbers them by falling
+    size at first. The first that fits and has more than m ends the search; otherwise the largest that fits
+    is taken, if it is larger than the record's own, or of its size and lower number. Returns how many moved.
     """
     moved = 0
     for r in range(len(rows)):
@@ -123,30 +119,31 @@ def adopt(p, X, rows, labels, sizes, m, limits, kind, column, low, high, centre,
         if sizes[own] > m:
             continue
         best = -1
-        for h in range(len(hint)):
+        for h in range(hint_at[block[i]], hint_at[block[i] + 1]):
             cell = hint[h]
-            if cell == own or sizes[cell] == 0 or (best >= 0 and sizes[cell] <= sizes[best]):
+            inside = True
+            for c in range(Z.shape[1]):
+                if Z[i, c] - low[cell, c] > spans[c] or high[cell, c] - Z[i, c] > spans[c]:
+                    inside = False
+                    break
+            if not inside or cell == own or sizes[cell] == 0 or (best >= 0 and sizes[cell] <= sizes[best]):
                 continue
             if sizes[cell] < sizes[own] or (sizes[cell] == sizes[own] and cell > own):
                 continue
-            if _fits(p, X[i], cell, limits, kind, column, low, high, centre, reach, has, has_at):
-                best = cell
-                if sizes[cell] > m:
-                    break
+            if len(column) > 0 and not _fits(p, X[i], cell, limits, column, few, centre, reach, has, has_at):
+                continue
+            best = cell
+            if sizes[cell] > m:
+                break
         if best >= 0:
             sizes[own] -= 1
             sizes[best] += 1
             labels[i] = best
-            add(p, X[i], best, kind, column, low, high, centre, reach, has, has_at)
+            for c in range(Z.shape[1]):
+                low[best, c], high[best, c] = min(low[best, c], Z[i, c]), max(high[best, c], Z[i, c])
+            _note(p, X[i], best, column, few, centre, reach, has, has_at)
             moved += 1
     return moved
-
-
-@kernel
-def summarize(p, X, labels, kind, column, low, high, centre, reach, has, has_at):
-    """Note all members of all cells."""
-    for i in range(X.shape[0]):
-        add(p, X[i], labels[i], kind, column, low, high, centre, reach, has, has_at)
 
 
 @kernel

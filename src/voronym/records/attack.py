@@ -69,7 +69,8 @@ def linkage(
 ) -> Linkage:
     """Link each original record to the nearest masked one, and count how often that is right.
 
-    With f records equally near, the credit is 1/f where one's own is among them. O(targets n) at worst, no
+    With f records equally near, the credit is 1/f where one's own is among them. An unmasked table is
+    attacked by equality, for all records. O(targets n) at worst, no
     memory.
 
     Parameters
@@ -93,9 +94,16 @@ def linkage(
     """
     n = len(original)
     rows = np.arange(n)
+    if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted
+        _, back, often = np.unique(original, axis=0, return_inverse=True, return_counts=True)
+        return _mean(1.0 / often[back.reshape(-1)], n, confidence)
     if n > targets:
         rows = np.sort((np.random.default_rng(0) if rng is None else rng).choice(n, targets, replace=False))
     won = credits_of(space, original, masked, rows, progress=silent if progress is None else progress)
+    return _mean(won, n, confidence)
+
+
+def _mean(won: NDArray[np.float64], n: int, confidence: float) -> Linkage:
     mean = float(math.fsum(won.tolist()) / len(won))
     half = math.sqrt(math.log(2.0 / (1.0 - confidence)) / (2.0 * len(won)))
     return Linkage(mean, max(0.0, mean - half), min(1.0, mean + half), len(won), n, confidence)

@@ -9,7 +9,6 @@ Few values under any other metric are grouped once, by complete linkage of the v
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,48 +21,37 @@ from voronym.progress import Progress, Step
 from voronym.space.field import SMALL, Field
 from voronym.space.mixed import Mixed
 
-_SPAN, _SUBTREE, _BALL, _FEW = range(4)  # how `kernels.adopt` tells whether a record fits
-
-
-class _Boxes(NamedTuple):
-    """What is known of the members of each cell, by column that limits."""
-
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    centre: NDArray[np.int64]
-    reach: NDArray[np.float64]
-    has: NDArray[np.int8]
-    has_at: NDArray[np.int64]
-
 
 def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progress) -> NDArray[np.int64]:
     """Return labels of clusters of which no two members differ by more than the limit in any column."""
     n = len(space.fields[0].codes)
-    columns = [k for k, field in enumerate(space.fields) if limits[k] < field.far]
-    blocks = np.zeros(n, np.int64)
-    coordinates: list[NDArray[np.float64]] = []
-    spans: list[float] = []
-    for k in columns:
-        field, limit = space.fields[k], float(limits[k])
-        if field.geometry.shape in (LINE, CIRCLE, SPHERE) and limit > 0.0:
-            for place, span in _places(field, limit):
-                coordinates.append(place[field.codes])
-                spans.append(span)
+    same = np.zeros(n, np.int64)  # what members of a cluster must have in common
+    blocks = np.zeros(n, np.int64)  # and what they are made to
+    cuts: list[tuple[NDArray[np.float64], float]] = []
+    lines: list[tuple[NDArray[np.float64], float]] = []
+    other: list[int] = []
+    for k, field in enumerate(space.fields):
+        limit, shape = float(limits[k]), field.geometry.shape
+        if limit >= field.far:
+            continue
+        if shape in (LINE, CIRCLE, SPHERE) and (limit > 0.0 or shape == LINE):
+            found = [(place[field.codes], span) for place, span in _places(field, limit)]
+            cuts.extend(found)
+            if shape == LINE:
+                lines.extend(found)
         else:
-            classes = _classes(field, limit)
-            mixed = blocks * (int(classes.max()) + 1) + classes[field.codes]
-            blocks = np.unique(mixed, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    kinds = [_kind(space.fields[k]) for k in columns]
-    labels = _cut(blocks, coordinates, spans, progress)
-    return _join(space, labels, np.array(columns, np.int64), np.array(kinds, np.int64), limits, m, progress)
+            blocks = _refine(blocks, _classes(field, limit)[field.codes])
+            if shape in (DISCRETE, TREE):
+                same = _refine(same, _classes(field, limit)[field.codes])
+        if shape not in (LINE, DISCRETE, TREE):
+            other.append(k)
+    labels = _cut(blocks, cuts, progress)
+    return _join(space, labels, same, lines, np.array(other, np.int64), limits, m, progress)
 
 
-def _kind(field: Field) -> int:
-    if field.geometry.shape == LINE:
-        return _SPAN
-    if field.geometry.shape in (DISCRETE, TREE):
-        return _SUBTREE
-    return _FEW if field.levels <= SMALL or field.geometry.table.size else _BALL
+def _refine(blocks: NDArray[np.int64], classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    mixed = blocks * (int(classes.max()) + 1) + classes
+    return np.unique(mixed, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _classes(field: Field, limit: float) -> NDArray[np.int64]:
@@ -119,20 +107,20 @@ def _places(field: Field, limit: float) -> list[tuple[NDArray[np.float64], float
 
 
 def _cut(
-    blocks: NDArray[np.int64], coordinates: list[NDArray[np.float64]], spans: list[float], progress: Progress
+    blocks: NDArray[np.int64], cuts: list[tuple[NDArray[np.float64], float]], progress: Progress
 ) -> NDArray[np.int64]:
     """Return cells: the blocks, cut until no coordinate spans more than it may."""
-    if not coordinates:
+    if not cuts:
         return blocks
     n = len(blocks)
-    Z = np.ascontiguousarray(np.stack(coordinates, axis=1))
+    Z = np.ascontiguousarray(np.stack([place for place, _ in cuts], axis=1))
     order = np.argsort(blocks, kind="stable")
     bounds = np.flatnonzero(np.diff(blocks[order], prepend=-1, append=-1))
     stack = np.empty((n + len(bounds) + 2, 2), np.int64)
     stack[: len(bounds) - 1, 0], stack[: len(bounds) - 1, 1] = bounds[:-1], bounds[1:]
     labels = np.empty(n, np.int64)
     state = np.array([len(bounds) - 1, 0])
-    limits = np.array(spans)
+    limits = np.array([span for _, span in cuts])
     while state[0] > 0:
         kernels.split(Z, limits, order, stack, labels, state, 4_000_000)
         progress(Step("clusters", 0.0))
@@ -142,8 +130,9 @@ def _cut(
 def _join(
     space: Mixed,
     labels: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    kinds: NDArray[np.int64],
+    same: NDArray[np.int64],
+    lines: list[tuple[NDArray[np.float64], float]],
+    other: NDArray[np.int64],
     limits: NDArray[np.float64],
     m: int,
     progress: Progress,
@@ -151,33 +140,35 @@ def _join(
     """Let records of small cells join larger ones that they fit; their values do not change."""
     sizes = np.bincount(labels).astype(np.int64)
     small = sizes[labels] <= m
-    if not small.any() or len(sizes) == 1:
+    n, cells = len(labels), len(sizes)
+    if not small.any() or cells == 1:
         return labels
-    codes, cells = space.codes, len(sizes)
-    has_at = np.full(len(columns), -1, np.int64)
-    width = 0
-    for f, k in enumerate(columns):
-        if kinds[f] == _FEW:
-            has_at[f] = width
-            width += space.fields[k].levels
-    shape = (cells, len(columns))
-    boxes = _Boxes(
-        np.zeros(shape),
-        np.zeros(shape),
-        np.full(shape, -1, np.int64),
-        np.zeros(shape),
-        np.zeros((cells, max(width, 1)), np.int8),
-        has_at,
-    )
-    kernels.summarize(space.pack, codes, labels, kinds, columns, *boxes)
+    codes = space.codes
+    Z = np.ascontiguousarray(np.stack([place for place, _ in lines], axis=1)) if lines else np.empty((n, 0))
+    spans = np.array([span for _, span in lines], dtype=np.float64)
+    low, high = np.full((cells, Z.shape[1]), np.inf), np.full((cells, Z.shape[1]), -np.inf)
+    few = np.array([_is_few(space.fields[k]) for k in other], dtype=np.int64)
+    widths = np.where(few == 1, [space.fields[k].levels for k in other], 0).astype(np.int64)
+    has = np.zeros((cells, max(int(widths.sum()), 1)), np.int8)
+    has_at = np.cumsum(widths) - widths
+    rest = (other, few, np.full((cells, len(other)), -1), np.zeros((cells, len(other))), has, has_at)
+    kernels.summarize(space.pack, codes, Z, labels, low, high, *rest)
+    home = np.empty(cells, np.int64)
+    home[labels] = same
+    hint = np.lexsort((-sizes, home))
+    hint_at = np.searchsorted(home[hint], np.arange(int(home.max()) + 2))
     rows = np.flatnonzero(small)
     rows = rows[np.lexsort((rows, labels[rows], sizes[labels[rows]]))]
-    hint = np.argsort(-sizes, kind="stable")
-    chunk = max(16, 4_000_000 // cells)
+    chunk = max(16, 10_000_000 // cells)
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
         kernels.adopt(
-            space.pack, codes, part, labels, sizes, m, limits[columns], kinds, columns, *boxes, hint
-        )
+            space.pack, codes, Z, part, labels, sizes, m, spans, low, high, same, hint, hint_at,
+            limits[other], *rest
+        )  # fmt: skip
         progress(Step("clusters", min(1.0, (start + chunk) / len(rows))))
     return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _is_few(field: Field) -> bool:
+    return field.levels <= SMALL or field.geometry.table.size > 0

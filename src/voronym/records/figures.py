@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels.mixed import LINE
 from voronym.records.cluster import Clusters
 from voronym.records.pushback import Blended
 from voronym.records.stir import Shuffled, flat
@@ -134,13 +135,13 @@ def _shifts(space: Mixed, before: Clusters, middle: Clusters, moved: Blended) ->
 
 def notes_of(
     space: Mixed,
+    codes: Ints,
     table: nw.DataFrame[Any],
     schema: Schema,
     found: Clusters,
     figures: dict[str, Any],
     flattened: Sequence[int],
     shuffled: Sequence[int],
-    stirred: Sequence[str],
 ) -> tuple[str, ...]:
     """Return warnings: what the method did not do for some records."""
     notes = []
@@ -167,12 +168,18 @@ def notes_of(
             "stands in "
             "their cluster before stirring too"
         )
+    for k, one in enumerate(space.fields):
+        if one.geometry.shape != LINE:
+            often = np.bincount(codes[:, k], minlength=one.levels)
+            rare = int(((often > 0) & (often <= figures["m"])).sum())
+            if rare:
+                notes.append(
+                    f"{rare} values of {one.name!r} occur at most {figures['m']} times in the masked table: "
+                    "that "
+                    "somebody has them stays visible"
+                )
     for name in schema.confidential:
-        if name in stirred and schema[name].kind == "location":
-            continue
-        codes, values = factorize(table[name])
-        del values
-        lone = _single(codes, found)
+        lone = _single(factorize(table[name])[0], found)
         if lone.any():
             notes.append(
                 f"confidential {name!r} has a single value in {int(lone.sum())} of {len(lone)} clusters "

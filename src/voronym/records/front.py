@@ -200,7 +200,7 @@ def anonymize_records(
     )  # fmt: skip
     figures["linkage"] = risk
     notes = field_notes + extra_notes + notes_of(
-        space, table, schema, middle, figures, flat_keys, shuffled_keys, (*flattened, *shuffled)
+        space, codes, table, schema, middle, figures, flat_keys, shuffled_keys
     )  # fmt: skip
     steps = steps_of(space, before, figures, flattened, shuffled)
     return Stirred(
