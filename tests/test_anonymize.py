@@ -95,7 +95,7 @@ def test_undeclared_columns_are_listed_not_passed_through():
         ({"other": ["nationality", "age"]}, vr.SchemaError, "age"),
         ({"method": "magic"}, vr.InputError, "magic"),
         ({"models": ["magic=3"]}, vr.InputError, "magic"),
-        ({"models": ["k-anonymity=200"]}, vr.GuaranteeError, "does not keep"),
+        ({"models": ["k-anonymity=200"]}, vr.GuaranteeError, "cannot be reached"),
     ],
 )
 def test_wrong_arguments(changes, error, says):

@@ -14,13 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym import registry
+from voronym.certify import Bound
 from voronym.errors import GuaranteeError, InputError, SchemaError
 from voronym.microaggregate.auto import solve
 from voronym.microaggregate.front import check_k, check_options, check_seed, one_cell_note, partition
-from voronym.privacy import Model
+from voronym.microaggregate.loss import information_loss
+from voronym.partition import Partition
+from voronym.privacy import Judge, Model
+from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.enforce import enforce as enforce_models
+from voronym.privacy.enforce import refuse_impossible
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
-from voronym.release import Evidence, Release, published_loss
+from voronym.release import Cost, Evidence, Release, published_loss
 from voronym.space import Euclidean
 from voronym.table import Kind, Schema, as_frame, check_kinds, check_other, conform, read, tidy
 from voronym.table.codec import Codec
@@ -41,6 +47,7 @@ def anonymize(
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
     models: Sequence[Model | str] = (),
+    enforce: str | None = None,
     time_limit: float | None = None,
     seed: int | None = None,
     recipe: Recipe | None = None,
@@ -71,7 +78,10 @@ def anonymize(
     method, options, time_limit, seed
         The partitioning method ("auto"), its options, the seconds granted to it, and its seed (0).
     models : sequence of Model or str
-        Further guarantees, such as ``"k-anonymity=10"``.
+        Further guarantees, such as ``vr.TCloseness(0.2)`` or ``"p-sensitive=3"``. Cells are made to obey
+        them; a model without a threshold is only measured. ``"k-anonymity=10"`` raises k.
+    enforce : {"auto", "merge", "swap", "confidential-first"}, optional
+        How: see `voronym.privacy.enforce`. By default what loses least of those tried.
     recipe : Recipe, optional
         Take all of the above from a recipe; then no other argument may be given.
     progress : callable, optional
@@ -119,20 +129,19 @@ def anonymize(
             method="auto" if method is None else method,
             options=dict(options or {}),
             models=tuple(str(model) for model in models),
+            enforce="auto" if enforce is None else enforce,
             seed=0 if seed is None else seed,
             time_limit=time_limit,
         )
     elif _said(keys, confidential, identifiers, other, drop_undeclared, kinds, orders, locations) or _said(
-        k, method, options, models, time_limit, seed
+        k, method, options, models, enforce, time_limit, seed
     ):
         raise InputError(
             "a recipe states columns, k, method, models and seed: give it alone, or write another"
         )
-    else:
-        _enough(recipe.k, len(frame))
     schema = recipe.schema
     _same_columns(frame, schema)
-    recipe.required()  # a model that does not exist is said before the work, not after
+    k = _enough(recipe.least, len(frame))  # a model that does not exist is said before the work, not after
     frame = conform(frame, schema)
     doubts = (*check_kinds(frame, schema), *check_other(frame, schema))
     notes: list[Warning] = [UserWarning(note) for note in doubts]
@@ -141,21 +150,14 @@ def anonymize(
     codec = Codec.fit(frame, schema)
     X = codec.encode(frame)
     clock.lap("encode")
-    chosen = registry.get(recipe.method)
-    extra: dict[str, Any] = dict(recipe.options)
-    if "time_limit" in chosen.options:
-        extra["time_limit"] = recipe.time_limit
-    if (single := one_cell_note(len(X), recipe.k)) is not None:
+    demands = _demands(recipe, frame)
+    if (single := one_cell_note(len(X), k)) is not None:
         notes.append(single)
-    check_options(chosen, extra)
-    bound = None
-    if recipe.method == "auto" and single is None:  # the same work, with what it proved
-        part, bound = solve(
-            X, recipe.k, space=Euclidean(), rng=check_seed(recipe.seed), progress=tell, **extra
-        )
-    else:
-        part = partition(X, recipe.k, method=recipe.method, seed=recipe.seed, progress=tell, **extra)
+    part, bound = _cells(X, k, recipe, tell)
     clock.lap("partition")
+    part, costs = _obey(X, k, part, demands, recipe, tell)
+    if demands:
+        clock.lap("enforce")
     tell(Step("decode", 0.0))
     # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
     centroids = part.centroids(X)
@@ -165,7 +167,7 @@ def anonymize(
     released = _assemble(frame, published, part.labels, order, schema)
     clock.lap("decode")
     tell(Step("measure", 0.0))
-    evidence = Evidence(frame, X, part, centroids, codec, order, rounded, bound, clock.seconds)
+    evidence = Evidence(frame, X, part, centroids, codec, order, rounded, bound, clock.seconds, costs)
     texts = [str(note) for note in notes]
     release = Release(released, recipe, evidence=evidence, notes=texts)
     clock.lap("measure")
@@ -173,6 +175,72 @@ def anonymize(
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return release
+
+
+def _cells(
+    X: NDArray[np.float64], k: int, recipe: Recipe, progress: Progress
+) -> tuple[Partition, Bound | None]:
+    """Partition the records, and say what was proven about the loss on the way."""
+    chosen = registry.get(recipe.method)
+    extra: dict[str, Any] = dict(recipe.options)
+    if "time_limit" in chosen.options:
+        extra["time_limit"] = recipe.time_limit
+    check_options(chosen, extra)
+    if recipe.method == "auto" and len(X) >= 2 * k:  # the same work, with what it proved
+        return solve(X, k, space=Euclidean(), rng=check_seed(recipe.seed), progress=progress, **extra)
+    return partition(X, k, method=recipe.method, seed=recipe.seed, progress=progress, **extra), None
+
+
+def _demands(recipe: Recipe, frame: nw.DataFrame[Any]) -> list[tuple[str, tuple[Judge, ...]]]:
+    """Return the models that cells must obey beyond k, with a judge for each confidential column.
+
+    What no partition can obey is refused here, before the work.
+    """
+    demands: list[tuple[str, tuple[Judge, ...]]] = [
+        (str(model), model.judges(frame, recipe.schema))
+        for model in recipe.required()
+        if model.required is not None and isinstance(model, ConfidentialModel)
+    ]
+    refuse_impossible([judge for _, judges in demands for judge in judges])
+    return demands
+
+
+def _obey(
+    X: NDArray[np.float64],
+    k: int,
+    part: Partition,
+    demands: list[tuple[str, tuple[Judge, ...]]],
+    recipe: Recipe,
+    progress: Progress,
+) -> tuple[Partition, tuple[Cost, ...]]:
+    """Make the cells obey one model after the other, and say what each cost.
+
+    Cells that obey more models are a solution for fewer, too: where the search was luckier with more, that
+    is the cost of fewer.
+    """
+    found = [(f"k-anonymity={k}", part, "none")]
+    judges: list[Judge] = []
+    for name, own in demands:
+        judges += own
+        before = found[-1][1]
+        # Cells that obeyed the models before may obey this one, too. If not, begin with k-anonymous ones.
+        lucky = all(np.all(judge.holds(judge.values(before.labels, before.n_cells))) for judge in judges)
+        result = enforce_models(
+            X,
+            before if lucky else part,
+            k=k,
+            judges=judges,
+            method=recipe.enforce,
+            progress=progress,
+            seed=recipe.seed,
+        )
+        found.append((name, result.partition, result.method))
+    costs: list[Cost] = []
+    least = np.inf
+    for name, cells, how in reversed(found):
+        least = min(least, information_loss(X, cells))
+        costs.append(Cost(name, float(least), how))
+    return found[-1][1], tuple(reversed(costs))
 
 
 def _assemble(

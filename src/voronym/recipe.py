@@ -17,10 +17,11 @@ import tomli_w
 
 from voronym.errors import InputError, WriteError
 from voronym.privacy import KAnonymity, Model, parse_model
+from voronym.privacy.enforce import METHODS
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_KNOWN = {"format", "k", "method", "options", "models", "seed", "time_limit", "schema", "versions"}
+_KNOWN = {"format", "k", "method", "options", "models", "enforce", "seed", "time_limit", "schema", "versions"}
 
 
 def current_versions() -> dict[str, str]:
@@ -51,6 +52,8 @@ class Recipe:
         Options of the method.
     models : tuple of str
         Further privacy models, written ``name=value``.
+    enforce : str
+        How cells are made to obey the models: "auto", "merge", "swap" or "confidential-first".
     seed : int
         Seed of the method's random choices.
     time_limit : float, optional
@@ -75,6 +78,7 @@ class Recipe:
     seed: int = 0
     time_limit: float | None = None
     versions: Mapping[str, str] = field(default_factory=current_versions)
+    enforce: str = "auto"
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -84,6 +88,10 @@ class Recipe:
             raise InputError(f"seed must be 0 or more, not {self.seed}")
         if not isinstance(self.method, str):
             raise InputError("method must be the name of a method")
+        if self.enforce not in ("auto", *METHODS):
+            raise InputError(
+                f"no way of enforcing is called {self.enforce!r}; there are: auto, {', '.join(METHODS)}"
+            )
         if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
             raise InputError("time_limit must be a number of seconds above 0")
         if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
@@ -99,12 +107,20 @@ class Recipe:
         """Return the privacy models that a release must hold: k-anonymity, and those named in the recipe."""
         return (KAnonymity(self.k), *(parse_model(model) for model in self.models))
 
+    @property
+    def least(self) -> int:
+        """The largest k that is asked for, by ``k`` or by a model."""
+        asked = [model.k for model in self.required() if isinstance(model, KAnonymity)]
+        return max(k for k in asked if k is not None)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, dicts, strings and numbers."""
         out: dict[str, Any] = {"format": FORMAT, "k": self.k, "method": self.method, "seed": self.seed}
         if self.time_limit is not None:
             out["time_limit"] = self.time_limit
         out["models"] = list(self.models)
+        if self.enforce != "auto":
+            out["enforce"] = self.enforce
         out["options"] = dict(self.options)
         out["versions"] = dict(self.versions)
         out["schema"] = self.schema.to_dict()
@@ -124,7 +140,7 @@ class Recipe:
             raise InputError("the recipe has no [schema]: it must state the role of every column")
         kept = {
             name: data[name]
-            for name in ("k", "method", "options", "seed", "time_limit", "versions")
+            for name in ("k", "method", "options", "enforce", "seed", "time_limit", "versions")
             if name in data
         }
         return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)

@@ -49,6 +49,10 @@ def anonymize(
     model: Annotated[
         list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
     ] = None,
+    enforce: Annotated[
+        str | None,
+        typer.Option("--enforce", help="How cells obey models: merge, swap, confidential-first [auto]."),
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")
     ] = None,
@@ -75,6 +79,7 @@ def anonymize(
     kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
     """
     from voronym.anonymize import anonymize as make
+    from voronym.privacy import split_models
     from voronym.recipe import Recipe
     from voronym.table.read import read
 
@@ -93,7 +98,8 @@ def anonymize(
             k=k,
             method=method,
             options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
-            models=common.names(model),
+            models=split_models(model or ()),
+            enforce=enforce,
             time_limit=time_limit,
             seed=seed,
             recipe=None if recipe is None else Recipe.load(recipe),
@@ -139,6 +145,13 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     if loss is not None:
         line("information loss", f"{loss:.2f} % of the keys' variance in the cells")
         line("", f"{release.published_loss:.2f} % as published, in whole numbers and real categories")
+    for cost in release.costs[:-1] if len(release.costs) > 1 else ():
+        line(
+            "",
+            f"{cost.loss:.2f} % with {cost.guarantee} alone"
+            if cost is release.costs[0]
+            else f"{cost.loss:.2f} % with {cost.guarantee} added",
+        )
     if release.gap is not None:
         line("", f"the cells lose at most {release.gap:.2f} % more than the best possible ones")
     line("counted in the file", f"k = {receipt.k_counted}")

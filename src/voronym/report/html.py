@@ -78,6 +78,7 @@ def internal_page(view: View, release: Any) -> Page:
     sections = [
         internal.plane(evidence),
         internal.losses(evidence, view.loss, release.utility),
+        internal.costs(release.costs),
         internal.risk(view, evidence),
         public.sizes(view),
         public.distributions(view, evidence.original),

@@ -142,6 +142,37 @@ def losses(evidence: Any, total: float | None, utility: Any = None) -> Section:
     )
 
 
+def costs(given: Any) -> Section | None:
+    """Show what each guarantee cost; nothing where k-anonymity is all there is."""
+    if len(given) < 2:
+        return None
+    drawing = figures.loss_bars(
+        [clean(cost.guarantee) for cost in given],
+        [cost.loss for cost in given],
+        total=None,
+        title="Information loss with each further guarantee",
+        desc=f"Loss in percent of the variance after each of {len(given)} guarantees, in the order given.",
+    )
+    rows = [
+        (
+            cost.guarantee,
+            percent(cost.loss),
+            "" if before is None else percent(cost.loss - before.loss),
+            "" if cost.method == "none" else cost.method,
+        )
+        for before, cost in zip((None, *given), given, strict=False)
+    ]
+    table = Table.of(("guarantee", "loss with it", "it cost", "enforced by"), rows)
+    lead = (
+        "Each guarantee holds together with those above it. The cost of one is the loss that it added: the "
+        "order matters, and another order may split the same total otherwise."
+    )
+    note = "The losses were found by search. A guarantee may cost less than is shown."
+    return Section(
+        "costs", "What each guarantee cost", lead, (Block(figure=svg(drawing), table=table, note=note),)
+    )
+
+
 def linkage(view: View, evidence: Any) -> Rate:
     """Let somebody who holds the original keys link them to the nearest released records."""
     owner = np.empty(len(evidence.order), np.int64)

@@ -12,5 +12,6 @@ would leave or join; others are obeyed by merging and by exchanges of records wi
 """
 
 from voronym.privacy.enforce.front import METHODS, Enforced, enforce
+from voronym.privacy.enforce.rules import refuse_impossible
 
-__all__ = ["METHODS", "Enforced", "enforce"]
+__all__ = ["METHODS", "Enforced", "enforce", "refuse_impossible"]

@@ -103,11 +103,11 @@ def worst_distance(levels: Levels, size: int) -> float:
     **Claim.** Let F be the distribution function of the table over its m levels, s and G as in `buckets`. A
     cell with one record of each bucket has the ordered distance ``1/(m-1) sum_j |P(j) - F(j)|``, with P its
     own distribution function. Let M_j be the number of records at level j or lower, bucket s aside;
-    M_j = b G + r with 0 <= r < G. Buckets before b lie at or below j, buckets after b above it. So P(j) is b/s or (b+1)/s,
-    and b/s if r = 0. Which one depends on whether the record from bucket b is at level j or lower: for the
-    levels that fall into bucket b, P is b/s up to some level and (b+1)/s from there on. The sum over the
-    levels in a bucket is largest for one of these turning points, and buckets are independent: the
-    largest distance of cells without a record of bucket s is found exactly, in O(m). A record of bucket s
+    M_j = b G + r with 0 <= r < G. Buckets before b lie at or below j, buckets after b above it. So P(j) is
+    b/s or (b+1)/s, and b/s if r = 0. Which one depends on whether the record from bucket b is at level j or
+    lower: for the levels that fall into bucket b, P is b/s up to some level and (b+1)/s from there on. The
+    sum over the levels in a bucket is largest for one of these turning points, and buckets are independent:
+    the largest distance of cells without a record of bucket s is found exactly, in O(m). A record of bucket s
     counts from a level on that is one of its levels; for each level the worse case is taken, which bounds
     those cells.
 

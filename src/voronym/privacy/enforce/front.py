@@ -14,7 +14,7 @@ from voronym.partition import Partition
 from voronym.privacy.cells import Judge
 from voronym.privacy.enforce.first import confidential_first, least_size
 from voronym.privacy.enforce.merge import merge
-from voronym.privacy.enforce.rules import Asked
+from voronym.privacy.enforce.rules import Asked, refuse_impossible
 from voronym.privacy.enforce.swap import swap
 from voronym.progress import Progress, silent
 
@@ -112,7 +112,7 @@ def enforce(
         return Enforced(part, "none", before, before)
     if asked.n != len(points):
         raise InputError(f"X has {len(points)} records, the confidential columns have {asked.n}")
-    asked.refuse_impossible()
+    refuse_impossible(asked.judges)
     if asked.hold(part.labels):
         return Enforced(part, "none", before, before)
     rng = check_seed(seed)

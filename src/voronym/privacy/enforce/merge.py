@@ -28,7 +28,7 @@ def merge(X: NDArray[np.float64], part: Partition, asked: Asked, *, progress: Pr
     costs least for what it repairs. The cheapest of all such merges is made, and so on.
 
     Guarantee: at the end every judge accepts every cell; sizes only grow. It ends, with a single cell at
-    worst, provided that the judges accept that one (see `Asked.refuse_impossible`).
+    worst, provided that the judges accept that one (see `refuse_impossible`).
 
     Cost: O(m log m) searches for m cells, and a look at the codes of the candidates in each. Memory O(n d).
 

@@ -95,7 +95,7 @@ class Asked:
     def profile(self) -> Ints:
         """A number for all confidential values of a record together: equal ones may change places freely."""
         if len(self.codes) == 1:
-            return self.codes[0]
+            return np.asarray(self.codes[0], np.int64)
         inverse = np.unique(self.codes, axis=1, return_inverse=True)[1]
         return np.asarray(inverse.reshape(-1), np.int64)
 
@@ -157,21 +157,24 @@ class Asked:
         """Say whether all judges accept all cells."""
         return len(self.failing(labels)) == 0
 
-    def refuse_impossible(self) -> None:
-        """Raise where even a single cell of all records is refused: then nothing can be done.
 
-        Every judge is content with a merged cell where it was with its parts, so what one cell of all records
-        violates, every partition does.
-        """
-        whole = np.zeros(self.n, np.int64)
-        for judge in self.judges:
-            found = judge.values(whole, 1)
-            if not np.all(judge.holds(found)):
-                raise GuaranteeError(
-                    f"{judge_name(judge)} cannot be met: with all {self.n} records in one cell, column "
-                    f"{judge.levels.column!r} ({judge.levels.size} different values) comes to "
-                    f"{float(found[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
-                )
+def refuse_impossible(judges: Sequence[Judge]) -> None:
+    """Raise where even a single cell of all records is refused: then nothing can be done.
+
+    Every judge is content with a merged cell where it was with its parts, so what one cell of all records
+    violates, every partition does.
+    """
+    for judge in judges:
+        if judge.required is None:
+            continue
+        n = len(judge.levels.codes)
+        found = judge.values(np.zeros(n, np.int64), 1)
+        if not np.all(judge.holds(found)):
+            raise GuaranteeError(
+                f"{judge_name(judge)} cannot be met: with all {n} records in one cell, column "
+                f"{judge.levels.column!r} ({judge.levels.size} different values) comes to "
+                f"{float(found[0]):g}, and {judge.required:g} is asked. Ask for less, or leave it out"
+            )
 
 
 def judge_name(judge: Judge) -> str:
