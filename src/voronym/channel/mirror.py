@@ -60,17 +60,17 @@ def steepest(
     tolerance: float,
     iterations: int = 32_000,
     rate: float = 1e-4,
+    start: float = 0.5,
     progress: Progress,
 ) -> Solution:
     """Minimise ``weight_d D + weight_r R`` by the paper's projected steepest descent, for comparison.
 
-    Against the gradient by ``p(y|x)``, projected on the rows that add up to 1; negative entries are then set
-    to 0 and the rows renormalised. The start is half way between publishing X and publishing one letter
-    always. The paper's step, 1e-4 of ``λ/p`` at worst, is scaled by the largest curvature that the start
-    has, so that other alphabets do not diverge; nothing is proven about convergence.
+    Against the gradient by ``p(y|x)``, times the paper's 1e-4, projected on the rows that add up to 1;
+    negative entries are then set to 0 and the rows renormalised. ``start`` is the share of "one letter
+    always" in the first rule, the rest publishes X. Nothing is proven about convergence; the bound is true.
     """
     p = alphabet.p[:, None]
-    J = 0.5 * alphabet.nearest() + 0.5 * alphabet.constant()
+    J = (1.0 - start) * alphabet.nearest() + start * alphabet.constant()
     best, step = -np.inf, 0
     for step in range(iterations + 1):
         if step % (50 * _LOOK) == 0 or step == iterations:
@@ -82,7 +82,7 @@ def steepest(
         # derivative by p(y|x) is p(x) times the one by the joint weight; columns without weight have -inf
         gradient = p * (weight_d * alphabet.d + weight_r * _slope(alphabet, J))
         gradient -= gradient.mean(axis=1, keepdims=True)
-        J = feasible(alphabet, J - rate * p * gradient / np.max(p))
+        J = feasible(alphabet, J - rate * p * gradient)
     return Solution(J, weight_d, weight_r, best, step)
 
 

@@ -66,7 +66,7 @@ def reproduce(name: str, *, full: bool = False, progress: Progress | None = None
     Examples
     --------
     >>> sorted(papers())
-    ['icsm', 'pcl']
+    ['icsm', 'pcl', 't-closeness']
     """
     if name not in _papers:
         raise InputError(f"no paper is called {name!r}; there are: {', '.join(sorted(_papers))}")
