@@ -218,11 +218,11 @@ class _Work:
         gradient = J.T @ p
         if not np.any(gradient):
             return None, mu
-        for _ in range(5):
+        for _ in range(4):
             delta = _solve(J, gradient, mu, damping)
             slope = float(gradient @ delta)
             length = 1.0
-            for _ in range(6):
+            for _ in range(4):
                 trial = self.look(view.costs + length * delta)
                 if trial.error <= view.error + 2e-4 * length * slope * n * n and trial.error < view.error:
                     return trial, max(mu / 4, 1e-6)

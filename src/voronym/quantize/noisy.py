@@ -1,0 +1,164 @@
+"""Noisy PCL: clouds around the records, so that derivatives exist for small k, too."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import InputError
+from voronym.microaggregate._run import check_space, share
+from voronym.microaggregate.front import partition
+from voronym.partition import Partition
+from voronym.progress import Progress, Step
+from voronym.quantize.costs.base import equal_sizes
+from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
+from voronym.quantize.costs.transport import transport
+from voronym.registry import algorithm
+from voronym.space import Space
+
+TINY = 0.1
+"""Share of its size below which a cell counts as lost, and starts anew."""
+
+
+@algorithm(
+    "noisy-pcl",
+    guarantee="every cell has k to 2k-1 records; sizes differ by one at most",
+    cost="iterations times some ten passes over samples·n/k points and n/k cells",
+    reference="Rebollo-Monedero, Forné, Soriano: k-anonymous microaggregation and clustering, 2011",
+    max_size=lambda k: 2 * k - 1,
+    practical=1000,
+)
+def noisy_pcl(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,
+    progress: Progress,
+    samples: int = 200,
+    iterations: int = 30,
+    noise: float = 1.0,
+    final: float = 0.05,
+    restarts: int = 1,
+) -> Partition:
+    """Design cells of equal probability for clouds around the records, while the clouds shrink.
+
+    The problem: minimise ``sum_i |x_i - centroid of its cell|²`` over quantizers with cells of equal size.
+    The papers adjust the costs by derivatives, and a handful of records per cell has none. So every record
+    gets a cloud of noisy copies, drawn anew in each iteration: costs are adjusted for the clouds
+    (`levenberg_marquardt`), points assigned, centroids moved to the means. The deviation of the noise falls
+    geometrically, from clouds that overlap to clouds that do not. At the end the records themselves are
+    assigned, and cells that are off by a few are corrected. The paper says "by centroid proximity"; here the
+    correction is the cheapest there is, by chains of cells (`transport` from the costs found), because
+    records that move straight from a cell with too many to one with too few may travel far.
+
+    It is here as the paper has it, to be compared with. `pcl` needs no clouds, is exact in each step, faster,
+    and loses less.
+
+    Parameters
+    ----------
+    samples : int
+        Points per cell, copies counted. The authors take 1,000 for Census and thousands in the plane.
+    iterations : int
+        How often clouds are drawn; the authors take 50 to 300.
+    noise, final : float
+        Deviation of the clouds at first and at last, as a share of the mean distance to the nearest record.
+    restarts : int
+        Initial centroids that are tried: MDAV's, then random records. The least loss is kept.
+
+    References
+    ----------
+    D. Rebollo-Monedero, J. Forné and M. Soriano, "An algorithm for k-anonymous microaggregation and
+    clustering inspired by the design of distortion-optimized quantizers", Data & Knowledge Engineering 70
+    (2011), sections 3.4 and 5.3.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]]
+    >>> vr.microaggregate(X, 2, method="noisy-pcl").labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    check_space(space, "noisy-pcl")
+    given = (("samples", samples, 10), ("iterations", iterations, 1), ("restarts", restarts, 1))
+    for name, value, least in given:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    if not 0 < final <= noise or not np.isfinite(noise):
+        raise InputError(f"noise falls from noise to final: 0 < final <= noise, not {noise!r} and {final!r}")
+    n, m = len(X), len(X) // k
+    sizes = equal_sizes(n, m)
+    unit = _near(X)
+    deviations = unit * np.geomspace(noise, final, iterations)
+    best, least_loss = None, np.inf
+    for trial in range(restarts):
+        tell = share(progress, trial / restarts, (trial + 1) / restarts)
+        if trial == 0:
+            centroids = partition(X, k, method="mdav").centroids(X)  # n // k cells, as many as here
+        else:
+            centroids = X[rng.permutation(n)[:m]].copy()
+        centroids, costs = _cool(X, centroids, sizes, deviations, -(-samples * m // n), rng, tell)
+        part = Partition(transport(X, centroids, sizes, start=costs).labels, k=k)
+        loss = part.sse(X)
+        if best is None or loss < least_loss:
+            best, least_loss = part, loss
+    progress(Step("partition", 1.0))
+    assert best is not None  # noqa: S101 - restarts are 1 or more
+    return best
+
+
+def _near(X: NDArray[np.float64]) -> float:
+    """Return the mean distance to the nearest other record, per coordinate; positive in any case."""
+    from scipy.spatial import cKDTree  # takes a while to load
+
+    points = np.unique(X, axis=0)
+    if len(points) < 2:
+        return 1e-6 * (1.0 + float(np.abs(X).max()))
+    distances = cKDTree(points).query(points, 2)[0][:, 1]
+    return float(distances.mean() / np.sqrt(X.shape[1]))
+
+
+def _cool(
+    X: NDArray[np.float64],
+    centroids: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    deviations: NDArray[np.float64],
+    copies: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Alternate costs and centroids on clouds of falling deviation."""
+    n, m = len(X), len(sizes)
+    costs = np.zeros(m)
+    cloud = np.empty((copies * n, X.shape[1]))
+    for step, deviation in enumerate(deviations):
+        span = (step / len(deviations), (step + 1) / len(deviations))
+        cloud[:n] = X  # the records are part of their clouds
+        cloud[n:] = np.tile(X, (copies - 1, 1))
+        cloud[n:] += deviation * rng.standard_normal((n * (copies - 1), X.shape[1]))
+        found = levenberg_marquardt(
+            cloud,
+            centroids,
+            copies * sizes,
+            start=costs,
+            tolerance=0.02,
+            iterations=8,
+            progress=share(_as_partition(progress), *span),
+        )
+        costs = np.array(found.costs)
+        sums = np.stack([np.bincount(found.labels, column, m) for column in cloud.T], axis=1)
+        kept = np.flatnonzero(found.sizes > TINY * copies * sizes)
+        centroids = centroids.copy()
+        centroids[kept] = sums[kept] / found.sizes[kept, None]
+        lost = np.setdiff1d(np.arange(m), kept)
+        if len(lost):  # a new start: a random record, at the least cost
+            centroids[lost] = X[rng.integers(0, n, len(lost))]
+            costs[lost] = costs[kept].min() if len(kept) else 0.0
+    return centroids, costs
+
+
+def _as_partition(progress: Progress) -> Progress:
+    def tell(step: Step) -> None:
+        progress(Step("partition", step.done))
+
+    return tell

@@ -1,0 +1,107 @@
+"""Noisy PCL: its promises, its clouds, and the paper's gains over MDAV."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import voronym as vr
+from voronym.errors import InputError
+from voronym.progress import silent
+from voronym.quantize import noisy
+from voronym.quantize.costs.transport import transport
+from voronym.quantize.quantizer import Quantizer
+from voronym.registry import algorithms
+from voronym.testing import check_algorithm
+
+
+def test_the_contract():
+    check_algorithm(algorithms()["noisy-pcl"])
+
+
+@pytest.mark.parametrize(
+    ("k", "kind", "gain"), [(3, "uniform", 0.15), (10, "uniform", 0.12), (4, "gauss", 0.06)]
+)
+def test_it_gains_on_mdav_as_the_paper_says(k, kind, gain):
+    # The paper: up to 29 % (uniform) and 25 % (Gaussian) of 250 points; here with fewer samples and rounds.
+    rng = np.random.default_rng(k)
+    X = rng.random((250, 2)) if kind == "uniform" else rng.standard_normal((250, 2))
+    start = vr.microaggregate(X, k, method="mdav")
+    part = vr.microaggregate(X, k, method="noisy-pcl", samples=100, iterations=30)
+    assert part.sse(X) < (1 - gain) * start.sse(X)
+    assert part.n_cells == 250 // k
+    assert np.ptp(part.sizes) <= 1
+
+
+def test_cooling_ends_where_the_records_are():
+    # With clouds that do not overlap, cells of the clouds are cells of the records: hardly any correction.
+    X = np.random.default_rng(1).random((60, 2))
+    sizes = np.full(12, 5)
+    start = vr.microaggregate(X, 5, method="mdav").centroids(X)
+    rng = np.random.default_rng(2)
+    deviations = noisy._near(X) * np.geomspace(1.0, 0.05, 30)
+    centroids, costs = noisy._cool(X, start, sizes, deviations, 60, rng, silent)
+    found = Quantizer(centroids, costs).sizes(X)
+    assert np.abs(found - sizes).sum() <= 4
+
+
+def test_clouds_have_the_records_and_the_deviation(monkeypatch):
+    seen = []
+
+    def look(cloud, centroids, sizes, **options):
+        seen.append((cloud.copy(), sizes))
+        return real(cloud, centroids, sizes, **options)
+
+    real = noisy.levenberg_marquardt
+    monkeypatch.setattr(noisy, "levenberg_marquardt", look)
+    X = np.random.default_rng(5).random((30, 2))
+    noisy._cool(
+        X, X[:6].copy(), np.full(6, 5), np.array([0.4, 0.2, 0.1]), 50, np.random.default_rng(0), silent
+    )
+    assert len(seen) == 3
+    for (cloud, sizes), deviation in zip(seen, (0.4, 0.2, 0.1), strict=True):
+        np.testing.assert_array_equal(cloud[:30], X)
+        noise = cloud[30:] - np.tile(X, (49, 1))
+        assert noise.std() == pytest.approx(deviation, rel=0.05)
+        assert sizes.sum() == len(cloud)
+    assert not np.array_equal(seen[0][0][30:] / 0.4, seen[1][0][30:] / 0.2)  # drawn anew
+
+
+def test_the_correction_leaves_nothing_to_gain():
+    # With its own centroids another assignment of these sizes gains little: no record travelled far.
+    X = np.random.default_rng(6).random((90, 2))
+    part = vr.microaggregate(X, 3, method="noisy-pcl", samples=30, iterations=3)  # costs that are far off
+    again = transport(X, part.centroids(X), part.sizes)
+    assert again.cost > 0.7 * part.sse(X)
+
+
+def test_restarts_keep_the_best():
+    X = np.random.default_rng(3).random((80, 2))
+    losses = [
+        vr.microaggregate(X, 4, method="noisy-pcl", samples=50, iterations=10, restarts=r).sse(X)
+        for r in (1, 4)
+    ]
+    assert losses[1] <= losses[0]
+
+
+def test_a_cell_that_lost_its_points_starts_anew():
+    X = np.random.default_rng(4).random((40, 2))
+    far = np.vstack([np.full((3, 2), 1e3), X[:5]])  # three centroids far away from everything
+    centroids, _ = noisy._cool(X, far, np.full(8, 5), np.full(6, 0.05), 20, np.random.default_rng(0), silent)
+    assert (np.abs(centroids) < 2).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"samples": 5},
+        {"iterations": 0},
+        {"restarts": True},
+        {"noise": 0.1, "final": 0.2},
+        {"final": 0.0},
+        {"noise": np.inf},
+    ],
+)
+def test_bad_options(options):
+    with pytest.raises(InputError, match=r"must be a whole number|noise falls"):
+        vr.microaggregate(np.eye(6), 2, method="noisy-pcl", **options)
