@@ -71,7 +71,8 @@ def blend(
     members and with the drawn values added, is at most ``bound`` in each cluster and column. Cost: records
     moved times large clusters.
 
-    Where no cluster is large, the largest are filled up with the records that cost least to move.
+    Where no cluster is large, the largest are filled up with the records that cost least to move, whatever
+    the unit: O(n²/m) distances.
 
     Parameters
     ----------
@@ -186,17 +187,16 @@ def _by_cluster(
     """Return the cluster of each record after small clusters moved as a whole, the smallest first."""
     target = found.partition.labels.copy()
     sizes = found.partition.sizes.copy()
+    if sizes.max() <= m:
+        return _by_record(space, codes, found, m, progress)
     members: dict[int, NDArray[np.int64]] = dict(enumerate(found.partition.cells()))
     waiting = sorted(np.flatnonzero(sizes <= m).tolist(), key=lambda cell: (sizes[cell], cell))
     for done, cell in enumerate(waiting):
         if sizes[cell] > m:  # another one joined it
             continue
-        allowed = sizes + sizes[cell] > m
+        allowed = (sizes > 0) & (sizes + sizes[cell] > m)
         allowed[cell] = False
-        if not allowed.any():
-            allowed = sizes > 0
-            allowed[cell] = False
-        hosts = np.flatnonzero(allowed & (sizes > 0))
+        hosts = np.flatnonzero(allowed)
         cost = space.cost(codes[members[cell]], found.centroids[hosts]).sum(axis=0)
         host = int(hosts[np.argmin(cost)])
         target[members[cell]] = host
