@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from voronym import datasets
-from voronym.errors import ReadError
+from voronym.errors import InputError, ReadError
 
 
 def test_hospital_is_seeded_and_grows():
@@ -18,6 +18,37 @@ def test_hospital_is_seeded_and_grows():
     assert table.height == 500
     assert table["patient_id"].n_unique() == 500
     assert table["weight"].null_count() > 0
+
+
+def test_hospital_with_planted_outliers_changes_no_other_row():
+    plain, planted = datasets.hospital(300, seed=3), datasets.hospital(300, outliers=7, seed=3)
+    rows = datasets.hospital_outliers(300, outliers=7, seed=3)
+    assert len(rows) == 7
+    others = np.setdiff1d(np.arange(300), rows)
+    assert planted[others].equals(plain[others])
+    assert planted.schema == plain.schema
+    lonely = planted[rows]
+    assert lonely["age"].min() > plain["age"].max()
+    assert not set(lonely["nationality"]) & set(plain["nationality"])
+    assert not set(lonely["zip"]) & set(plain["zip"])
+    days = np.sort([d.toordinal() for d in (*lonely["admitted"], plain["admitted"].min())])
+    assert np.diff(days).min() >= 365  # far from everybody and from each other
+    assert lonely["days"].min() > plain["days"].max()
+
+
+def test_hospital_of_any_size():
+    assert datasets.hospital(1).height == 1
+    assert datasets.hospital(500, outliers=500).height == 500
+    for many in (-1, 11):
+        with pytest.raises(InputError, match="cannot be outliers"):
+            datasets.hospital(10, outliers=many)
+
+
+def test_hospital_taxonomy_covers_every_diagnosis():
+    tree = datasets.hospital_taxonomy()
+    assert set(datasets.hospital(2000, outliers=3)["diagnosis"]) <= set(tree)
+    assert {len(path) for path in tree.values()} == {3}
+    assert {path[-1] for path in tree.values()} == {"*"}
 
 
 def test_gaussian_has_its_correlation():
