@@ -93,13 +93,13 @@ def test_a_polygon_has_the_colour_of_the_points_in_it():
     )
     tints = [e.get("class").split()[1] for e in named(drawn, "pc")]
     assert tints[0] != tints[1]
-    dots = {e.get("class").split()[1]: e.get("d") for e in named(drawn, "d")}
+    dots = {e.get("class").split()[1]: e.get("d") for e in named(drawn, "dl")}
     assert dots[tints[0]].startswith("M98 ")  # 30 + 0.2 * 340
 
 
 def test_points_outside_the_frame_are_left_out_and_many_are_sampled():
     drawn = cells([[0.5, 0.5], [2.0, 0.5]], [0, 0], [[0.5, 0.5]], bounds=(0, 0, 1, 1), title="t")
-    assert sum(e.get("d").count("M") for e in named(drawn, "d")) == 1
+    assert sum(e.get("d").count("M") for e in named(drawn, "dl")) == 1
     many = np.random.default_rng(0).random((MOST + 500, 2))
     drawn = cells(many, np.zeros(len(many), int), [[0.5, 0.5]], bounds=(0, 0, 1, 1), title="t")
     assert sum(e.get("d").count("M") for e in named(drawn, "ds")) == MOST

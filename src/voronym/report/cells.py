@@ -66,7 +66,7 @@ def cells(
     shown = _sample(np.flatnonzero(inside))
     if edges:
         body += _edges(dots, own, middle, shown, colours, x, y)
-    weight = "d" if len(shown) <= 400 else "ds"
+    weight = "dl" if len(shown) <= 50 else "d" if len(shown) <= 400 else "ds"
     for colour in range(8):
         members = shown[np.isin(own[shown], [cell for cell, c in colours.items() if c == colour])]
         spots = "".join(f"M{num(x(a))} {num(y(b))}h0" for a, b in dots[members])

@@ -11,7 +11,7 @@ from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import Run, change, mdav
 from voronym.progress import Progress
 
-METHODS = ("MDAV", "PCL, best of 5", "PCL, variable", "anneal")
+METHODS = ("MDAV", "PCL, best of 5", "PCL, cooled", "PCL, variable", "anneal")
 
 
 def tables_1_2(seconds: float, progress: Progress) -> Iterator[Item]:
@@ -25,6 +25,7 @@ def tables_1_2(seconds: float, progress: Progress) -> Iterator[Item]:
         time = sum(run.seconds for run in tried)
         found["MDAV"][k] = start
         found["PCL, best of 5"][k] = Run(best.partition, best.distortion, time, best.quantizer, best.trace)
+        found["PCL, cooled"][k] = runs.cooled(X, start)
         found["PCL, variable"][k] = runs.method(X, k, "pcl-variable")
         found["anneal"][k] = runs.method(X, k, "anneal", time_limit=seconds)
     part = "2011, tables 1 and 2, figures 19 and 20: Census"
@@ -47,36 +48,39 @@ def tables_1_2(seconds: float, progress: Progress) -> Iterator[Item]:
     )
     yield _losses(found, part, seconds)
     yield _times(found, part)
-    least = found["PCL, best of 5"][5]
+    first = min(published.TABLE_1)
+    least = found["PCL, cooled"][first]
     yield Highlight(
         f"{least.distortion:.4f}",
-        "distortion of Census at k = 5, by PCL",
-        f"published {published.TABLE_2[5][1]:.4f}; MDAV {found['MDAV'][5].distortion:.4f}",
+        f"distortion of Census at k = {first}, by PCL",
+        f"published {published.TABLE_2[first][1]:.4f}; MDAV {found['MDAV'][first].distortion:.4f}",
     )
 
 
 def _losses(found: dict[str, dict[int, Run]], part: str, seconds: float) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for k, (mdav_known, _) in published.TABLE_1.items():
-        start, best, free, long = (found[name][k] for name in METHODS)
+        start, best, cool, free, long = (found[name][k] for name in METHODS)
         _, known, gain, _, _ = published.TABLE_2[k]
         rows.append(
             (
-                k, mdav_known, start.distortion, known, best.distortion, gain, change(best, start),
-                free.distortion, long.distortion, int(best.partition.sizes.min()),
+                k, mdav_known, start.distortion, known, best.distortion, cool.distortion, gain,
+                change(min(best, cool, key=lambda run: run.distortion), start),
+                free.distortion, long.distortion, int(cool.partition.sizes.min()),
             )
         )  # fmt: skip
     return Table(
         "Tables 1 and 2: distortion",
         (
-            "k", "MDAV, published", "ours", "PCL, published", "ours", "change %, published", "ours",
-            "PCL, variable", "anneal", "smallest cell",
+            "k", "MDAV, published", "ours", "PCL, published", "ours, 5 starts", "ours, cooled",
+            "change %, published", "ours", "PCL, variable", "anneal", "smallest cell",
         ),
         tuple(rows),
-        "Ours without prepartition. “PCL, variable” may choose sizes from k to 2k−1; anneal had "
+        "Ours without prepartition. “Cooled” shakes the points ever less, from one start; the published "
+        "figures are of a noisy variant, too. “PCL, variable” may choose sizes from k to 2k−1; anneal had "
         f"{seconds:g} seconds for each k.",
         part,
-        ("", ".4f", ".4f", ".4f", ".4f", ".1f", ".1f", ".4f", ".4f", ""),
+        ("", ".4f", ".4f", ".4f", ".4f", ".4f", ".1f", ".1f", ".4f", ".4f", ""),
     )  # fmt: skip
 
 
@@ -84,9 +88,11 @@ def _times(found: dict[str, dict[int, Run]], part: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for k, (_, milliseconds) in published.TABLE_1.items():
         time = published.TABLE_2[k][3]
-        start, best, free, _ = (found[name][k] for name in METHODS)
-        ratio = told_seconds(time) / best.seconds
-        rows.append((k, milliseconds, 1000 * start.seconds, time, best.seconds, ratio, free.seconds))
+        start, best, cool, free, _ = (found[name][k] for name in METHODS)
+        ratio = told_seconds(time) / cool.seconds
+        rows.append(
+            (k, milliseconds, 1000 * start.seconds, time, best.seconds, cool.seconds, ratio, free.seconds)
+        )
     return Table(
         "Tables 1 and 2, figure 20: time",
         (
@@ -94,15 +100,16 @@ def _times(found: dict[str, dict[int, Run]], part: str) -> Table:
             "MDAV, ms, published",
             "ours",
             "PCL, m:s, published",
-            "seconds, ours",
+            "seconds, 5 starts",
+            "cooled",
             "times faster",
-            "seconds, variable",
+            "variable",
         ),
         tuple(rows),
-        "Published: one start, hierarchical for k = 5 and 10, in Matlab on another machine. Ours: five "
-        "starts together.",
+        "Published: one start, hierarchical for k = 5 and 10, in Matlab on another machine. How many times "
+        "faster: ours cooled, from one start.",
         part,
-        ("", ".4g", ".3g", "", ".2f", ",.0f", ".2f"),
+        ("", ".4g", ".3g", "", ".2f", ".2f", ",.0f", ".2f"),
     )
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from voronym.microaggregate import microaggregate
 from voronym.papers.items import Bounds, Floats, Panel
 from voronym.partition import Partition
 from voronym.progress import Progress, Step
+from voronym.quantize.costs.transport import transport
 from voronym.quantize.pcl import pcl
 from voronym.quantize.quantizer import Quantizer
 
@@ -55,6 +57,30 @@ def best_of_five(X: Floats, start: Run, **options: Any) -> tuple[Run, list[Run]]
     runs = [design(X, start, **options)]
     runs += [design_anew(X, sizes, seed, **options) for seed in range(1, 5)]
     return min(runs, key=lambda run: run.distortion), runs
+
+
+def cooled(X: Floats, start: Run, *, rounds: int = 40, noise: float = 2.0, seed: int = 0) -> Run:
+    """Run PCL on points that are shaken, ever less: the noisy variant of 2011, with exact assignments.
+
+    Where cells are small, PCL stops at the first arrangement that neither step improves. Noise carries it
+    past. The paper draws thousands of copies of each point, to have derivatives; an exact assignment needs
+    none, so one copy will do. Its deviation falls geometrically, from ``noise`` times the distance to the
+    nearest neighbour.
+    """
+    before = perf_counter()
+    rng = np.random.default_rng(seed)
+    apart = np.square(cKDTree(X).query(X, 2)[0][:, 1]).mean() / X.shape[1]
+    middle, sizes, costs = start.partition.centroids(X), start.partition.sizes, None
+    labels = start.partition.labels
+    for deviation in np.sqrt(apart) * np.geomspace(noise, 0.05, rounds):
+        shaken = X + deviation * rng.standard_normal(X.shape)
+        found = transport(shaken, middle, sizes, start=costs)
+        labels, costs = found.labels, found.costs
+        sums = [np.bincount(labels, column, len(sizes)) for column in X.T]
+        middle = np.stack(sums, axis=1) / sizes[:, None]  # of the points themselves, not of the shaken ones
+    spent = start.seconds + perf_counter() - before
+    part = Partition(labels)
+    return design(X, Run(part, part.sse(X) / X.size, spent))
 
 
 def timed(X: Floats, work: Callable[[], Partition]) -> Run:
