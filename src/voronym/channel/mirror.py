@@ -44,7 +44,7 @@ def mirror(
             best = Solution(J, weight_d, weight_r, bound, step)
             if cost - bound <= tolerance * max(abs(cost), 1e-12):
                 break
-            progress(Step("channel", step / iterations))
+            progress(Step("channel", step / max(iterations, 1)))
         logs = np.maximum(logs - slope - beta * alphabet.d, -700.0)  # e^-700 is the least positive number
         logs -= logs.max(axis=1, keepdims=True)
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
@@ -78,7 +78,7 @@ def steepest(
             cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
             if cost - best <= tolerance * max(abs(cost), 1e-12) or step == iterations:
                 break
-            progress(Step("channel", step / iterations))
+            progress(Step("channel", step / max(iterations, 1)))
         # derivative by p(y|x) is p(x) times the one by the joint weight; columns without weight have -inf
         gradient = p * (weight_d * alphabet.d + weight_r * _slope(alphabet, J))
         gradient -= gradient.mean(axis=1, keepdims=True)

@@ -2,8 +2,8 @@
 
 `base` has the registry, `items` what a reproduction consists of; each paper has a room of its own: `icsm` is
 Mortazavi and Jalili 2015, `pcl` is Rebollo-Monedero and others 2011 and 2013, `t_closeness` is
-Rebollo-Monedero and others 2010. Published figures are typed in with their place; ours are measured when asked
-for.
+Rebollo-Monedero and others 2010. Published figures are typed in with their place; ours are measured when
+asked for.
 """
 
 from voronym.papers import icsm, pcl, t_closeness  # noqa: F401 - importing registers

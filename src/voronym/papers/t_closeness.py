@@ -199,10 +199,8 @@ def figure_7(steps: int, progress: Progress) -> Iterator[Item]:
         tuple(Curve(name, tuple(zip(x.tolist(), row.tolist(), strict=True))) for name, row in shapes.items()),
         "x̂",
         "probability",
-        "51 x 51 points on [−3, 3], λ = 1.22. The start is a peak at x and one at the mean. On a grid "
-        "that ends "
-        "at three standard deviations the exact optimum is no normal law: it leaves most "
-        "values, and "
+        "51 x 51 points on [−3, 3], λ = 1.22. The start is a peak at x and one at the mean. On a grid that "
+        "ends at three standard deviations the exact optimum is no normal law: it leaves most values out and "
         "costs less than the normal law does. Descent passes by the normal shape on its way there. The paper "
         "does not say for which x it drew.",
         "Figure 7: the shape of the best rule",
@@ -352,4 +350,4 @@ def information(labels: NDArray[np.int64], bins: NDArray[np.int64]) -> tuple[flo
     expected = cells[cell] / n * widths[bin_]
     plain = float((counts / n) @ np.log(counts / expected))
     bias = (len(pairs) - np.count_nonzero(cells) - np.count_nonzero(widths) + 1) / (2 * n)
-    return plain, max(0.0, plain - bias)
+    return plain, max(0.0, plain - float(bias))
