@@ -25,122 +25,135 @@ from numpy.typing import NDArray
 from voronym._kernels import kernel
 
 DONE, PAUSED, STUCK = 0, 1, 2
+FEW = 8  # sources up to which a search ends at the first node that lacks something
+
+# Few arrays with many rows compile in a quarter of the time that many arrays take.
+# Rows of ``node``, one column per cell and one for the reference:
+HEAD = 0  # first arc with flow into a cell, -1 for none
+COUNT = 1  # how much a cell has
+DUE = 2  # how much it should have, between
+LOW = 3
+HIGH = 4
+OUT = 5  # the arc by which a path leaves the node before, -1 to or from the reference
+INTO = 6  # the arc by which it enters
+ORIGIN = 7  # the node it came from
+SEEN = 8  # the search that saw a node last
+PLACE = 9  # where it stands in the heap, -1 once it left
+HEAP = 10  # scratch: the heap
+VISITED = 11  # scratch: nodes in the order of their distance
+# Rows of ``real``:
+COST = 0
+RAISED = 1  # how far the cost has risen
+DIST = 2
+# Rows of ``arc``, one column per arc, unit by unit:
+UNIT = 0
+CELL = 1
+FLOW = 2
+AFTER = 3
+BEFORE = 4
+# Entries of ``state``:
+SEARCHES, PATHS, LACKS = 0, 1, 2
 
 
 class Flow(NamedTuple):
     """The state of a repair, made by `voronym.quantize.costs.repair`."""
 
     ptr: NDArray[np.int64]  # (units + 1,)
-    unit: NDArray[np.int64]  # (arcs,)
-    cell: NDArray[np.int64]  # (arcs,)
+    arc: NDArray[np.int64]  # (5, arcs)
     value: NDArray[np.float64]  # (arcs,)
-    flow: NDArray[np.int64]  # (arcs,)
-    head: NDArray[np.int64]  # (m,) first arc with flow into a cell, -1 for none
-    after: NDArray[np.int64]  # (arcs,)
-    before: NDArray[np.int64]  # (arcs,)
-    c: NDArray[np.float64]  # (m + 1,)
-    raised: NDArray[np.float64]  # (m + 1,) how far c has risen
-    count: NDArray[np.int64]  # (m,)
-    due: NDArray[np.int64]  # (m,) how much a cell should have, between low and high
-    low: NDArray[np.int64]  # (m,)
-    high: NDArray[np.int64]  # (m,)
-    dist: NDArray[np.float64]  # (m + 1,)
-    out: NDArray[np.int64]  # (m + 1,) the arc by which a path leaves, -1 to or from the reference
-    into: NDArray[np.int64]  # (m + 1,) the arc by which it enters
-    origin: NDArray[np.int64]  # (m + 1,) the node it came from
-    seen: NDArray[np.int64]  # (m + 1,) the search that saw a node last
-    place: NDArray[np.int64]  # (m + 1,) where it stands in the heap, -1 once it left
-    heap: NDArray[np.int64]  # (m + 1,)
-    visited: NDArray[np.int64]  # (m + 1,)
-    state: NDArray[np.int64]  # searches, next source, balance of the reference, paths
+    node: NDArray[np.int64]  # (12, m + 1)
+    real: NDArray[np.float64]  # (3, m + 1)
+    state: NDArray[np.int64]  # (3,)
 
 
 @kernel
 def link(f, a):
     """Put an arc at the front of its cell's list."""
-    q = f.cell[a]
-    f.before[a] = -1
-    f.after[a] = f.head[q]
-    if f.head[q] >= 0:
-        f.before[f.head[q]] = a
-    f.head[q] = a
+    q = f.arc[CELL, a]
+    f.arc[BEFORE, a] = -1
+    f.arc[AFTER, a] = f.node[HEAD, q]
+    if f.node[HEAD, q] >= 0:
+        f.arc[BEFORE, f.node[HEAD, q]] = a
+    f.node[HEAD, q] = a
 
 
 @kernel
 def unlink(f, a):
     """Take an arc out of its cell's list."""
-    if f.before[a] >= 0:
-        f.after[f.before[a]] = f.after[a]
+    if f.arc[BEFORE, a] >= 0:
+        f.arc[AFTER, f.arc[BEFORE, a]] = f.arc[AFTER, a]
     else:
-        f.head[f.cell[a]] = f.after[a]
-    if f.after[a] >= 0:
-        f.before[f.after[a]] = f.before[a]
+        f.node[HEAD, f.arc[CELL, a]] = f.arc[AFTER, a]
+    if f.arc[AFTER, a] >= 0:
+        f.arc[BEFORE, f.arc[AFTER, a]] = f.arc[BEFORE, a]
 
 
 @kernel
 def link_all(f):
     """Build the lists from the flows."""
-    for q in range(len(f.head)):
-        f.head[q] = -1
-    for a in range(len(f.cell) - 1, -1, -1):
-        if f.flow[a] > 0:
+    for q in range(f.node.shape[1] - 1):
+        f.node[HEAD, q] = -1
+    for a in range(f.arc.shape[1] - 1, -1, -1):
+        if f.arc[FLOW, a] > 0:
             link(f, a)
 
 
 @kernel
 def rise(f, node):
     """Let a node rise in the heap to where it belongs; equal distances by the lower node."""
-    place = f.place[node]
+    place = f.node[PLACE, node]
     while place > 0:
         parent = (place - 1) // 2
-        other = f.heap[parent]
-        if f.dist[other] < f.dist[node] or (f.dist[other] == f.dist[node] and other < node):
+        other = f.node[HEAP, parent]
+        if f.real[DIST, other] < f.real[DIST, node] or (
+            f.real[DIST, other] == f.real[DIST, node] and other < node
+        ):
             break
-        f.heap[place] = other
-        f.place[other] = place
+        f.node[HEAP, place] = other
+        f.node[PLACE, other] = place
         place = parent
-    f.heap[place] = node
-    f.place[node] = place
+    f.node[HEAP, place] = node
+    f.node[PLACE, node] = place
 
 
 @kernel
 def pop(f, size):
     """Take the nearest node off the heap."""
-    top = f.heap[0]
-    node = f.heap[size - 1]
+    top = f.node[HEAP, 0]
+    node = f.node[HEAP, size - 1]
     size -= 1
     place = 0
     while 2 * place + 1 < size:
         child = 2 * place + 1
         if child + 1 < size:
-            x, y = f.heap[child], f.heap[child + 1]
-            if f.dist[y] < f.dist[x] or (f.dist[y] == f.dist[x] and y < x):
+            x, y = f.node[HEAP, child], f.node[HEAP, child + 1]
+            if f.real[DIST, y] < f.real[DIST, x] or (f.real[DIST, y] == f.real[DIST, x] and y < x):
                 child += 1
-        x = f.heap[child]
-        if f.dist[node] < f.dist[x] or (f.dist[node] == f.dist[x] and node < x):
+        x = f.node[HEAP, child]
+        if f.real[DIST, node] < f.real[DIST, x] or (f.real[DIST, node] == f.real[DIST, x] and node < x):
             break
-        f.heap[place] = x
-        f.place[x] = place
+        f.node[HEAP, place] = x
+        f.node[PLACE, x] = place
         place = child
     if size > 0:
-        f.heap[place] = node
-        f.place[node] = place
-    f.place[top] = -1
+        f.node[HEAP, place] = node
+        f.node[PLACE, node] = place
+    f.node[PLACE, top] = -1
     return top
 
 
 @kernel
 def relax(f, size, node, distance, origin, out, into):
     """Note a shorter way to a node; return the size of the heap."""
-    search = f.state[0]
-    if f.seen[node] != search:
-        f.seen[node] = search
-        f.place[node] = size
+    search = f.state[SEARCHES]
+    if f.node[SEEN, node] != search:
+        f.node[SEEN, node] = search
+        f.node[PLACE, node] = size
         size += 1
-    elif f.place[node] < 0 or distance >= f.dist[node]:
+    elif f.node[PLACE, node] < 0 or distance >= f.real[DIST, node]:
         return size
-    f.dist[node] = distance
-    f.origin[node], f.out[node], f.into[node] = origin, out, into
+    f.real[DIST, node] = distance
+    f.node[ORIGIN, node], f.node[OUT, node], f.node[INTO, node] = origin, out, into
     rise(f, node)
     return size
 
@@ -148,143 +161,193 @@ def relax(f, size, node, distance, origin, out, into):
 @kernel
 def wanting(f, node):
     """Return how much a node lacks."""
-    if node < len(f.count):
-        return f.due[node] - f.count[node]
-    return f.state[2]
+    if node < f.node.shape[1] - 1:
+        return f.node[DUE, node] - f.node[COUNT, node]
+    return f.state[LACKS]
 
 
 @kernel
-def search(f, source):
-    """Find the nearest node that lacks something; return it, or -1, and how many nodes were visited."""
-    m = len(f.count)
-    f.state[0] += 1
-    size = relax(f, 0, source, 0.0, -1, -1, -1)
-    bound = np.inf
-    visited = 0
-    while size > 0:
-        p = pop(f, size)
-        size -= 1
-        distance = f.dist[p]
-        if p != source and wanting(f, p) > 0:
-            return p, visited
-        f.visited[visited] = p
-        visited += 1
-        if p == m:
-            for q in range(m):
-                if f.due[q] > f.low[q]:
-                    far = distance + max(0.0, f.c[q] - f.c[m])
-                    if far < bound:
-                        size = relax(f, size, q, far, p, -1, -1)
-                        if wanting(f, q) > 0:
-                            bound = far
-            continue
-        a = f.head[p]
-        while a >= 0:
-            u = f.unit[a]
-            here = f.value[a] + f.c[p]
-            for b in range(f.ptr[u], f.ptr[u + 1]):
-                q = f.cell[b]
-                if q != p:
-                    far = distance + max(0.0, f.value[b] + f.c[q] - here)
-                    if far < bound:
-                        size = relax(f, size, q, far, p, a, b)
-                        if wanting(f, q) > 0:
-                            bound = far
-            a = f.after[a]
-        if f.due[p] < f.high[p]:
-            far = distance + max(0.0, f.c[m] - f.c[p])
-            if far < bound:
-                size = relax(f, size, m, far, p, -1, -1)
-                if wanting(f, m) > 0:
-                    bound = far
-    return -1, visited
+def expand(f, p, size, bound):
+    """Follow the arcs of a node to nodes nearer than a bound.
+
+    Returns the size of the heap, and the bound, lowered to the nearest node found that lacks something.
+    """
+    m = f.node.shape[1] - 1
+    distance = f.real[DIST, p]
+    nearest = bound
+    if p == m:
+        for q in range(m):
+            if f.node[DUE, q] > f.node[LOW, q]:
+                far = distance + max(0.0, f.real[COST, q] - f.real[COST, m])
+                if far < bound:
+                    size = relax(f, size, q, far, p, -1, -1)
+                    if wanting(f, q) > 0:
+                        nearest = min(nearest, far)
+        return size, nearest
+    a = f.node[HEAD, p]
+    while a >= 0:
+        u = f.arc[UNIT, a]
+        here = f.value[a] + f.real[COST, p]
+        for b in range(f.ptr[u], f.ptr[u + 1]):
+            q = f.arc[CELL, b]
+            if q != p:
+                far = distance + max(0.0, f.value[b] + f.real[COST, q] - here)
+                if far < bound:
+                    size = relax(f, size, q, far, p, a, b)
+                    if wanting(f, q) > 0:
+                        nearest = min(nearest, far)
+        a = f.arc[AFTER, a]
+    if f.node[DUE, p] < f.node[HIGH, p]:
+        far = distance + max(0.0, f.real[COST, m] - f.real[COST, p])
+        if far < bound:
+            size = relax(f, size, m, far, p, -1, -1)
+            if wanting(f, m) > 0:
+                nearest = min(nearest, far)
+    return size, nearest
 
 
 @kernel
 def lift(f, visited, distance, limit):
     """Raise the costs of the visited nodes nearer than a distance, none beyond a limit; return the distance."""
     for t in range(visited):
-        v = f.visited[t]
-        distance = min(distance, limit - f.raised[v] + f.dist[v])
+        v = f.node[VISITED, t]
+        distance = min(distance, limit - f.real[RAISED, v] + f.real[DIST, v])
     for t in range(visited):
-        v = f.visited[t]
-        if f.dist[v] < distance:
-            f.c[v] += distance - f.dist[v]
-            f.raised[v] += distance - f.dist[v]
+        v = f.node[VISITED, t]
+        if f.real[DIST, v] < distance:
+            f.real[COST, v] += distance - f.real[DIST, v]
+            f.real[RAISED, v] += distance - f.real[DIST, v]
     return distance
 
 
 @kernel
 def surplus(f, node):
     """Return how much a node has too much."""
-    if node < len(f.count):
-        return f.count[node] - f.due[node]
-    return -f.state[2]
+    if node < f.node.shape[1] - 1:
+        return f.node[COUNT, node] - f.node[DUE, node]
+    return -f.state[LACKS]
 
 
 @kernel
 def send(f, source, target):
     """Move as much as all can bear along the path that was found."""
-    m = len(f.count)
+    m = f.node.shape[1] - 1
     amount = min(surplus(f, source), wanting(f, target))
     q = target
     while q != source:
-        p = f.origin[q]
-        if f.out[q] >= 0:
-            amount = min(amount, f.flow[f.out[q]])
+        p = f.node[ORIGIN, q]
+        if f.node[OUT, q] >= 0:
+            amount = min(amount, f.arc[FLOW, f.node[OUT, q]])
         elif q == m:
-            amount = min(amount, f.high[p] - f.due[p])
+            amount = min(amount, f.node[HIGH, p] - f.node[DUE, p])
         else:
-            amount = min(amount, f.due[q] - f.low[q])
+            amount = min(amount, f.node[DUE, q] - f.node[LOW, q])
         q = p
     q = target
     while q != source:
-        p = f.origin[q]
-        a, b = f.out[q], f.into[q]
+        p = f.node[ORIGIN, q]
+        a, b = f.node[OUT, q], f.node[INTO, q]
         if a >= 0:
-            f.flow[a] -= amount
-            if f.flow[a] == 0:
+            f.arc[FLOW, a] -= amount
+            if f.arc[FLOW, a] == 0:
                 unlink(f, a)
-            if f.flow[b] == 0:
+            if f.arc[FLOW, b] == 0:
                 link(f, b)
-            f.flow[b] += amount
-            f.count[p] -= amount
-            f.count[q] += amount
+            f.arc[FLOW, b] += amount
+            f.node[COUNT, p] -= amount
+            f.node[COUNT, q] += amount
         elif q == m:
-            f.due[p] += amount
+            f.node[DUE, p] += amount
         else:
-            f.due[q] -= amount
+            f.node[DUE, q] -= amount
         q = p
     if source == m:
-        f.state[2] += amount
+        f.state[LACKS] += amount
     if target == m:
-        f.state[2] -= amount
+        f.state[LACKS] -= amount
+
+
+@kernel
+def usable(f, target):
+    """Return the node at which a target's path begins, or -1 where another path took something it needs."""
+    q = target
+    while f.node[ORIGIN, q] >= 0:
+        p = f.node[ORIGIN, q]
+        if f.node[OUT, q] >= 0:
+            if f.arc[FLOW, f.node[OUT, q]] == 0:
+                return -1
+        elif q == f.node.shape[1] - 1:
+            if f.node[DUE, p] == f.node[HIGH, p]:
+                return -1
+        elif f.node[DUE, q] == f.node[LOW, q]:
+            return -1
+        q = p
+    return q if surplus(f, q) > 0 else -1
+
+
+@kernel
+def search(f):
+    """Search once from all nodes with too much; return how many they are, how many were visited and how far.
+
+    With few sources the first node that lacks something is enough; with many, all are looked for.
+    """
+    nodes = f.node.shape[1]
+    f.state[SEARCHES] += 1
+    size = min(0, nodes)
+    goal = min(0, nodes)
+    for v in range(nodes):
+        if surplus(f, v) > 0:
+            size = relax(f, size, v, 0.0, -1, -1, -1)
+        elif wanting(f, v) > 0:
+            goal += 1
+    sources = size
+    few = sources <= FEW
+    bound = np.inf
+    visited = min(0, nodes)
+    while size > 0:
+        p = pop(f, size)
+        size -= 1
+        f.node[VISITED, visited] = p
+        visited += 1
+        if wanting(f, p) > 0:
+            goal = 0 if few else goal - 1
+            if goal == 0:
+                return sources, visited, f.real[DIST, p]
+        size, nearest = expand(f, p, size, bound)
+        if few:
+            bound = nearest
+    return sources, visited, np.inf
 
 
 @kernel
 def repair(f, limit, budget):
     """Send what is too much to where it lacks, until sizes are right, a budget is spent or a limit reached.
 
-    ``state[2]`` is what the reference node lacks: all there is less all that is due. Returns DONE, PAUSED, or STUCK:
-    the arcs do not lead on, or the costs have risen so far that arcs which were left out may matter.
+    Each round searches once and sends along every path found that does not cross another. Returns DONE,
+    PAUSED, or STUCK: the arcs do not lead on, or costs have risen by the limit.
     """
-    m = len(f.count)
-    while f.state[1] <= m:
-        source = f.state[1]
-        if surplus(f, source) <= 0:
-            f.state[1] += 1
-            continue
-        if budget <= 0:
-            return PAUSED
-        target, visited = search(f, source)
-        budget -= visited + 1
-        if target < 0:
-            if limit < np.inf:
-                lift(f, visited, np.inf, limit)
+    while budget > 0:
+        sources, visited, distance = search(f)
+        if sources == 0:
+            return DONE
+        budget -= visited
+        if distance == np.inf:  # not all that lack something were found: raise the rest no further than they
+            for t in range(visited):
+                v = f.node[VISITED, t]
+                if wanting(f, v) > 0:
+                    distance = f.real[DIST, v]
+            if distance == np.inf and limit == np.inf:
+                return STUCK
+        reached = lift(f, visited, distance, limit)
+        paths = 0
+        for t in range(visited):
+            target = f.node[VISITED, t]
+            if wanting(f, target) > 0 and f.real[DIST, target] <= reached:
+                source = usable(f, target)
+                if source >= 0:
+                    send(f, source, target)
+                    paths += 1
+        f.state[PATHS] += paths
+        if reached < distance:
             return STUCK
-        distance = f.dist[target]
-        if lift(f, visited, distance, limit) < distance:
-            return STUCK
-        send(f, source, target)
-        f.state[3] += 1
-    return DONE
+    return PAUSED

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import flow as kernels
-from voronym.quantize.costs.sources import Arcs, Tick
+from voronym.quantize.costs.sources import Arcs, Source, Tick, widen
 
 BUDGET = 20_000
 """Cells visited between two ticks."""
+
+MANY = 0.15
+"""Share of units that, if they object, had too few arcs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +30,8 @@ class Repaired:
 
 
 def repair(
+    source: Source,
     arcs: Arcs,
-    mass: NDArray[np.int64],
     low: NDArray[np.int64],
     high: NDArray[np.int64],
     c: NDArray[np.float64],
@@ -37,64 +40,120 @@ def repair(
 ) -> Repaired:
     """Give cells their sizes by the least costly moves along arcs; the costs come along.
 
-    Where costs rise by ``limit``, or the arcs do not lead on, ``done`` is false: come back with the new
-    costs and more arcs.
+    With a limit: where costs rise by it, or the arcs do not lead on, ``done`` is false: come back with the
+    new costs. Without one, all units are asked about all cells in the end; those that would rather be elsewhere
+    go there, and the repair goes on. Where that is too many, ``done`` is false: come back with more arcs.
     """
-    m, units = len(c), len(mass)
+    mass = source.mass
+    m = len(c)
     count = np.bincount(arcs.labels, mass, m).astype(np.int64)
+    node, real = np.zeros((12, m + 1), np.int64), np.zeros((3, m + 1))
+    node[kernels.COUNT, :m], node[kernels.LOW, :m], node[kernels.HIGH, :m] = count, low, high
     due = np.where(c > 0.0, high, np.where(c < 0.0, low, np.clip(count, low, high)))
-    number = len(arcs.unit)
-    ptr = np.zeros(units + 1, np.int64)
-    np.cumsum(np.bincount(arcs.unit, minlength=units), out=ptr[1:])
-    at_home = arcs.cell == arcs.labels[arcs.unit]
-    state = np.zeros(4, np.int64)
-    state[2] = mass.sum() - due.sum()
-    f = kernels.Flow(
-        ptr=ptr,
-        unit=arcs.unit,
-        cell=arcs.cell,
-        value=arcs.value,
-        flow=np.where(at_home, mass[arcs.unit], 0),
-        head=np.empty(m, np.int64),
-        after=np.empty(number, np.int64),
-        before=np.empty(number, np.int64),
-        c=np.append(c, 0.0),
-        raised=np.zeros(m + 1),
-        count=count,
-        due=due,
-        low=low,
-        high=high,
-        dist=np.empty(m + 1),
-        out=np.empty(m + 1, np.int64),
-        into=np.empty(m + 1, np.int64),
-        origin=np.empty(m + 1, np.int64),
-        seen=np.zeros(m + 1, np.int64),
-        place=np.empty(m + 1, np.int64),
-        heap=np.empty(m + 1, np.int64),
-        visited=np.empty(m + 1, np.int64),
-        state=state,
-    )
-    kernels.link_all(f)
+    node[kernels.DUE, :m] = due
+    real[kernels.COST, :m] = c
+    state = np.zeros(3, np.int64)
+    state[kernels.LACKS] = mass.sum() - due.sum()
+    flow = np.where(arcs.cell == arcs.labels[arcs.unit], mass[arcs.unit], 0)
+    f = arrange(arcs, flow, node, real, state)
+    costs = real[kernels.COST, :m]
     while True:
         answer = kernels.repair(f, limit, BUDGET)
         tick()
-        if answer != kernels.PAUSED:
+        if answer == kernels.PAUSED:
+            continue
+        flow = f.arc[kernels.FLOW]
+        if limit < np.inf or arcs.complete:
             break
-    costs = f.c[:m] - f.c[m]
-    if (ptr[1:] > ptr[:-1]).all():
-        held = f.flow > 0
-        unit, cell, amount = arcs.unit[held], arcs.cell[held], f.flow[held]
-    elif mass.max() == 1:
-        held = f.flow > 0
+        if answer == kernels.STUCK:
+            return Repaired(False, c, arcs.unit, arcs.cell, flow, 0)
+        units, best = objectors(source, arcs, flow, f.ptr, costs)
+        if len(units) == 0:
+            break
+        if len(units) > MANY * len(mass):
+            return Repaired(False, c, arcs.unit, arcs.cell, flow, 0)
+        arcs, flow = widen(source, arcs, flow, units, costs)
+        move(arcs, flow, units, best[units], mass, node[kernels.COUNT])
+        f = arrange(arcs, flow, node, real, state)
+    unit, cell, amount = pieces(arcs, f.arc[kernels.FLOW], f.ptr, mass)
+    return Repaired(answer == kernels.DONE, costs - real[kernels.COST, m], unit, cell, amount, int(state[kernels.PATHS]))
+
+
+def arrange(
+    arcs: Arcs,
+    flow: NDArray[np.int64],
+    node: NDArray[np.int64],
+    real: NDArray[np.float64],
+    state: NDArray[np.int64],
+) -> kernels.Flow:
+    """Return the state of a repair with these arcs and flows."""
+    units = len(arcs.labels)
+    ptr = np.zeros(units + 1, np.int64)
+    np.cumsum(np.bincount(arcs.unit, minlength=units), out=ptr[1:])
+    arc = np.empty((5, len(arcs.unit)), np.int64)
+    arc[kernels.UNIT], arc[kernels.CELL], arc[kernels.FLOW] = arcs.unit, arcs.cell, flow
+    f = kernels.Flow(ptr, arc, arcs.value, node, real, state)
+    kernels.link_all(f)
+    return f
+
+
+def pieces(
+    arcs: Arcs, flow: NDArray[np.int64], ptr: NDArray[np.int64], mass: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return which unit is in which cell with how much, units ascending."""
+    held = np.flatnonzero(flow)
+    if mass.max() == 1:
         cell = arcs.labels.copy()
         cell[arcs.unit[held]] = arcs.cell[held]
-        unit, amount = np.arange(units), mass
-    else:
-        held = f.flow > 0
-        fixed = np.flatnonzero(ptr[1:] == ptr[:-1])
-        unit = np.concatenate([fixed, arcs.unit[held]])
-        order = np.argsort(unit, kind="stable")
-        unit = unit[order]
-        cell = np.concatenate([arcs.labels[fixed], arcs.cell[held]])[order]
-        amount = np.concatenate([mass[fixed], f.flow[held]])[order]
-    return Repaired(answer == kernels.DONE, costs, unit, cell, amount, int(state[3]))
+        return np.arange(len(mass)), cell, mass
+    fixed = np.flatnonzero(ptr[1:] == ptr[:-1])
+    unit = np.concatenate([fixed, arcs.unit[held]])
+    order = np.argsort(unit, kind="stable")
+    cell = np.concatenate([arcs.labels[fixed], arcs.cell[held]])[order]
+    return unit[order], cell, np.concatenate([mass[fixed], flow[held]])[order]
+
+
+def objectors(
+    source: Source,
+    arcs: Arcs,
+    flow: NDArray[np.int64],
+    ptr: NDArray[np.int64],
+    c: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the units that are better off in a cell they have no arc to, and the best cell of every unit."""
+    best = source.scan(c, 0.0).labels
+    least = source.distances(best) + c[best]
+    unit, cell, _ = pieces(arcs, flow, ptr, source.mass)
+    loss = values(source, unit, cell) + c[cell] - least[unit]
+    return np.unique(unit[loss > 1e-12 * (np.abs(c).max() + least[unit])]), best
+
+
+def values(source: Source, unit: NDArray[np.int64], cell: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the distances of pieces, where units may be divided."""
+    if len(unit) == len(source.mass):
+        return source.distances(cell)
+    out = np.empty(len(unit))
+    turn = np.arange(len(unit)) - np.searchsorted(unit, unit)
+    some = np.zeros(len(source.mass), np.int64)
+    for number in range(int(turn.max()) + 1):
+        now = turn == number
+        some[unit[now]] = cell[now]
+        out[now] = source.distances(some)[unit[now]]
+    return out
+
+
+def move(
+    arcs: Arcs,
+    flow: NDArray[np.int64],
+    units: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    mass: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> None:
+    """Put whole units into other cells, to which they have arcs; change flows and counts in place."""
+    to = np.full(len(mass), -1, np.int64)
+    to[units] = cells
+    theirs = np.flatnonzero(to[arcs.unit] >= 0)
+    np.subtract.at(count, arcs.cell[theirs], flow[theirs])
+    flow[theirs] = np.where(arcs.cell[theirs] == to[arcs.unit[theirs]], mass[arcs.unit[theirs]], 0)
+    np.add.at(count, arcs.cell[theirs], flow[theirs])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import boxes as kernels
-from voronym.space import Space
+from voronym.space import Euclidean, Space
 
 ROOM = 8
 """Points in a leaf: few, so that most leaves lie in one cell."""
@@ -56,6 +56,7 @@ class Arcs:
     unit: NDArray[np.int64]
     cell: NDArray[np.int64]
     value: NDArray[np.float64]  # the distance, without the cost
+    complete: bool  # whether every unit has an arc to every cell
 
 
 class Source(Protocol):
@@ -67,9 +68,7 @@ class Source(Protocol):
         """Return the best cells under some costs, and the next best within a margin."""
         ...
 
-    def arcs(
-        self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None
-    ) -> Arcs:
+    def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
         """Return the cells within a margin of the best; if ``many`` > 1, the so many best instead."""
         ...
 
@@ -79,6 +78,10 @@ class Source(Protocol):
 
     def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distance of each unit to one centroid."""
+        ...
+
+    def rows(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distances of some units to all centroids."""
         ...
 
 
@@ -162,9 +165,7 @@ class Tree:
         counts = np.sum(in_threads(below, self.roots, self.tick), axis=0)
         return Scan(labels, second, gaps, counts)
 
-    def arcs(
-        self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None
-    ) -> Arcs:
+    def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
         """Return the cells within a margin of the best; if ``many`` > 1, the so many best instead."""
         n, m = len(self.mass), len(c)
         labels = np.empty(n, np.int64)
@@ -194,6 +195,10 @@ class Tree:
         for j in range(self.C.shape[1]):
             total += np.square(self.boxes.points[:, j] - self.C[labels, j])
         return total
+
+    def rows(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distances of some units to all centroids."""
+        return Euclidean().cost(self.boxes.points[units], self.C)
 
     def _scratch(
         self, m: int, many: int
@@ -240,19 +245,29 @@ class Matrix:
         counts = np.zeros(len(c), np.int64)
         for number, rows in enumerate(self.blocks):
             kernels.scan_matrix(
-                self._matrix(number), c, self.mass[rows], margin, labels[rows], second[rows], gaps[rows], counts
+                self._matrix(number),
+                c,
+                self.mass[rows],
+                margin,
+                labels[rows],
+                second[rows],
+                gaps[rows],
+                counts,
             )
         return Scan(labels, second, gaps, counts)
 
-    def arcs(
-        self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None
-    ) -> Arcs:
+    def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
         """Return the cells within a margin of the best; if ``many`` > 1, the so many best instead."""
         n, m = len(self.mass), len(c)
         labels = np.empty(n, np.int64)
         before = np.full(n, -1, np.int64) if keep is None else keep
         tie = rounding(c)
-        cells, values, near, chosen = np.empty(m, np.int64), np.empty(m), np.empty(many), np.empty(many, np.int64)
+        cells, values, near, chosen = (
+            np.empty(m, np.int64),
+            np.empty(m),
+            np.empty(many),
+            np.empty(many, np.int64),
+        )
         parts = []
         for number, rows in enumerate(self.blocks):
             D = self._matrix(number)
@@ -266,6 +281,10 @@ class Matrix:
             self.tick()
         return gather(labels, parts, c)
 
+    def rows(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distances of some units to all centroids."""
+        return np.asarray(self.space.cost(self.points[units], self.C), dtype=np.float64)
+
     def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the distance of each unit to one centroid."""
         out = np.empty(len(labels))
@@ -277,7 +296,7 @@ class Matrix:
 
 def rounding(c: NDArray[np.float64]) -> float:
     """Return how much two sums of a distance and a cost may differ and count as equal."""
-    return float(1e-13 * np.abs(c).max())
+    return float(1e-12 * np.abs(c).max())
 
 
 def gather(
@@ -287,7 +306,41 @@ def gather(
 ) -> Arcs:
     """Join the arcs of several pieces, and take the costs out of their values."""
     unit, cell, value = (np.concatenate([part[side] for part in parts]) for side in range(3))
-    return Arcs(labels, unit, cell, value - c[cell])
+    return Arcs(labels, unit, cell, value - c[cell], len(unit) == len(labels) * len(c))
+
+
+def widen(
+    source: Source, arcs: Arcs, flow: NDArray[np.int64], units: NDArray[np.int64], c: NDArray[np.float64]
+) -> tuple[Arcs, NDArray[np.int64]]:
+    """Give some units arcs to more cells, four times as many, nearest first; return the arcs and their flows."""
+    m = len(c)
+    inside = np.zeros(len(arcs.labels), np.bool_)
+    inside[units] = True
+    units = np.flatnonzero(inside)
+    old = inside[arcs.unit]
+    many = min(m, 4 * int(np.median(np.bincount(arcs.unit[old])[units])))
+    unit, cell, value = [arcs.unit[old]], [arcs.cell[old]], [arcs.value[old]]
+    step = max(1, BLOCK // m)
+    for start in range(0, len(units), step):
+        some = units[start : start + step]
+        D = source.rows(some)
+        nearest = np.argpartition(D + c, many - 1, axis=1)[:, :many]
+        unit.append(np.repeat(some, many))
+        cell.append(nearest.ravel())
+        value.append(np.take_along_axis(D, nearest, axis=1).ravel())
+    every, first = np.unique(np.concatenate(unit) * m + np.concatenate(cell), return_index=True)
+    amount = np.zeros(len(every), np.int64)
+    amount[first < old.sum()] = flow[old][first[first < old.sum()]]
+    rest = np.flatnonzero(~old)
+    at = np.searchsorted(arcs.unit[rest], every // m)
+    wider = Arcs(
+        arcs.labels,
+        np.insert(arcs.unit[rest], at, every // m),
+        np.insert(arcs.cell[rest], at, every % m),
+        np.insert(arcs.value[rest], at, np.concatenate(value)[first]),
+        False,
+    )
+    return wider, np.insert(flow[rest], at, amount)
 
 
 def in_threads(work: Callable[[int], T], items: Sequence[int], tick: Tick) -> list[T]:

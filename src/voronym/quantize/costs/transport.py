@@ -12,7 +12,7 @@ from voronym.microaggregate.front import check_points
 from voronym.progress import Progress, Step, silent
 from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start
 from voronym.quantize.costs.guess import guess
-from voronym.quantize.costs.repair import Repaired, repair
+from voronym.quantize.costs.repair import Repaired, repair, values
 from voronym.quantize.costs.sources import Matrix, Merge, Source, Tick, Tree
 from voronym.space import Euclidean, Space
 
@@ -21,6 +21,9 @@ LARGE = 40
 
 NEAREST = 12
 """Cells that are looked at for each point, where cells are small."""
+
+SMALL = 500_000
+"""Points times cells up to which all cells are looked at."""
 
 
 def transport(
@@ -124,6 +127,7 @@ class Engine:
         self.n = len(X)
         self.scale = float(np.square(X - X.mean(axis=0)).sum()) if space.name == "euclidean" else 0.0
         self.margin = 0.0
+        self.nearest = NEAREST
 
     def solve(
         self,
@@ -158,7 +162,7 @@ class Engine:
         paths = 0
         while True:
             arcs = self.source.arcs(c, margin, 1, keep)
-            found = repair(arcs, self.source.mass, sizes, sizes, c, margin, self.tick)
+            found = repair(self.source, arcs, sizes, sizes, c, margin, self.tick)
             c = found.costs - found.costs.min()
             paths += found.paths
             if found.done:
@@ -173,50 +177,29 @@ class Engine:
         c: NDArray[np.float64],
         keep: NDArray[np.int64] | None,
     ) -> Solved:
-        """Solve for small cells: repair over the nearest cells, and ask all points until none objects."""
-        many = min(NEAREST, len(c))
-        if many == 1:
-            arcs = self.source.arcs(c, 0.0, 1, keep)
-            return self._solved(repair(arcs, self.source.mass, low, high, c, np.inf, self.tick), c, 0)
-        paths = 0
+        """Solve for small cells: repair over the nearest cells of each point, and more where they are asked for."""
+        m = len(c)
+        many = m if len(self.source.mass) * m <= SMALL else min(self.nearest, m)
         while True:
             arcs = self.source.arcs(c, 0.0, many, keep)
-            found = repair(arcs, self.source.mass, low, high, c, np.inf, self.tick)
-            c = found.costs if (low < high).any() else found.costs - found.costs.min()
-            paths += found.paths
+            found = repair(self.source, arcs, low, high, c, np.inf, self.tick)
             if found.done:
-                solved = self._solved(found, c, paths)
-                if many == len(c) or self._objection(solved) <= 1e-12 * (self.scale + np.abs(c).max()):
-                    return solved
-                keep = solved.labels
-            many = min(2 * many, len(c))
+                costs = found.costs if (low < high).any() else found.costs - found.costs.min()
+                return self._solved(found, costs, found.paths)
+            self.nearest = many = min(4 * many, m)
 
     def _solved(self, found: Repaired, c: NDArray[np.float64], paths: int) -> Solved:
         labels = np.empty(len(self.source.mass), np.int64)
         labels[found.unit] = found.cell
         return Solved(found, c, labels, paths)
 
-    def _objection(self, solved: Solved) -> float:
-        """Return how much points would gain, in all, if each could go to its best cell."""
+    def _objections(self, solved: Solved) -> float:
+        """Return what points would gain, in all, if each could go to its best cell."""
         c, pieces = solved.costs, solved.pieces
         best = self.source.scan(c, 0.0).labels
         least = self.source.distances(best) + c[best]
-        if len(pieces.unit) == len(least):
-            mine = self.source.distances(pieces.cell) + c[pieces.cell]
-        else:
-            mine = self._values(pieces) + c[pieces.cell]
+        mine = values(self.source, pieces.unit, pieces.cell) + c[pieces.cell]
         return float(np.maximum(mine - least[pieces.unit], 0.0) @ pieces.amount)
-
-    def _values(self, pieces: Repaired) -> NDArray[np.float64]:
-        """Return the distances of pieces, where units may be divided."""
-        out = np.empty(len(pieces.unit))
-        turn = np.arange(len(pieces.unit)) - np.searchsorted(pieces.unit, pieces.unit)
-        some = np.zeros(len(self.source.mass), np.int64)
-        for number in range(int(turn.max()) + 1):
-            now = turn == number
-            some[pieces.unit[now]] = pieces.cell[now]
-            out[now] = self.source.distances(some)[pieces.unit[now]]
-        return out
 
     def labels(self, solved: Solved) -> NDArray[np.int64]:
         """Return the cell of each point."""
@@ -233,8 +216,11 @@ class Engine:
         c = solved.costs
         counts = np.bincount(labels, minlength=len(c)).astype(np.int64)
         if (counts < low).any() or (counts > high).any():
-            raise GuaranteeError("the sizes asked for were not met: this is a fault of voronym, please report it")
+            raise GuaranteeError(
+                "the sizes asked for were not met: this is a fault of voronym, please report it"
+            )
         slack = np.maximum(high * c, low * c) - counts * c
-        cost = float(self._values(solved.pieces) @ solved.pieces.amount)
-        gap = self._objection(solved) + float(slack.sum())
+        pieces = solved.pieces
+        cost = float(values(self.source, pieces.unit, pieces.cell) @ pieces.amount)
+        gap = self._objections(solved) + float(slack.sum())
         return Assignment(labels, c, counts, cost, gap, True, solved.paths, "transport")
