@@ -1,0 +1,125 @@
+"""Quantizers for populations: sampling is right, intervals cover, and a warm start is quick."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from voronym.errors import GuaranteeError, InputError
+from voronym.quantize import density as module
+from voronym.quantize.density import design_density, draw, shares
+from voronym.quantize.quantizer import Quantizer
+
+
+def triangle(X):
+    return 2 * X[:, 0]  # on [0, 1]: distribution function x²
+
+
+def test_rejection_draws_from_the_density():
+    X = draw(triangle, 20_000, np.random.default_rng(0), bounds=[[0, 1]])
+    assert X.shape == (20_000, 1)
+    assert stats.kstest(X[:, 0], lambda x: x**2).pvalue > 1e-3
+
+
+def honest(X):
+    return np.where(X[:, 0] > 0.5, 4.0, 1.0)
+
+
+def test_what_was_accepted_below_a_lower_ceiling_is_thinned():
+    calls = []
+
+    def late(
+        X,
+    ):  # the first batch of 3,000 sees nothing of the right half: 1,500 are accepted, all on the left
+        calls.append(1)
+        return honest(X) if len(calls) > 1 else np.where(X[:, 0] > 0.5, 0.0, 1.0)
+
+    X = draw(late, 3000, np.random.default_rng(1), bounds=[[0, 1]])
+    # Of the 1,500 a quarter stays: 375 + 375 + 1,500 + 750 from a third batch. Else it would be 0.4.
+    assert np.mean(X > 0.5) == pytest.approx(0.7, abs=0.03)
+    X = draw(honest, 30_000, np.random.default_rng(2), bounds=[[0, 1]])
+    assert np.mean(X > 0.5) == pytest.approx(0.8, abs=0.01)
+
+
+def test_samplers_and_distributions():
+    rng = np.random.default_rng(2)
+    assert draw(lambda n, rng: rng.random((n, 3)), 50, rng).shape == (50, 3)
+    normal = stats.multivariate_normal([1.0, 2.0], [[1.0, 0.5], [0.5, 2.0]])
+    X = draw(normal, 20_000, rng)
+    np.testing.assert_allclose(X.mean(axis=0), [1.0, 2.0], atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "says"),
+    [
+        (lambda n, rng: rng.random((n + 1, 2)), {}, "asked for 10 points and gave 11"),
+        (lambda n, _: np.full((n, 2), np.nan), {}, "missing"),
+        ("uniform", {}, "source must be"),
+        (triangle, {"bounds": [[1, 0]]}, "bounds must be"),
+        (triangle, {"bounds": [0, 1]}, "bounds must be"),
+        (lambda X: X[:, 0] - 0.5, {"bounds": [[0, 1]]}, "0 or more"),
+        (lambda X: X[:3, 0], {"bounds": [[0, 1]]}, "one value for each point"),
+    ],
+)
+def test_bad_sources_get_one_sentence(source, options, says):
+    with pytest.raises(InputError, match=says):
+        draw(source, 10, np.random.default_rng(0), **options)
+
+
+def test_a_density_that_is_zero_ends():
+    with pytest.raises(GuaranteeError, match="gave 0 of 10 points"):
+        module._reject(lambda X: np.zeros(len(X)), 10, np.random.default_rng(0), [[0, 1]], rounds=5)
+
+
+def test_sizes_that_are_none():
+    with pytest.raises(InputError, match="samples must be"):
+        design_density(lambda n, rng: rng.random((n, 1)), 2, samples=0)
+    with pytest.raises(InputError, match="level"):
+        shares(Quantizer([0.0, 1.0]), lambda n, rng: rng.random((n, 1)), level=1.0)
+
+
+def test_the_uniform_density_on_a_line_is_cut_into_equal_pieces():
+    quantizer = design_density(lambda X: np.ones(len(X)), 4, bounds=[[0.0, 4.0]], samples=8000)
+    np.testing.assert_allclose(np.sort(quantizer.centroids[:, 0]), [0.5, 1.5, 2.5, 3.5], atol=0.08)
+    assert quantizer.distortion(np.linspace(0, 4, 4001)) == pytest.approx(1 / 12, rel=0.02)
+
+
+def test_unequal_probabilities_hold_for_the_population():
+    def sampler(n, rng):
+        return rng.standard_normal((n, 2))
+
+    wanted = np.array([0.5, 0.3, 0.2])
+    quantizer = design_density(sampler, probabilities=wanted, samples=20_000)
+    found = shares(quantizer, sampler, samples=20_000)
+    assert (found.low - 0.02 <= wanted).all()
+    assert (wanted <= found.high + 0.02).all()
+    assert found.values.sum() == pytest.approx(1.0)
+
+
+def test_intervals_are_the_exact_ones_by_hand():
+    # 3 of 10 in the first of two cells; Clopper and Pearson at 97.5 % each, so that both hold at 95 %.
+    X = np.r_[np.zeros(3), np.ones(7)][:, None]
+    found = shares(Quantizer([0.0, 1.0]), lambda *_: X, samples=10)
+    exact = stats.binomtest(3, 10).proportion_ci(confidence_level=0.975, method="exact")
+    assert (found.low[0], found.high[0]) == pytest.approx((exact.low, exact.high))
+    everything = shares(Quantizer([0.0, 9.0]), lambda *_: X, samples=10)
+    assert everything.low[1] == 0.0
+    assert everything.high[0] == 1.0
+    assert 0 < everything.high[1] < 0.5
+
+
+def test_intervals_cover_together_as_often_as_they_say():
+    quantizer = Quantizer([0.05, 0.3, 0.8])
+    edges = np.array([0.0, 0.175, 0.55, 1.0])
+    true = np.diff(edges)
+    covered = 0
+    for seed in range(400):
+        found = shares(quantizer, lambda n, rng: rng.random((n, 1)), samples=500, level=0.9, seed=seed)
+        covered += bool((found.low <= true).all() and (true <= found.high).all())
+    assert covered / 400 >= 0.87  # 0.9 or more, less three deviations
+
+
+def test_repr_says_what_it_is():
+    found = shares(Quantizer([0.25, 0.75]), lambda n, rng: rng.random((n, 1)), samples=1000)
+    assert repr(found).startswith("Shares(2 cells of 0.4")
