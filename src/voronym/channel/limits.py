@@ -1,0 +1,318 @@
+"""Limits on the risk at a distortion: proven for a table, of normal data, and reached by a randomised rule.
+
+The table is a law of its own: a record drawn at random from it has keys X and a confidential level W.
+Distortion is ``E |X - X̂|²`` as a share d of the variance of X, all coordinates together. Risk is ``I(W; X̂)``
+in nats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from voronym.channel.function import privacy_distortion
+from voronym.errors import InputError
+from voronym.microaggregate.front import check_points, partition
+from voronym.progress import Progress, Step, silent
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_SINGULAR = 1e-10  # variances below this share of the largest are none
+_STEP = 1.01  # ratio of neighbouring arguments where a supremum is searched
+_DIRECTIONS = 4
+LETTERS = 64
+
+
+def greatest_error(b: ArrayLike, v: ArrayLike, D: ArrayLike) -> Array:
+    """Return ``max b'Tb`` over ``0 <= T <= I`` with ``tr(diag(v) T) <= D``, for each D.
+
+    How much of the variance of a linear form of X can be in the error at distortion D: v are the variances
+    of X along its principal axes and b the form at unit variance along them. The dual has one variable:
+    ``min over τ >= 0 of (D + τ) Σ b_i² / (v_i + τ)``, and every τ gives an upper bound, so a coarse search
+    errs on the safe side.
+
+    Examples
+    --------
+    >>> greatest_error([0.6], [1.0], [0.0, 0.5, 2.0]).round(3).tolist()
+    [0.0, 0.18, 0.36]
+    """
+    square, v, at = np.square(np.asarray(b, float)), np.asarray(v, float), np.atleast_1d(np.asarray(D, float))
+    scale = float(v.max())
+    tau = np.concatenate([[0.0], scale * np.geomspace(1e-9, 1e9, 1801)])
+    weight = (square / (v + tau[:, None])).sum(axis=1)
+    values = (at[:, None] + tau) * weight
+    return np.asarray(np.clip(values.min(axis=1), 0.0, square.sum()))
+
+
+def _axes(X: Array) -> tuple[Array, Array]:
+    """Return X at mean 0 and variance 1 along its principal axes, and the variances; constants left out."""
+    centred = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
+    keep = values > _SINGULAR * max(float(values[-1]), 1e-300)
+    return centred @ (vectors[:, keep] / np.sqrt(values[keep])), values[keep]
+
+
+def proxy_variance(values: ArrayLike, weights: ArrayLike) -> float:
+    """Return σ² with ``ln E exp(t (f - E f)) <= σ² t² / 2`` for all t: at most 2 % above the least one.
+
+    On an interval [t, 1.01 t] the left side, which grows with the size of t, is at most its value at the end.
+    Below the first argument it is ``t² Var f / 2`` up to a thousandth; beyond the last one it is too small
+    to matter, as it grows like t. Hoeffding's quarter of the squared range is taken where it is less.
+
+    Examples
+    --------
+    >>> round(proxy_variance([0.0, 1.0], [0.5, 0.5]), 4)  # a fair coin: a quarter
+    0.25
+    """
+    p = np.asarray(weights, float) / np.sum(weights)
+    f = np.asarray(values, float)
+    f = f - p @ f
+    width, variance = float(np.ptp(f)), float(p @ np.square(f))
+    if variance <= 0.0:
+        return 0.0
+    first, last = 1e-3 / width, 2.0 * width / variance
+    count = int(np.ceil(np.log(max(last / first, 2.0)) / np.log(_STEP))) + 1
+    t = first * _STEP ** np.arange(count)
+    found = 1.002 * variance
+    for sign in (1.0, -1.0):
+        exponent = sign * t[:, None] * f
+        top = exponent.max(axis=1)
+        cumulant = top + np.log(np.exp(exponent - top[:, None]) @ p)
+        found = max(found, float((2.0 * cumulant / np.square(t)).max()) * _STEP**2)
+    return min(found, 0.25 * width**2)
+
+
+class Floor:
+    r"""A lower bound on the risk of every rule on this table, whatever it looks at; exact arithmetic apart.
+
+    Let f be a number for each level of W, of variance 1 over the records; X̂ any published column and C the
+    class of equal X̂; Q the mean of X over the class, so ``E |X - Q|² <= E |X - X̂|² = D``. Let aX be the best
+    linear guess of f from X, ``s = Var aX`` and r the rest, uncorrelated with X. At most e of s is in the
+    error, ``e = greatest_error(..., D)``. Then ``Cov(f, aQ) = Var aQ + Cov(r, a(Q - X))``, which is at least
+    ``s - e - sqrt((1 - s) e)``, and by Cauchy and Schwarz ``Var E[f | C] >= (s - e - sqrt((1 - s) e))² /
+    (s - e)``. If σ² is a variance proxy of f (see `proxy_variance`), then ``KL(p || q) >= (E_p f - E_q f)² /
+    2σ²`` (Donsker and Varadhan), so ``I(W; C) >= Var E[f | C] / 2σ²``.
+
+    No assumption on the law, none on the rule: it may be random and look at W. It is loose where W and X
+    hardly depend on each other. The best of a few f is taken, those that the keys guess best.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Encoded keys.
+    codes : array of int, shape (n,)
+        Level of W of each record, 0..m-1.
+
+    Examples
+    --------
+    >>> x = np.repeat([0.0, 1.0], 50)
+    >>> floor = Floor(x, x.astype(int))  # W is X: a bit
+    >>> floor([0.0, 0.1, 1.0]).round(3).tolist()
+    [0.5, 0.45, 0.0]
+    """
+
+    def __init__(self, X: ArrayLike, codes: Ints) -> None:
+        points = check_points(X)
+        Y, self._v = _axes(points)
+        counts = np.bincount(codes).astype(float)
+        self._terms: list[tuple[Array, float, float]] = []
+        self._variance = float(self._v.sum())
+        if not len(self._v) or np.count_nonzero(counts) < 2:
+            return
+        means = np.zeros((len(counts), Y.shape[1]))
+        np.add.at(means, codes, Y)
+        means /= np.maximum(counts, 1.0)[:, None]
+        _, directions = np.linalg.eigh((means.T * counts) @ means)
+        for u in directions.T[::-1][:_DIRECTIONS]:
+            f = means @ u
+            f = f - counts @ f / len(Y)
+            spread = float(np.sqrt(counts @ np.square(f) / len(Y)))
+            if spread < 1e-9:
+                continue
+            f = f / spread
+            b = Y.T @ f[codes] / len(Y)
+            self._terms.append((b, min(1.0, float(b @ b)), proxy_variance(f, counts)))
+
+    def __call__(self, shares: ArrayLike) -> Array:
+        """Return the bound in nats at shares of the variance."""
+        at = np.atleast_1d(np.asarray(shares, float))
+        out = np.zeros(len(at))
+        for b, s, proxy in self._terms:
+            e = np.minimum(greatest_error(b, self._v, at * self._variance), s)
+            left = np.maximum(s - e, 1e-300)
+            sure = np.maximum(0.0, left - np.sqrt(max(0.0, 1.0 - s) * e))
+            out = np.maximum(out, np.square(sure) / left / (2.0 * proxy))
+        return out
+
+
+class NormalCurve:
+    """The least risk at a distortion if X and a transform of W were jointly normal: formula (6), one column.
+
+    W enters by its normal scores, which have its ranks: mutual information does not see the difference, and
+    the entropy term of formula (6) is that of a normal variable by construction. What is measured is W in
+    bins; bins hide at most ``I(W; X) - I(bin; X)``, which is computed for normal data and taken off. So for
+    normal data no rule on the keys is below the curve. For other data it is a reference, not a bound: the
+    proof needs ``E[W | X]`` linear in X.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Encoded keys of the records whose W is known.
+    ranks : array of int, shape (n,)
+        W as ordered levels, 0..m-1, as fine as it is.
+    bins : array of int, shape (n,)
+        W as the ordered levels that are measured; coarser or the same.
+
+    Attributes
+    ----------
+    correlation : float
+        Multiple correlation of the scores with the keys.
+    information : float
+        ``I(W; X)`` of such normal data in nats; infinite where the keys determine the scores.
+    hidden : float
+        What the bins hide at most, in nats.
+
+    References
+    ----------
+    D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer: From t-closeness-like privacy to postrandomization via
+    information theory, IEEE Transactions on Knowledge and Data Engineering (2010), theorem 2.
+    """
+
+    def __init__(self, X: ArrayLike, ranks: Ints, bins: Ints) -> None:
+        points = check_points(X)
+        Y, self._v = _axes(points)
+        if not len(self._v) or np.ptp(ranks) == 0:
+            raise InputError("keys and confidential column must both vary")
+        counts = np.bincount(ranks)
+        middle = (np.cumsum(counts) - 0.5 * counts) / len(points)
+        score = ndtri(np.clip(middle, 1e-12, 1 - 1e-12))[ranks]
+        score = (score - score.mean()) / score.std()
+        self._b = Y.T @ score / len(Y)
+        self._variance = float(self._v.sum())
+        self.explained = min(1.0, float(self._b @ self._b))
+        self.correlation = self.explained**0.5
+        determined = self.explained > 1.0 - 1e-9
+        self.information = inf if determined else -0.5 * float(np.log1p(-self.explained))
+        self.hidden = inf if determined else self._hidden(np.bincount(bins) / len(bins))
+
+    def _hidden(self, weights: Array) -> float:
+        """Return ``I(W; X) - I(bin; X)`` of normal data, bins of these probabilities."""
+        edges = ndtri(np.clip(np.cumsum(weights[weights > 0])[:-1], 1e-15, 1 - 1e-15))
+        u = np.linspace(-8.0, 8.0, 1601)
+        density = np.exp(-0.5 * u**2)
+        density /= density.sum()
+        noise = (1.0 - self.explained) ** 0.5
+        below = ndtr((edges - self.correlation * u[:, None]) / noise)
+        p = np.diff(np.hstack([np.zeros((len(u), 1)), below, np.ones((len(u), 1))]), axis=1)
+        q = density @ p
+        there = p > 0.0
+        told = np.where(there, p * np.log(np.where(there, p, 1.0) / np.maximum(q, 1e-300)), 0.0).sum(axis=1)
+        return max(0.0, self.information - float(density @ told))
+
+    def __call__(self, shares: ArrayLike) -> Array:
+        """Return the curve in nats at shares of the variance."""
+        at = np.atleast_1d(np.asarray(shares, float))
+        if self.information == inf:
+            return np.zeros(len(at))  # bins may hide everything
+        e = np.minimum(greatest_error(self._b, self._v, at * self._variance), self.explained)
+        inside = 1.0 - self.explained + e
+        return np.maximum(0.0, -0.5 * np.log(np.minimum(inside, 1.0)) - self.hidden)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Risks that randomised rules reach on this table, by distortion: the least risk is no greater.
+
+    Corners of a convex line from the keys unchanged, ``(0, I(W; X))``, to one record for all, ``(1, 0)``;
+    between corners lies a rule that takes the one or the other at random. A table drawn by such a rule
+    shows somewhat more than the rule's risk, as small classes do.
+    """
+
+    corners: tuple[tuple[float, float], ...]
+    letters: int
+
+    def __call__(self, shares: ArrayLike) -> Array:
+        """Return the risk in nats at shares of the variance."""
+        x, y = np.array(self.corners).T
+        return np.asarray(np.interp(np.atleast_1d(np.asarray(shares, float)), x, y))
+
+
+def reached(
+    X: ArrayLike,
+    codes: Ints,
+    information: float,
+    *,
+    letters: int = LETTERS,
+    points: int = 8,
+    progress: Progress | None = None,
+) -> Reached:
+    """Find what randomised rules reach on a table whose keys are first made coarse.
+
+    The keys become at most ``letters`` cells of about equal size (MDAV) and the best rules between the
+    cells' means are found by `privacy_distortion`, at several exchange rates. Distortions add up, since
+    errors inside a cell have mean 0. The mutual-information upper bound (9) is the line without the letters.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Encoded keys.
+    codes : array of int, shape (n,)
+        Level of W of each record.
+    information : float
+        ``I(W; X)`` of the table: the risk of publishing the keys unchanged.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal(400)
+    >>> w = (x + rng.standard_normal(400) > 0).astype(int)
+    >>> line = reached(x, w, 0.69)
+    >>> bool(line([0.5])[0] < 0.69 * 0.5)
+    True
+    """
+    data = check_points(X)
+    tell = silent if progress is None else progress
+    n = len(data)
+    total = float(np.square(data - data.mean(axis=0)).sum())
+    ends = [(0.0, float(information)), (1.0, 0.0)]
+    count = min(letters, n // 4)
+    if count < 2 or total <= 0.0 or information <= 0.0:
+        return Reached(tuple(ends), 0)
+    part = partition(data, n // count, method="mdav")
+    centres = part.centroids(data)
+    inside = part.sse(data) / total
+    joint = np.zeros((int(codes.max()) + 1, part.n_cells))
+    np.add.at(joint, (codes, part.labels), 1.0 / n)
+    d = np.square(centres[:, None] - centres[None]).sum(axis=2) * (n / total)
+    told = _information(joint)
+    ends.append((inside, told))
+    for number, slope in enumerate(np.geomspace(0.1, 30.0, points) / max(told, 1e-9)):
+        tell(Step("limits", number / points))
+        rule = privacy_distortion(joint, d, multiplier=float(slope), tolerance=1e-4)
+        ends.append((inside + rule.distortion, rule.risk))
+    return Reached(_lower_hull(ends), part.n_cells)
+
+
+def _information(joint: Array) -> float:
+    outer = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    there = joint > 0.0
+    return max(0.0, float((joint[there] * np.log(joint[there] / outer[there])).sum()))
+
+
+def _lower_hull(points: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    hull: list[tuple[float, float]] = []
+    for p in sorted(p for p in points if p[0] <= 1.0):
+        while len(hull) > 1 and _right(hull[-2], hull[-1], p) <= 0.0:
+            hull.pop()
+        if not hull or p[0] > hull[-1][0]:
+            hull.append(p)
+    return tuple(hull)
+
+
+def _right(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,0 +1,222 @@
+"""The plane of distortion and risk of a table: what was measured, and the limits beside it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from math import inf
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.channel.bounds import miub
+from voronym.channel.limits import Floor, NormalCurve, Reached, reached
+from voronym.errors import InputError
+from voronym.privacy.base import Roles
+from voronym.privacy.cells import Levels, count_runs
+from voronym.privacy.classes import check_columns, equivalence_classes
+from voronym.privacy.information import Estimate, estimate
+from voronym.privacy.mutual_information import MutualInformation
+from voronym.progress import Progress
+
+Ints = NDArray[np.int64]
+
+_FEW = 8
+"""Ordered columns with fewer distinct values are far from any normal variable: no curve of normal data."""
+
+
+class Limit(Protocol):
+    """Risks in nats at distortions, as shares of the keys' variance."""
+
+    def __call__(self, shares: ArrayLike) -> NDArray[np.float64]:
+        """Return the risks."""
+        ...
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line in the plane.
+
+    Parameters
+    ----------
+    kind : {"floor", "reached", "normal"}
+        "floor": no rule on this table is below. "reached": randomised rules on this table come down to here,
+        so the least risk is no greater. "normal": the least risk of normal data with the same covariances; a
+        bound for such data, a reference for others.
+    function : callable
+        Risks at shares of the variance.
+    """
+
+    kind: str
+    function: Limit = field(repr=False)
+
+    @property
+    def bound(self) -> bool:
+        """Whether it holds for this table without any assumption."""
+        return self.kind != "normal"
+
+    def at(self, share: float) -> float:
+        """Return the risk in nats at a distortion."""
+        return float(self.function([share])[0])
+
+    def points(self, shares: ArrayLike) -> list[tuple[float, float]]:
+        """Return pairs to draw."""
+        at = np.asarray(shares, float)
+        return list(zip(at.tolist(), self.function(at).tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """What the keys of a table tell about one confidential column, and what can be done about it.
+
+    Made by `plane`. Distortion is the mean squared error of the encoded keys, every key at variance 1, as a
+    share of their variance: the information loss divided by 100. Risk is ``I(W; class)`` in nats.
+
+    Parameters
+    ----------
+    levels : Levels
+        The confidential column as it is measured.
+    unchanged : Estimate
+        The risk of publishing the keys as they are, at distortion 0.
+    curves : tuple of Curve
+        Limits on the risk at a distortion.
+    notes : tuple of str
+        Which curve is not there, and why.
+    """
+
+    levels: Levels
+    unchanged: Estimate
+    curves: tuple[Curve, ...]
+    notes: tuple[str, ...] = ()
+
+    def risk(self, labels: Ints) -> Estimate:
+        """Measure the risk of published classes, given the class 0..m-1 of each record."""
+        labels = np.asarray(labels, np.int64)
+        if labels.shape != self.levels.codes.shape:
+            raise InputError(f"there are {self.levels.n} records but {labels.size} labels")
+        return estimate(
+            count_runs(labels, self.levels.codes, int(labels.max()) + 1, self.levels.size), self.levels
+        )
+
+    def curve(self, kind: str) -> Curve | None:
+        """Return a curve by its kind, None where it is not there."""
+        return next((curve for curve in self.curves if curve.kind == kind), None)
+
+    def upper(self, share: float) -> float:
+        """Return the mutual-information upper bound (9) on the least risk: unchanged times 1 - d."""
+        return miub(self.unchanged.plug_in, share)
+
+    def beside(self, share: float) -> dict[str, float]:
+        """Return every limit at a distortion, in nats."""
+        return {curve.kind: curve.at(share) for curve in self.curves} | {"miub": self.upper(share)}
+
+    def to_dict(self, shares: ArrayLike | None = None) -> dict[str, Any]:
+        """Return plain data: the ends, the curves as pairs, the notes; nobody's values."""
+        at = np.linspace(0.0, 1.0, 51) if shares is None else np.asarray(shares, float)
+        return {
+            "column": self.levels.column,
+            "discretisation": self.levels.how,
+            "unit": "nats",
+            "distortion": "mean squared error of the standardised keys as a share of their variance",
+            "entropy": self.unchanged.entropy,
+            "unchanged": asdict(self.unchanged),
+            "curves": [
+                {"kind": curve.kind, "bound": curve.bound, "points": curve.points(at)}
+                for curve in self.curves
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def plane(
+    frame: nw.DataFrame[Any],
+    schema: Roles,
+    X: NDArray[np.float64],
+    *,
+    column: str | None = None,
+    progress: Progress | None = None,
+) -> Plane:
+    """Measure what unchanged keys tell about a confidential column, and find the limits.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        The original table.
+    schema : Schema
+        Its roles and kinds.
+    X : array, shape (n, d)
+        The encoded keys.
+    column : str, optional
+        The confidential column; needed where there are several.
+    progress : callable, optional
+        Called now and then.
+
+    Returns
+    -------
+    Plane
+        In O(n log n + 64 n d), and some seconds at most for the randomised rules.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> table = nw.from_native(vr.datasets.hospital(400, seed=1), eager_only=True)
+    >>> schema = vr.Schema.build(table, keys=["age"], confidential=["cost"], drop_undeclared=True)
+    >>> from voronym.table.codec import Codec
+    >>> found = plane(table, schema, Codec.fit(table, schema).encode(table))
+    >>> [curve.kind for curve in found.curves]
+    ['floor', 'reached', 'normal']
+    >>> found.risk(np.zeros(400, dtype=int)).plug_in  # one class for all
+    0.0
+    """
+    name = _the_one(frame, schema, column)
+    levels = MutualInformation(column=name).levels(frame, schema)[0]
+    classes = equivalence_classes(frame, schema.keys)
+    runs = count_runs(classes.labels, levels.codes, len(classes.sizes), levels.size)
+    unchanged = estimate(runs, levels)
+    curves = [
+        Curve("floor", Floor(X, levels.codes)),
+        Curve("reached", reached(X, levels.codes, unchanged.plug_in, progress=progress)),
+    ]
+    notes: list[str] = []
+    normal = _normal(MutualInformation(column=name, bins="distinct").levels(frame, schema)[0], levels, X)
+    if isinstance(normal, str):
+        notes.append(normal)
+    else:
+        curves.append(Curve("normal", normal))
+    return Plane(levels, unchanged, tuple(curves), tuple(notes))
+
+
+def letters(found: Plane) -> int:
+    """Return how many cells the randomised rules of ``reached`` work on; 0 where there are none."""
+    curve = found.curve("reached")
+    return curve.function.letters if curve is not None and isinstance(curve.function, Reached) else 0
+
+
+def _the_one(frame: nw.DataFrame[Any], schema: Roles, column: str | None) -> str:
+    if column is not None:
+        check_columns(frame, [column], "confidential")
+        return column
+    if len(schema.confidential) != 1:
+        given = ", ".join(map(repr, schema.confidential))
+        raise InputError(
+            "the plane of distortion and risk is about one confidential column at a time; name one"
+            + (f" of {given}" if given else "")
+        )
+    return schema.confidential[0]
+
+
+def _normal(fine: Levels, levels: Levels, X: NDArray[np.float64]) -> NormalCurve | str:
+    """Return the curve of normal data, or why there is none."""
+    name = repr(levels.column)
+    if not fine.ordered:
+        return f"{name} has no order, so there is no curve of normal data"
+    known = fine.codes < fine.size - fine.missing
+    if fine.size - fine.missing < _FEW:
+        return f"{name} has fewer than {_FEW} distinct values, so there is no curve of normal data"
+    if not np.ptp(X[known], axis=0).any():
+        return "the keys do not vary, so there is no curve of normal data"
+    found = NormalCurve(X[known], fine.codes[known], levels.codes[known])
+    if found.information == inf:
+        return f"the keys determine {name}, so the curve of normal data has no end"
+    return found
