@@ -5,7 +5,7 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 
 from importlib.metadata import version as _version
 
-from voronym import datasets
+from voronym import channel, datasets, quantize, records
 from voronym.anonymize import anonymize
 from voronym.certify import lower_bound
 from voronym.compare import compare
@@ -21,7 +21,17 @@ from voronym.errors import (
 from voronym.evaluate.measure import measure
 from voronym.microaggregate import information_loss, microaggregate, standardize
 from voronym.partition import Partition
-from voronym.privacy import Finding, KAnonymity
+from voronym.privacy import (
+    DeltaDisclosure,
+    Finding,
+    KAnonymity,
+    LDiversity,
+    MutualInformation,
+    PSensitive,
+    TCloseness,
+    parse_model,
+)
+from voronym.quantize.quantizer import Quantizer
 from voronym.recipe import Recipe
 from voronym.refine import refine
 from voronym.registry import algorithm, algorithms
@@ -32,29 +42,39 @@ from voronym.table.schema import Schema
 __version__ = _version("voronym")
 
 __all__ = [
+    "DeltaDisclosure",
     "Finding",
     "GuaranteeError",
     "InputError",
     "KAnonymity",
+    "LDiversity",
     "MissingExtraError",
+    "MutualInformation",
+    "PSensitive",
     "Partition",
+    "Quantizer",
     "ReadError",
     "Recipe",
     "Release",
     "Schema",
     "SchemaError",
+    "TCloseness",
     "VoronymError",
     "WriteError",
     "algorithm",
     "algorithms",
     "anonymize",
+    "channel",
     "compare",
     "datasets",
     "information_loss",
     "lower_bound",
     "measure",
     "microaggregate",
+    "parse_model",
+    "quantize",
     "read",
+    "records",
     "refine",
     "standardize",
 ]

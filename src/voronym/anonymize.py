@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from voronym import registry
 from voronym.certify import Bound
 from voronym.errors import GuaranteeError, InputError, SchemaError
+from voronym.masking import masks
 from voronym.microaggregate.auto import solve
 from voronym.microaggregate.front import check_k, check_options, check_seed, one_cell_note, partition
 from voronym.microaggregate.loss import information_loss
@@ -46,6 +48,8 @@ def anonymize(
     k: int | None = None,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
+    max_distortion: float | None = None,
+    max_risk: float | None = None,
     models: Sequence[Model | str] = (),
     enforce: str | None = None,
     time_limit: float | None = None,
@@ -76,7 +80,14 @@ def anonymize(
     k : int
         Least number of records that share a combination of keys, 2 or more; 5 where nothing is said.
     method, options, time_limit, seed
-        The partitioning method ("auto"), its options, the seconds granted to it, and its seed (0).
+        The partitioning method ("auto"), its options, the seconds granted to it, and its seed (0). Two
+        methods make no cells, but mask record by record: "channel" (noise on the keys, see
+        `voronym.channel`) and "records" (see `voronym.records`). They promise no k; one that you ask for is
+        measured, and refused if it does not hold. They draw a fresh seed, because whoever knows it can take
+        the noise off; a seed that you give is kept in the recipe.
+    max_distortion, max_risk : float, optional
+        For "channel": the largest share of the keys' variance to lose, or the most that the keys may tell
+        about the confidential columns, in nats.
     models : sequence of Model or str
         Further guarantees, such as ``vr.TCloseness(0.2)`` or ``"p-sensitive=3"``. Cells are made to obey
         them; a model without a threshold is only measured. ``"k-anonymity=10"`` raises k.
@@ -123,31 +134,54 @@ def anonymize(
             locations=locations,
             drop_undeclared=drop_undeclared,
         )
+        method = "auto" if method is None else method
+        chosen = dict(options or {})
+        limits = {"max_distortion": max_distortion, "max_risk": max_risk}
+        chosen |= {name: value for name, value in limits.items() if value is not None}
+        if method not in masks():  # a mask promises no k and draws a seed of its own
+            k, seed = _enough(5 if k is None else k, len(frame)), 0 if seed is None else seed
         recipe = Recipe(
             schema=schema,
-            k=_enough(5 if k is None else k, len(frame)),
-            method="auto" if method is None else method,
-            options=dict(options or {}),
+            k=k,
+            method=method,
+            options={
+                **(options or {}),
+                **{name: value for name, value in limits.items() if value is not None},
+            },
             models=tuple(str(model) for model in models),
             enforce="auto" if enforce is None else enforce,
-            seed=0 if seed is None else seed,
+            seed=seed,
             time_limit=time_limit,
         )
     elif _said(keys, confidential, identifiers, other, drop_undeclared, kinds, orders, locations) or _said(
-        k, method, options, models, enforce, time_limit, seed
+        k, method, options, max_distortion, max_risk, models, enforce, time_limit, seed
     ):
         raise InputError(
             "a recipe states columns, k, method, models and seed: give it alone, or write another"
         )
-    schema = recipe.schema
-    _same_columns(frame, schema)
-    k = _enough(recipe.least, len(frame))  # a model that does not exist is said before the work, not after
-    frame = conform(frame, schema)
-    doubts = (*check_kinds(frame, schema), *check_other(frame, schema))
+    _same_columns(frame, recipe.schema)
+    recipe.required()  # a model that does not exist is said before the work, not after
+    frame = conform(frame, recipe.schema)
+    doubts = (*check_kinds(frame, recipe.schema), *check_other(frame, recipe.schema))
     notes: list[Warning] = [UserWarning(note) for note in doubts]
+    make = _mask if recipe.masks else _microaggregate
+    released, evidence = make(frame, recipe, clock, tell, notes)
+    tell(Step("measure", 0.0))
+    release = Release(released, recipe, evidence=evidence, notes=[str(note) for note in notes])
+    clock.lap("measure")
+    tell(Step("measure", 1.0))
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return release
 
+
+def _microaggregate(
+    frame: nw.DataFrame[Any], recipe: Recipe, clock: _Clock, tell: Progress, notes: list[Warning]
+) -> tuple[nw.DataFrame[Any], Evidence]:
+    """Divide the records into cells that obey every model, and publish the centre of each."""
+    k = _enough(recipe.least, len(frame))
     tell(Step("encode", 0.0))
-    codec = Codec.fit(frame, schema)
+    codec = Codec.fit(frame, recipe.schema)
     X = codec.encode(frame)
     clock.lap("encode")
     demands = _demands(recipe, frame)
@@ -162,19 +196,46 @@ def anonymize(
     # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
     centroids = part.centroids(X)
     published = codec.decode(centroids, part.labels)
-    order = np.random.default_rng().permutation(part.n)  # never from the seed: recipes travel
+    order = _fresh_order(part.n)
     rounded = published_loss(X, codec.encode(published)[part.labels])
-    released = _assemble(frame, published, part.labels, order, schema)
+    released = _assemble(frame, published[part.labels[order]], order, recipe.schema)
     clock.lap("decode")
-    tell(Step("measure", 0.0))
-    evidence = Evidence(frame, X, part, centroids, codec, order, rounded, bound, clock.seconds, costs)
-    texts = [str(note) for note in notes]
-    release = Release(released, recipe, evidence=evidence, notes=texts)
-    clock.lap("measure")
-    tell(Step("measure", 1.0))
-    for note in notes:
-        warnings.warn(note, stacklevel=2)
-    return release
+    return released, Evidence(frame, X, part, centroids, codec, order, rounded, bound, clock.seconds, costs)
+
+
+def _mask(
+    frame: nw.DataFrame[Any], recipe: Recipe, clock: _Clock, tell: Progress, notes: list[Warning]
+) -> tuple[nw.DataFrame[Any], Evidence]:
+    """Mask the records one by one, by a method that makes no cells."""
+    method = masks()[recipe.method]
+    _enough_or_one(recipe.least, len(frame))
+    check_options(method, recipe.options)
+    if recipe.seed is not None:
+        notes.append(
+            UserWarning(
+                f"method {recipe.method!r} was given a seed, and the recipe holds it: whoever has the recipe "
+                "can take the noise off the release. Keep the recipe to yourself, or give no seed"
+            )
+        )
+    masked = method.function(frame, recipe.schema, seed=recipe.seed, progress=tell, **recipe.options)
+    notes.extend(UserWarning(note) for note in masked.notes)
+    clock.lap("mask")
+    order = _fresh_order(len(frame))
+    columns = [name for name in frame.columns if name in masked.frame.columns]
+    released = tidy(nw.maybe_reset_index(masked.frame.select(columns)[order]))
+    codec = X = rounded = None
+    with contextlib.suppress(SchemaError, InputError):  # a key without coordinates, such as text
+        codec = Codec.fit(frame, recipe.schema)
+        X = codec.encode(frame)
+        rounded = published_loss(X, codec.encode(masked.frame))
+    clock.lap("compare")
+    evidence = Evidence(frame, X, None, None, codec, order, rounded, seconds=clock.seconds, masked=masked)
+    return released, evidence
+
+
+def _fresh_order(n: int) -> NDArray[np.int64]:
+    """Return a random order of rows; never from the seed, because recipes travel."""
+    return np.random.default_rng().permutation(n)
 
 
 def _cells(
@@ -244,15 +305,11 @@ def _obey(
 
 
 def _assemble(
-    frame: nw.DataFrame[Any],
-    published: nw.DataFrame[Any],
-    labels: NDArray[np.int64],
-    order: NDArray[np.int64],
-    schema: Schema,
+    frame: nw.DataFrame[Any], published: nw.DataFrame[Any], order: NDArray[np.int64], schema: Schema
 ) -> nw.DataFrame[Any]:
-    """Put the released columns together in the original's order of columns and a new order of rows."""
+    """Put the released columns together in the original's order of columns; keys are in the new order."""
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
-    parts = [published[labels[order]]]
+    parts = [published]
     rest = [name for name in kept if name not in schema.keys]
     if rest:
         parts.append(frame.select(rest)[order])
@@ -275,6 +332,11 @@ def _said(*arguments: Any) -> bool:
         argument is not None and argument is not False and argument not in ((), [], {})
         for argument in arguments
     )
+
+
+def _enough_or_one(k: int, n: int) -> int:
+    """Check k where one was asked for; 1 asks for nothing."""
+    return k if k == 1 else _enough(k, n)
 
 
 def _enough(k: int, n: int) -> int:

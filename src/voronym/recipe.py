@@ -16,6 +16,7 @@ import numpy as np
 import tomli_w
 
 from voronym.errors import InputError, WriteError
+from voronym.masking import masks
 from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.privacy.enforce import METHODS
 from voronym.table.schema import Schema
@@ -44,18 +45,20 @@ class Recipe:
     ----------
     schema : Schema
         Role and kind of every column.
-    k : int
-        Least number of records that share a combination of keys.
+    k : int, optional
+        Least number of records that share a combination of keys. None asks for nothing, which only methods
+        that mask record by record allow.
     method : str
-        The partitioning method, a name from `voronym.algorithms`.
+        The partitioning method, a name from `voronym.algorithms`; or "channel" or "records".
     options : mapping
         Options of the method.
     models : tuple of str
         Further privacy models, written ``name=value``.
     enforce : str
         How cells are made to obey the models: "auto", "merge", "swap" or "confidential-first".
-    seed : int
-        Seed of the method's random choices.
+    seed : int, optional
+        Seed of the method's random choices. Methods that mask record by record have none by default: whoever
+        knows the seed can take the noise off again, and recipes travel.
     time_limit : float, optional
         Seconds granted to the method, where it takes a limit.
     versions : mapping
@@ -71,23 +74,24 @@ class Recipe:
     """
 
     schema: Schema
-    k: int = 5
+    k: int | None = 5
     method: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[str, ...] = ()
-    seed: int = 0
+    seed: int | None = 0
     time_limit: float | None = None
     versions: Mapping[str, str] = field(default_factory=current_versions)
     enforce: str = "auto"
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
-        for name in ("k", "seed"):
-            object.__setattr__(self, name, _whole(name, getattr(self, name)))
-        if self.seed < 0:
-            raise InputError(f"seed must be 0 or more, not {self.seed}")
         if not isinstance(self.method, str):
             raise InputError("method must be the name of a method")
+        for name in ("k", "seed"):
+            if getattr(self, name) is not None or not self.masks:
+                object.__setattr__(self, name, _whole(name, getattr(self, name)))
+        if self.seed is not None and self.seed < 0:
+            raise InputError(f"seed must be 0 or more, not {self.seed}")
         if self.enforce not in ("auto", *METHODS):
             raise InputError(
                 f"no way of enforcing is called {self.enforce!r}; there are: auto, {', '.join(METHODS)}"
@@ -105,19 +109,26 @@ class Recipe:
 
     def required(self) -> tuple[Model, ...]:
         """Return the privacy models that a release must hold: k-anonymity, and those named in the recipe."""
-        return (KAnonymity(self.k), *(parse_model(model) for model in self.models))
+        named = tuple(parse_model(model) for model in self.models)
+        return named if self.k is None else (KAnonymity(self.k), *named)
+
+    @property
+    def masks(self) -> bool:
+        """Whether the method masks record by record, instead of dividing the records into cells."""
+        return self.method in masks()
 
     @property
     def least(self) -> int:
         """The largest k that is asked for, by ``k`` or by a model."""
         asked = [model.k for model in self.required() if isinstance(model, KAnonymity)]
-        return max(k for k in asked if k is not None)
+        return max((k for k in asked if k is not None), default=1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, dicts, strings and numbers."""
-        out: dict[str, Any] = {"format": FORMAT, "k": self.k, "method": self.method, "seed": self.seed}
-        if self.time_limit is not None:
-            out["time_limit"] = self.time_limit
+        out: dict[str, Any] = {"format": FORMAT, "method": self.method}
+        for name in ("k", "seed", "time_limit"):
+            if getattr(self, name) is not None:
+                out[name] = getattr(self, name)
         out["models"] = list(self.models)
         if self.enforce != "auto":
             out["enforce"] = self.enforce
@@ -143,6 +154,8 @@ class Recipe:
             for name in ("k", "method", "options", "enforce", "seed", "time_limit", "versions")
             if name in data
         }
+        if data.get("method") in masks():
+            kept = {"k": None, "seed": None} | kept
         return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
 
     def to_toml(self) -> str:
@@ -193,6 +206,13 @@ def _whole(name: str, value: object) -> int:
 def _plain(table: str, name: object, value: object) -> object:
     """Return a value that a text file can hold, and that comes back equal."""
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(name, str) and isinstance(value, (list, tuple)):
+        return [_plain(table, name, item) for item in value]
+    if isinstance(name, str) and isinstance(value, Mapping):
+        return {key: _plain(table, key, item) for key, item in value.items()}
     if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
-        raise InputError(f"{table} takes names with numbers, texts, true or false; {name!r} is none of these")
+        raise InputError(
+            f"{table} takes names with numbers, texts, true or false, or lists of them; {name!r} is none of "
+            "these"
+        )
     return value

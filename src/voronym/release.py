@@ -16,6 +16,7 @@ from voronym.certify import Bound, lower_bound
 from voronym.errors import GuaranteeError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
+from voronym.masking import Masked
 from voronym.microaggregate import information_loss
 from voronym.partition import Partition
 from voronym.privacy import Finding
@@ -37,19 +38,23 @@ class Evidence:
     """What the data holder knows and the public does not: originals, cells and where each row came from."""
 
     original: nw.DataFrame[Any]
-    X: NDArray[np.float64]
-    partition: Partition
-    centroids: NDArray[np.float64]
-    codec: Codec
+    X: NDArray[np.float64] | None
+    """The original keys as numbers; None where a key is of a kind that has none, such as text."""
+    partition: Partition | None
+    """The cells; None where the method made none."""
+    centroids: NDArray[np.float64] | None
+    codec: Codec | None
     order: NDArray[np.int64]
     """Released row r came from original row ``order[r]``."""
-    published_loss: float
+    published_loss: float | None
     """Percent of variance lost in what is published, after means were rounded to values that can occur."""
     bound: Bound | None = None
     """What the method proved about the loss, where it did."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     costs: tuple[Cost, ...] = ()
     """What each guarantee cost, in the order given; k-anonymity first."""
+    masked: Masked | None = None
+    """What a method that masks record by record has to say."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +110,14 @@ class Release:
         self._evidence = evidence
         self.information_loss: float | None = None
         """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
-        if evidence is not None:
+        if evidence is not None and evidence.X is not None and evidence.partition is not None:
             self.information_loss = information_loss(evidence.X, evidence.partition)
         self.published_loss = None if evidence is None else evidence.published_loss
         self.costs: tuple[Cost, ...] = () if evidence is None else evidence.costs
         """What each guarantee cost, in the order given; k-anonymity first."""
+        masked = None if evidence is None else evidence.masked
+        self.figures: dict[str, Any] = {} if masked is None else masked.figures
+        """What a method that masks record by record measured, such as distortion and risk of a channel."""
         identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
@@ -139,15 +147,19 @@ class Release:
         """How many percent the loss of the cells is above the least possible one, at most.
 
         From the bound that the method proved, or from the cheap one by nearest neighbours, on first use.
-        None where there are too many records for that, or where nothing but 0 is proven.
+        None where there are too many records for that, where nothing but 0 is proven, or where the method
+        made no cells.
         """
         if self._evidence is None:
             return None
         X, part, bound = self._evidence.X, self._evidence.partition, self._evidence.bound
-        if len(X) < 2 * self.recipe.k or self.information_loss < 1e-10:  # type: ignore[operator]
+        if X is None or part is None:
+            return None
+        k = self.recipe.least
+        if len(X) < 2 * k or self.information_loss < 1e-10:  # type: ignore[operator]
             return 0.0  # a single cell is all there can be; or nothing but rounding is lost
         if bound is None and len(X) <= _CHEAP:
-            bound = lower_bound(X, self.recipe.k, kind="auto" if len(X) <= _FEW else "neighbours")
+            bound = lower_bound(X, k, kind="auto" if len(X) <= _FEW else "neighbours")
         gap = None if bound is None else bound.gap(part.sse(X))
         return gap if gap is not None and np.isfinite(gap) else None
 
@@ -182,7 +194,7 @@ class Release:
             self._frame,
             path,
             keys=self.schema.keys,
-            k=self.recipe.k,
+            k=1 if self.recipe.k is None else self.recipe.k,
             overwrite=overwrite,
             delimiter=delimiter,
             labels=labels,
@@ -205,6 +217,7 @@ class Release:
             "information_loss": self.information_loss,
             "published_loss": self.published_loss,
             "gap": self.gap,
+            "figures": self.figures,
             "costs": [vars(cost) for cost in self.costs],
             "findings": [finding.to_dict() for finding in self.findings],
             "risk": self.risk.to_dict(),

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym import registry
 from voronym.errors import InputError
+from voronym.masking import Mask
 from voronym.partition import Partition
 from voronym.progress import Progress, silent
 from voronym.space import Euclidean, Space
@@ -157,7 +158,7 @@ def check_k(k: object, n: int) -> int:
     return k
 
 
-def check_options(chosen: registry.Algorithm, options: Mapping[str, object]) -> None:
+def check_options(chosen: registry.Algorithm | Mask, options: Mapping[str, object]) -> None:
     """Refuse options that the method does not have."""
     unknown = sorted(set(options) - set(chosen.options))
     if unknown:
