@@ -11,6 +11,7 @@ import os
 import urllib.request
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -142,7 +143,7 @@ def hospital_taxonomy() -> dict[str, tuple[str, ...]]:
 def _plant(table: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
     """Put outliers into rows of the hospital; nothing is drawn, so that the other rows stay as they are."""
     order = np.arange(len(rows))
-    changed: dict[str, list[object]] = {
+    changed: dict[str, list[Any]] = {
         "age": (103 + order % 8).tolist(),
         "zip": [f"{99_100 + i % 900:05d}" for i in order],
         "nationality": [_RARE[i % len(_RARE)] for i in order],

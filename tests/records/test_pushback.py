@@ -3,6 +3,7 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -167,6 +168,22 @@ def test_noise_keeps_the_divergence_it_reports(measure, bound):
     np.testing.assert_allclose(made.divergence, worst, atol=1e-12)
     # noise is more than the members' own values
     assert len(set(made.codes[made.moved, 0])) > 1
+
+
+def test_noise_stays_inside_the_radius():
+    # The cluster is 10..13 around 10; on the other side the nearest value of the column, 6.4, is too far.
+    table = pl.DataFrame({"x": [10.0, 10, 10, 11, 12, 13, 6.4, 6.4, 6.4, 6.4, 6.4, 60]})
+    space = space_of(table, Schema.build(table, keys=["x"]))
+    part = Partition(np.array([0] * 6 + [1] * 5 + [2]))
+    found = describe(space, space.codes, part, np.array([3.0]))
+    values = np.unique(table["x"])
+    drawn = set()
+    for seed in range(30):
+        made = blend(space, found, m=1, mode="noise", bound=0.5, rng=np.random.default_rng(seed))
+        assert made.partition.labels[11] == made.partition.labels[0]
+        drawn.add(float(values[made.codes[11, 0]]))
+    assert drawn <= {10.0, 11.0, 12.0, 13.0}
+    assert len(drawn) > 1
 
 
 def test_noise_that_cannot_keep_its_bound_is_not_published():

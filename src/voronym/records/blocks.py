@@ -51,7 +51,7 @@ def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progr
 
 def _refine(blocks: NDArray[np.int64], classes: NDArray[np.int64]) -> NDArray[np.int64]:
     mixed = blocks * (int(classes.max()) + 1) + classes
-    return np.unique(mixed, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return np.asarray(np.unique(mixed, return_inverse=True)[1].reshape(-1), np.int64)
 
 
 def _classes(field: Field, limit: float) -> NDArray[np.int64]:
