@@ -1,8 +1,22 @@
-"""Costs per cell that give the cells their prescribed sizes.
+"""Costs per cell that give the cells their prescribed sizes: solvers behind one interface.
 
-`base` has the answer, `Assignment`, and the checks that all solvers share.
+`transport` is exact, for cells of any size; `newton` smooths the counts and follows their derivatives;
+`levenberg_marquardt` is the papers' own. Each is called as ``solver(X, centroids, sizes)`` and returns an
+`Assignment`. `SOLVERS` has them by name.
+
+`base` has the answer and the checks; `sources` where distances come from; `guess` costs from counts; `repair`
+exact sizes by shortest paths.
 """
 
-from voronym.quantize.costs.base import Assignment
+from collections.abc import Callable
 
-__all__ = ["Assignment"]
+from voronym.quantize.costs.base import Assignment
+from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
+from voronym.quantize.costs.transport import transport
+
+SOLVERS: dict[str, Callable[..., Assignment]] = {
+    "transport": transport,
+    "levenberg-marquardt": levenberg_marquardt,
+}
+
+__all__ = ["SOLVERS", "Assignment", "levenberg_marquardt", "transport"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import splu
+
 
 from voronym.quantize.costs.sources import Scan, Source
 
@@ -70,6 +69,9 @@ def direction(
 
     The Jacobian of the counts is minus the Laplacian of the points per unit of cost along each border.
     """
+    from scipy import sparse  # takes a while to load
+    from scipy.sparse.linalg import splu
+
     m = len(excess)
     near = np.flatnonzero(scan.second >= 0)
     p, q = scan.labels[near], scan.second[near]

@@ -206,6 +206,11 @@ class Engine:
         pieces = solved.pieces
         return self.merge.spread(pieces.unit, pieces.cell, pieces.amount)
 
+    def distances(self, solved: Solved) -> float:
+        """Return the summed distance of the points to the centroids of their cells."""
+        pieces = solved.pieces
+        return float(values(self.source, pieces.unit, pieces.cell) @ pieces.amount)
+
     def prove(self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64]) -> Assignment:
         """Return the assignment with its cost and its gap, both computed afresh.
 
@@ -220,7 +225,6 @@ class Engine:
                 "the sizes asked for were not met: this is a fault of voronym, please report it"
             )
         slack = np.maximum(high * c, low * c) - counts * c
-        pieces = solved.pieces
-        cost = float(values(self.source, pieces.unit, pieces.cell) @ pieces.amount)
+        cost = self.distances(solved)
         gap = self._objections(solved) + float(slack.sum())
         return Assignment(labels, c, counts, cost, gap, True, solved.paths, "transport")

@@ -1,0 +1,109 @@
+"""Where a design starts: how large cells are to be, and the first centroids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym import registry
+from voronym.errors import InputError
+from voronym.partition import Partition
+from voronym.progress import Progress
+from voronym.quantize.costs.base import check_cells, check_centroids, check_sizes, equal_sizes, round_sizes
+from voronym.quantize.quantizer import Quantizer
+from voronym.space import Euclidean, Space
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Centroids and costs to start from, and labels where there are."""
+
+    centroids: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    labels: NDArray[np.int64] | None = None
+
+
+def bounds(
+    n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the bounds on the sizes of the cells, from whichever of the arguments says them."""
+    said = [name for name, value in (("probabilities", probabilities), ("sizes", sizes)) if value is not None]
+    if len(said) > 1:
+        raise InputError("give probabilities or sizes, not both")
+    if sizes is not None:
+        pair = isinstance(sizes, tuple) and len(sizes) == 2 and np.ndim(sizes[0]) == 1
+        m = len(sizes[0]) if pair else len(np.atleast_1d(sizes))
+        low, high = check_sizes(sizes, n, m)
+    elif probabilities is not None:
+        low = high = round_sizes(probabilities, n)
+    elif cells is not None:
+        low = high = equal_sizes(n, check_cells(cells, n))
+    elif isinstance(init, Partition):
+        low = high = init.sizes.copy()
+    elif isinstance(init, Quantizer):
+        low = high = equal_sizes(n, check_cells(init.n_cells, n))
+    elif not isinstance(init, str):
+        low = high = equal_sizes(n, check_cells(len(init), n))
+    else:
+        raise InputError("say how many cells there are to be, or their probabilities or sizes")
+    check_cells(len(low), n)
+    if cells is not None and len(low) != check_cells(cells, n):
+        raise InputError(f"cells is {cells}, but sizes are given for {len(low)}")
+    if isinstance(init, Partition) and init.n != n:
+        raise InputError(f"the partition is of {init.n} points, X has {n}")
+    return low, high
+
+
+def start(
+    X: NDArray[np.float64],
+    limits: tuple[NDArray[np.int64], NDArray[np.int64]],
+    init: str | Partition | Quantizer | Any,
+    space: Space,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Start:
+    """Return centroids and costs to start from, as many as there are cells."""
+    m = len(limits[0])
+    if isinstance(init, Quantizer):
+        C = check_centroids(init.centroids, X.shape[1])
+        return Start(count(C, m, "quantizer"), np.array(init.costs))
+    if isinstance(init, Partition):
+        C = centres(X, init, space)
+        return Start(count(C, m, "partition"), np.zeros(m), init.labels)
+    if not isinstance(init, str):
+        return Start(count(check_centroids(init, X.shape[1]), m, "init"), np.zeros(m))
+    if init == "random" or len(X) // m < 2:
+        chosen = np.sort(rng.choice(len(X), m, replace=False))
+        return Start(X[chosen].copy(), np.zeros(m))
+    part = registry.get(init).function(X, len(X) // m, space=Euclidean(), rng=rng, progress=progress)
+    C = centres(X, part, space)
+    if len(C) < m:  # the rest are points far from all of these
+        C = np.concatenate([C, X[farthest(X, C, m - len(C), space)]])
+    return Start(C[:m].copy(), np.zeros(m), part.labels if part.n_cells == m else None)
+
+
+def centres(X: NDArray[np.float64], part: Partition, space: Space) -> NDArray[np.float64]:
+    """Return the centroid of each cell of a partition."""
+    if space.name == "euclidean":
+        return part.centroids(X)
+    return np.stack([space.centroid(X[members]) for members in part.cells()])
+
+
+def farthest(X: NDArray[np.float64], C: NDArray[np.float64], number: int, space: Space) -> list[int]:
+    """Return points, one by one the farthest from all centroids and the points before."""
+    least = np.min([space.cost(X, C[[q]])[:, 0] for q in range(len(C))], axis=0)
+    chosen: list[int] = []
+    for _ in range(number):
+        chosen.append(int(np.argmax(least)))
+        least = np.minimum(least, space.cost(X, X[[chosen[-1]]])[:, 0])
+    return chosen
+
+
+def count(C: NDArray[np.float64], m: int, what: str) -> NDArray[np.float64]:
+    """Refuse a number of centroids that is not that of the cells."""
+    if len(C) != m:
+        raise InputError(f"the {what} has {len(C)} cells, but sizes are asked for {m}")
+    return C.copy()

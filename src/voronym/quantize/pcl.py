@@ -1,0 +1,300 @@
+"""The probability-constrained Lloyd algorithm: centroids and assignments in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError
+from voronym.microaggregate._run import share
+from voronym.microaggregate.front import check_points, check_seed
+from voronym.partition import Partition
+from voronym.progress import Progress, Step, silent
+from voronym.quantize import _start
+from voronym.quantize.costs import SOLVERS
+from voronym.quantize.costs.base import Sizes
+from voronym.quantize.costs.transport import Engine
+from voronym.quantize.quantizer import Quantizer
+from voronym.space import Euclidean, Space
+
+TINY = 0.05
+"""A cell with a smaller share of the size it should have is given up, and a large one is divided instead."""
+
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A quantizer, the partition it was designed with, and how the design went.
+
+    Parameters
+    ----------
+    quantizer : Quantizer
+        Centroids and costs; it assigns the design's points as in ``labels``, but for ties.
+    labels : array of int, shape (n,)
+        The cell of each point, numbered as the quantizer's.
+    distortions : tuple of float
+        Mean distance of the points to their centroids after each assignment; never increasing with "transport".
+    exact : bool
+        Whether the sizes are those asked for.
+    converged : bool
+        Whether the last decrease was within the tolerance.
+    """
+
+    quantizer: Quantizer
+    labels: NDArray[np.int64]
+    distortions: tuple[float, ...]
+    exact: bool
+    converged: bool
+    partition: Partition = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels.flags.writeable = False
+        object.__setattr__(self, "partition", Partition(self.labels))
+
+    @property
+    def distortion(self) -> float:
+        """Mean distance of the points to their centroids at the end."""
+        return self.distortions[-1]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many points each cell has."""
+        return np.bincount(self.labels, minlength=self.quantizer.n_cells).astype(np.int64)
+
+    def __repr__(self) -> str:
+        how = "exact sizes" if self.exact else "approximate sizes"
+        return (
+            f"Design({self.quantizer.n_cells} cells of {self.sizes.min()}..{self.sizes.max()}, distortion "
+            f"{self.distortion:.6g} after {len(self.distortions)} assignments, {how})"
+        )
+
+
+def pcl(
+    X: ArrayLike,
+    cells: int | None = None,
+    *,
+    probabilities: ArrayLike | None = None,
+    sizes: Sizes | None = None,
+    costs: str = "transport",
+    init: str | Partition | ArrayLike | Quantizer = "mdav",
+    speed: float = 1.0,
+    restarts: int = 1,
+    space: Space | None = None,
+    seed: int | np.random.Generator | None = 0,
+    tolerance: float = 1e-6,
+    iterations: int = 300,
+    progress: Progress | None = None,
+) -> Design:
+    """Design a quantizer whose cells have prescribed sizes, at a small mean distance, and tell how it went.
+
+    The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over centroids and assignments with prescribed sizes.
+    It is hard; this is Lloyd's alternation for it. With the centroids fixed, the assignment is
+    found by a cost solver; with the assignment fixed, each centroid moves to the centroid of its cell.
+
+    Guarantee, with ``costs="transport"``: sizes are exact, and no step raises the distortion. The assignment is
+    optimal for the centroids. A centroid C that moves to ``C + s (mean - C)`` changes its cell's sum of squares
+    by ``size * ((1 - s)^2 - 1) |mean - C|^2``, which is not positive for any speed s from 0 to 2. In other spaces a
+    step that would raise the sum is replaced by the whole step. Started from a partition, with its
+    sizes, the result is no worse than that partition. Nothing is said about the optimum.
+
+    Parameters
+    ----------
+    X : array, shape (n, d) or (n,)
+        The points, used as they are.
+    cells : int, optional
+        How many cells of sizes as equal as possible, where neither probabilities nor sizes are given.
+    probabilities : array, shape (m,), optional
+        The share of each cell; they sum to 1.
+    sizes : array of int, shape (m,), or a pair ``(low, high)`` of them, optional
+        Number of points of each cell, or bounds on it ("transport" only).
+    costs : str
+        The cost solver: "transport" (exact), "newton" or "levenberg-marquardt".
+    init : str, Partition, array or Quantizer
+        Where to start: the name of a partitioning method, "random" for random points, a partition, which also
+        gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs.
+    speed : float
+        How far centroids move, above 0 and up to 2: the papers took 1/2; above 1 needs fewer steps.
+    restarts : int
+        How many designs; all but the first start from random points. The best is returned.
+    space : Space, optional
+        The distance and its centroid; squared Euclidean by default.
+    seed : int, Generator or None
+        For random starts.
+    tolerance : float
+        Relative decrease of the distortion below which to stop.
+    iterations : int
+        Assignments at most.
+    progress : callable, optional
+        Called now and then with a `voronym.progress.Step`; it may raise to stop the work.
+
+    Returns
+    -------
+    Design
+
+    References
+    ----------
+    D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, "A modification of the Lloyd algorithm for
+    k-anonymous quantization", Information Sciences 222 (2013), section 6.
+
+    Examples
+    --------
+    >>> design = pcl([0.0, 1.0, 2.0, 9.0, 10.0, 20.0], 2, init=[[0.0], [20.0]])
+    >>> design.labels.tolist(), design.quantizer.centroids.ravel().tolist()
+    ([0, 0, 0, 1, 1, 1], [1.0, 13.0])
+    >>> design
+    Design(2 cells of 3..3, distortion 12.6667 after 2 assignments, exact sizes)
+    """
+    points = check_points(X)
+    where = Euclidean() if space is None else space
+    check_numbers(speed, restarts, tolerance, iterations)
+    if costs not in SOLVERS:
+        raise InputError(f"no cost solver is called {costs!r}; there are: {', '.join(SOLVERS)}")
+    tell = silent if progress is None else progress
+    rng = check_seed(seed)
+    bounds = _start.bounds(len(points), cells, probabilities, sizes, init)
+    if costs != "transport" and (bounds[0] != bounds[1]).any():
+        raise InputError(f"bounds on sizes need the cost solver 'transport', not {costs!r}")
+    engine = Engine(points, where, lambda: None) if costs == "transport" else None
+    best: Design | None = None
+    for turn in range(restarts):
+        note = share(tell, turn / restarts, (turn + 1) / restarts)
+        start = _start.start(points, bounds, init if turn == 0 else "random", where, rng, note)
+        if engine is not None:
+            engine.tick = lambda note=note: note(Step("design", 0.5))  # type: ignore[misc]
+            steps = alternate(points, start, bounds, engine, where, speed)
+        else:
+            steps = approach(points, start, bounds[0], costs, where, speed)
+        found = follow(steps, where, costs, tolerance, iterations, note)
+        if best is None or found.distortion < best.distortion:
+            best = found
+    assert best is not None  # noqa: S101 - restarts is 1 or more
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """An assignment, the centroids and costs it belongs to, and the mean distance."""
+
+    labels: NDArray[np.int64]
+    centroids: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    distortion: float
+
+
+def alternate(
+    X: NDArray[np.float64],
+    start: _start.Start,
+    bounds: Bounds,
+    engine: Engine,
+    space: Space,
+    speed: float,
+) -> Iterator[Turn]:
+    """Yield exact assignments, each to the centroids of the one before."""
+    C, c, labels = start.centroids, start.costs, start.labels
+    while True:
+        solved = engine.solve(C, *bounds, c, labels)
+        labels, c = engine.labels(solved), solved.costs
+        distances = engine.distances(solved)
+        yield Turn(labels, C, c, distances / len(X))
+        means = centroids(X, labels, C, space)
+        moved = C + speed * (means - C)
+        if space.name != "euclidean" and spent(X, labels, moved, space) > distances:
+            moved = means
+        C = moved
+
+
+def approach(
+    X: NDArray[np.float64],
+    start: _start.Start,
+    sizes: NDArray[np.int64],
+    costs: str,
+    space: Space,
+    speed: float,
+) -> Iterator[Turn]:
+    """Yield assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
+    C, c = start.centroids, start.costs
+    while True:
+        answer = SOLVERS[costs](X, C, sizes, space=space, start=c)
+        c = np.array(answer.costs)
+        yield Turn(np.array(answer.labels), C, c, answer.cost / len(X))
+        means = centroids(X, answer.labels, C, space)
+        C = C + speed * (means - C)
+        lost = np.flatnonzero(answer.sizes < TINY * sizes)
+        large = np.argsort(-answer.sizes, kind="stable")[: len(lost)]
+        for cell, other in zip(
+            lost, large, strict=True
+        ):  # divide a large cell: a point of it is the new centroid
+            members = np.flatnonzero(answer.labels == other)
+            far = members[np.argmax(space.cost(X[members], C[[other]])[:, 0])]
+            C[cell], c[cell] = 0.5 * (C[other] + X[far]), c[other]
+
+
+def follow(
+    steps: Iterator[Turn], space: Space, costs: str, tolerance: float, iterations: int, note: Progress
+) -> Design:
+    """Take steps until the distortion hardly falls; return the best."""
+    trace: list[float] = []
+    best = turn = next(steps)
+    trace.append(turn.distortion)
+    converged = False
+    while len(trace) < iterations and not converged:
+        before, turn = turn, next(steps)
+        trace.append(turn.distortion)
+        if turn.distortion <= best.distortion:
+            best = turn
+        fall = before.distortion - turn.distortion
+        converged = abs(fall) <= tolerance * before.distortion
+        if costs == "transport":
+            converged = converged or bool((turn.labels == before.labels).all())
+        note(Step("design", min(0.99, len(trace) / iterations)))
+    if costs == "transport":  # rounding may have raised it in the last digit
+        trace = np.minimum.accumulate(trace).tolist()
+    quantizer = Quantizer(best.centroids, best.costs, space)
+    note(Step("design", 1.0))
+    return Design(quantizer, best.labels, tuple(trace), costs == "transport", converged)
+
+
+def centroids(
+    X: NDArray[np.float64], labels: NDArray[np.int64], C: NDArray[np.float64], space: Space
+) -> NDArray[np.float64]:
+    """Return the centroid of each cell; an empty one keeps the centroid it has."""
+    sizes = np.bincount(labels, minlength=len(C))
+    means = C.copy()
+    full = sizes > 0
+    if space.name == "euclidean":
+        origin = X.mean(axis=0)
+        for j in range(X.shape[1]):
+            sums = np.bincount(labels, X[:, j] - origin[j], len(C))
+            means[full, j] = sums[full] / sizes[full] + origin[j]
+        return means
+    order = np.argsort(labels, kind="stable")
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    for cell, (a, b) in enumerate(pairwise(edges)):
+        if b > a:
+            means[cell] = space.centroid(X[order[a:b]])
+    return means
+
+
+def spent(X: NDArray[np.float64], labels: NDArray[np.int64], C: NDArray[np.float64], space: Space) -> float:
+    """Return the summed distance of points to the centroids of their cells."""
+    order = np.argsort(labels, kind="stable")
+    edges = np.searchsorted(labels[order], np.arange(len(C) + 1))
+    return float(
+        sum(space.cost(X[order[a:b]], C[[q]]).sum() for q, (a, b) in enumerate(pairwise(edges)) if b > a)
+    )
+
+
+def check_numbers(speed: float, restarts: int, tolerance: float, iterations: int) -> None:
+    """Refuse settings that make no sense."""
+    if not 0.0 < speed <= 2.0:
+        raise InputError(f"speed must be above 0 and at most 2, not {speed!r}")
+    for name, value in (("restarts", restarts), ("iterations", iterations)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InputError(f"{name} must be a whole number, 1 or more, not {value!r}")
+    if not tolerance >= 0.0:
+        raise InputError(f"tolerance must be 0 or more, not {tolerance!r}")
