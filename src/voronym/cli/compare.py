@@ -10,7 +10,9 @@ import typer
 from voronym.cli import common
 
 if TYPE_CHECKING:
-    from voronym.compare import Comparison
+    from rich.console import Console
+
+    from voronym.compare import Comparison, Row
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +25,13 @@ def compare(
     key: common.Keys = None,
     k: Annotated[str, typer.Option("-k", help="Cell sizes, with commas.")] = "3,5,10",
     method: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
+    confidential: Annotated[
+        list[str] | None,
+        typer.Option("--confidential", help="The column that --risk mutual-information is about."),
+    ] = None,
+    risk: Annotated[
+        str, typer.Option("--risk", help="linkage, or mutual-information: what cells tell about a column.")
+    ] = "linkage",
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
@@ -36,7 +45,7 @@ def compare(
     seed: common.Seed = 0,
     json: common.Json = False,
 ) -> None:
-    """Partition the keys by every method and k: loss, linkage risk, time; a table and a plot."""
+    """Partition the keys by every method and k: loss, risk, time; a table and a plot."""
     from voronym.compare import compare as look
     from voronym.errors import InputError
     from voronym.table.read import read
@@ -53,6 +62,8 @@ def compare(
             keys=common.names(key, frame.columns),
             k=sizes,
             methods=common.names(method) or None,
+            confidential=common.names(confidential, frame.columns),
+            risk=risk,
             **common.column_options(kind, order, location),
             seed=seed,
             progress=progress,
@@ -78,19 +89,23 @@ def _show(result: Comparison, report: Path | None) -> None:
         box=None,
         padding=(0, 1),
     )
-    for heading in ("k", "method", "loss %", "", "linked %", "cells", "largest", "seconds"):
+    told = result.plane is not None
+    risk = ("tells", "corrected", "95 %") if told else ()
+    for heading in ("k", "method", "loss %", "", *risk, "linked %", "cells", "largest", "seconds"):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
     worst = max((row.loss for row in result.rows), default=0.0) or 1.0
     last = None
     for row in sorted(result.rows, key=lambda row: (row.k, row.loss)):
         if last not in (None, row.k):
             table.add_section()
-        bar = "█" * max(1, round(12 * row.loss / worst))
+        room = 6 if told else 12
+        bar = "█" * max(1, round(room * row.loss / worst))
         table.add_row(
             str(row.k) if row.k != last else "",
             row.method,
             f"{row.loss:.3f}",
-            f"[cyan]{bar:<12}[/]",
+            f"[cyan]{bar:<{room}}[/]",
+            *_told(row),
             f"{100 * row.linkage:.2f}",
             f"{row.cells:,}",
             f"{row.largest:,}",
@@ -98,7 +113,37 @@ def _show(result: Comparison, report: Path | None) -> None:
         )
         last = row.k
     out.print(table)
+    _explain(result, out)
     for what, why in result.skipped.items():
         out.print(f"left out: {what}: {why}")
     if report is not None:
         common.console().print(f"written: {report}")
+
+
+def _told(row: Row) -> tuple[str, ...]:
+    found = row.information
+    return (
+        ()
+        if found is None
+        else (
+            f"{found.plug_in:.3f}",
+            f"{found.corrected:.3f}",
+            f"{found.low:.3f}–{found.high:.3f}",
+        )
+    )
+
+
+def _explain(result: Comparison, out: Console) -> None:
+    """Say what the risk is, and where its limits are."""
+    found = result.plane
+    if found is None:
+        return
+    name, most = found.levels.column, found.unchanged
+    out.print(
+        f"tells: nats about {name} in the cells of this table, of {most.entropy:.3f} that could be learned; "
+        f"the keys unchanged tell {most.plug_in:.3f}. Small cells tell much by chance: corrected, and its "
+        f"interval, are for the population. {name}: {found.levels.how}.",
+        soft_wrap=True,
+    )
+    for note in found.notes:
+        out.print(f"note: {note}", soft_wrap=True)
