@@ -46,6 +46,14 @@ def test_the_tree_and_the_scan_agree(d, grid):
     np.testing.assert_array_equal(few, oracle(X, Quantizer(C[:3], c[:3])))
 
 
+def test_more_ties_than_the_tree_proposes():
+    grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
+    C = np.tile(grid, (6, 1))[np.random.default_rng(0).permutation(150)]
+    X = grid + 0.5  # in the middle between four places with six cells each
+    labels = _assign.by_tree(X, C, np.full(150, 0.25))
+    np.testing.assert_array_equal(labels, oracle(X, Quantizer(C)))
+
+
 def test_many_cells_go_through_the_tree(monkeypatch):
     rng = np.random.default_rng(0)
     X, C, c = some(rng, 2000, 800, 2)
