@@ -48,15 +48,13 @@ class Groups(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What trials of the record in hand gave, by the profile (all codes) of its partner in a swap."""
+    """What trials of a record with a cell gave, by the profile (all codes) of its partner in a swap."""
 
-    mine: NDArray[np.float64]  # (profiles, J) violations of its own cell
-    theirs: NDArray[np.float64]  # (profiles, J) of the other cell
-    mine_at: NDArray[np.int64]  # (profiles,) the stamp of an entry
-    theirs_at: NDArray[np.int64]
-    stamp: NDArray[np.int64]  # (2,)
+    cost: NDArray[np.float64]  # (profiles + 1,) what the change of violations costs; the last is for shifts
+    at: NDArray[np.int64]  # (profiles + 1,) the stamp of an entry
+    stamp: NDArray[np.int64]  # (1,)
     buffer: NDArray[np.int64]  # (the largest room + 1,)
-    pair: NDArray[np.float64]  # (2, J) violations of the two cells of a shift
+    pair: NDArray[np.float64]  # (2, J) violations of the two cells
 
 
 @kernel
@@ -132,91 +130,86 @@ def tried(groups, rules, codes, p, out, new, buffer, found):
 
 
 @kernel
-def price(groups, rules, p, q, mine, theirs, weight, hard):
-    """Return what the change of the violations of two cells costs; infinity where it is forbidden.
+def price(groups, rules, memory, codes, p, q, i, other, weight, hard):
+    """Return what it costs that i of p goes to q, and ``other`` (-1: nobody) comes for it.
 
-    Every unit of violation costs ``weight``. Hard: what holds must hold afterwards, and nothing may be
-    violated more than it is.
+    Every unit of violation costs ``weight``. Infinity where it is forbidden. Hard: what holds must hold
+    afterwards, and nothing may be violated more than it is.
     """
+    for side in range(2):
+        if side == 0:
+            tried(groups, rules, codes, p, i, other, memory.buffer, memory.pair[0])
+        else:
+            tried(groups, rules, codes, q, other, i, memory.buffer, memory.pair[1])
     total = 0.0
     for j in range(len(rules.kind)):
-        change = mine[j] - groups.violated[p, j] + theirs[j] - groups.violated[q, j]
+        mine, theirs = memory.pair[0, j], memory.pair[1, j]
+        change = mine - groups.violated[p, j] + theirs - groups.violated[q, j]
         if hard or change == math.inf:
             if rules.kind[j] == INFORMATION:
                 if change > 0.0 and groups.totals[j] + change > rules.need[j] / rules.scale[j]:
                     return math.inf
-            elif mine[j] > groups.violated[p, j] + SLACK or theirs[j] > groups.violated[q, j] + SLACK:
+            elif mine > groups.violated[p, j] + SLACK or theirs > groups.violated[q, j] + SLACK:
                 return math.inf
         total += weight * change
     return total
 
 
 @kernel
-def swap_price(groups, rules, memory, codes, profile, p, q, i, j, weight, hard):
-    """Return the `price` of records i of p and j of q changing places."""
-    b = profile[j]
-    if profile[i] == b:
-        return 0.0
-    if memory.mine_at[b] != memory.stamp[0]:
-        memory.mine_at[b] = memory.stamp[0]
-        tried(groups, rules, codes, p, i, j, memory.buffer, memory.mine[b])
-    if memory.theirs_at[b] != memory.stamp[1]:
-        memory.theirs_at[b] = memory.stamp[1]
-        tried(groups, rules, codes, q, j, i, memory.buffer, memory.theirs[b])
-    return price(groups, rules, p, q, memory.mine[b], memory.theirs[b], weight, hard)
-
-
-@kernel
-def shift_price(groups, rules, memory, codes, p, q, i, weight, hard):
-    """Return the `price` of record i of p going to q."""
-    tried(groups, rules, codes, p, i, -1, memory.buffer, memory.pair[0])
-    tried(groups, rules, codes, q, -1, i, memory.buffer, memory.pair[1])
-    return price(groups, rules, p, q, memory.pair[0], memory.pair[1], weight, hard)
-
-
-@kernel
 def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, tiny, i):
-    """Return the best shift or swap of record i with its near cells: (change, cell, partner or -1)."""
+    """Return the best shift or swap of record i with its near cells: (change, cell, partner or -1).
+
+    Trials are remembered by the partner's profile, and looked at before distances where they may gain.
+    """
     p = groups.labels[i]
     best, cell, other = -tiny, -1, -1
     m_p = groups.sizes[p]
     since, mine = groups.checked[i], groups.square[i]
     fresh = groups.changed[p] > since
-    memory.stamp[0] += 1
     for t in range(near.shape[1]):
         q = near[i, t]
         if q == p or not (fresh or groups.changed[q] > since):
             continue
-        memory.stamp[1] += 1
+        memory.stamp[0] += 1
         m_q = groups.sizes[q]
         across = squared_distance(X, i, groups.centroids[q])
         hope = weight * (groups.weight[p] + groups.weight[q])
-        if m_p > k and m_q < groups.room[q]:
-            change = m_q / (m_q + 1.0) * across - m_p / (m_p - 1.0) * mine
-            if change - hope < best:
-                change += shift_price(groups, rules, memory, codes, p, q, i, weight, hard)
-                if change < best:
-                    best, cell, other = change, q, -1
         both = 1.0 / m_p + 1.0 / m_q
         root, refused = math.sqrt(across), 0
-        for u in range(groups.start[q], groups.start[q] + m_q):
-            j = groups.members[u]
-            change = across - mine - groups.square[j] - hope
-            most = root + math.sqrt(groups.square[j])  # |x_i - x_j| at most
-            if change - both * most * most >= best:
-                continue
-            change += squared_distance(X, j, groups.centroids[p]) - both * squared_distance(X, i, X[j])
-            if change >= best:
-                continue
-            cost = swap_price(groups, rules, memory, codes, profile, p, q, i, j, weight, hard)
-            if cost == math.inf:
-                refused += 1
-                if refused == TRIALS:
-                    break
-                continue
-            change += hope + cost
-            if change < best:
-                best, cell, other = change, q, j
+        for u in range(-1, m_q):
+            if u < 0:
+                if m_p <= k or m_q >= groups.room[q]:
+                    continue
+                j, b = -1, len(memory.at) - 1
+                change = m_q / (m_q + 1.0) * across - m_p / (m_p - 1.0) * mine
+                least = change
+            else:
+                j = groups.members[groups.start[q] + u]
+                b = profile[j]
+                change = across - mine - groups.square[j]
+                most = root + math.sqrt(groups.square[j])  # |x_i - x_j| at most
+                least = change - both * most * most
+            cost = 0.0
+            if j >= 0 and b == profile[i]:
+                if least >= best:
+                    continue
+            else:
+                if least - hope >= best:
+                    continue
+                if memory.at[b] != memory.stamp[0]:
+                    memory.at[b] = memory.stamp[0]
+                    memory.cost[b] = price(groups, rules, memory, codes, p, q, i, j, weight, hard)
+                cost = memory.cost[b]
+                if least + cost >= best:
+                    if cost == math.inf:
+                        refused += 1
+                        if refused == TRIALS:
+                            break
+                    continue
+            if j >= 0:
+                change += squared_distance(X, j, groups.centroids[p]) - both * squared_distance(X, i, X[j])
+            if change + cost < best:
+                best, cell, other = change + cost, q, j
     return best, cell, other
 
 
@@ -260,9 +253,9 @@ def settle(X, groups, rules, memory, codes, profile, near, k, weight, hard, tiny
             groups.checked[i] = groups.clock[0]
             continue
         moves += 1
-        take(groups, codes, i, q)
-        if j >= 0:
-            take(groups, codes, j, p)
-        refresh(X, groups, rules, p)
-        refresh(X, groups, rules, q)
+        for side in range(2):
+            if side == 0 or j >= 0:
+                take(groups, codes, i if side == 0 else j, q if side == 0 else p)
+        for side in range(2):
+            refresh(X, groups, rules, p if side == 0 else q)
     return moves

@@ -106,10 +106,11 @@ def enforce(
     part = Partition(part.labels, k=k)
     if method != "auto" and method not in METHODS:
         raise InputError(f"no way of enforcing is called {method!r}; there are: auto, {', '.join(METHODS)}")
-    asked = Asked(judges)
     before = part.sse(points)
-    if not asked.judges:
+    judges = [judge for judge in judges if judge.required is not None]
+    if not judges:
         return Enforced(part, "none", before, before)
+    asked = Asked(judges)
     if asked.n != len(points):
         raise InputError(f"X has {len(points)} records, the confidential columns have {asked.n}")
     refuse_impossible(asked.judges)

@@ -62,11 +62,11 @@ class Asked:
     Parameters
     ----------
     judges : sequence of Judge
-        Each with a threshold.
+        One or more, each with a threshold.
     """
 
     def __init__(self, judges: Sequence[Judge]) -> None:
-        self.judges = tuple(judge for judge in judges if judge.required is not None)
+        self.judges = tuple(judges)
         columns: list[Any] = []
         place = []
         for judge in self.judges:

@@ -193,11 +193,9 @@ def _groups(points: NDArray[np.float64], labels: Ints, asked: Asked) -> kernels.
 def _memory(asked: Asked, room: int) -> kernels.Memory:
     profiles, rules = int(asked.profile.max()) + 1, len(asked.judges)
     return kernels.Memory(
-        np.zeros((profiles, rules)),
-        np.zeros((profiles, rules)),
-        np.zeros(profiles, np.int64),
-        np.zeros(profiles, np.int64),
-        np.zeros(2, np.int64),
+        np.zeros(profiles + 1),
+        np.zeros(profiles + 1, np.int64),
+        np.zeros(1, np.int64),
         np.zeros(room, np.int64),
         np.zeros((2, rules)),
     )
