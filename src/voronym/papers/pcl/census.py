@@ -24,7 +24,7 @@ def tables_1_2(seconds: float, progress: Progress) -> Iterator[Item]:
         best, tried = runs.best_of_five(X, start)
         time = sum(run.seconds for run in tried)
         found["MDAV"][k] = start
-        found["PCL, best of 5"][k] = Run(best.partition, best.distortion, time, best.quantizer, best.trace)
+        found["PCL, best of 5"][k] = Run(best.partition, best.distortion, time)
         found["PCL, cooled"][k] = runs.cooled(X, start)
         found["PCL, variable"][k] = runs.method(X, k, "pcl-variable")
         found["anneal"][k] = runs.method(X, k, "anneal", time_limit=seconds)

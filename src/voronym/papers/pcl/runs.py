@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -28,6 +28,8 @@ class Run:
     distortion: float
     seconds: float
     quantizer: Quantizer | None = None
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """Cells, numbered as the quantizer's, where there is one."""
     trace: tuple[float, ...] = ()
 
 
@@ -95,7 +97,7 @@ def _pcl(X: Floats, spent: float, **options: Any) -> Run:
     made = pcl(X, **options)
     seconds = spent + perf_counter() - before
     trace = tuple(float(value) / X.shape[1] for value in made.distortions)
-    return Run(made.partition, made.partition.sse(X) / X.size, seconds, made.quantizer, trace)
+    return Run(made.partition, made.partition.sse(X) / X.size, seconds, made.quantizer, made.labels, trace)
 
 
 def warm_up() -> None:
@@ -109,8 +111,8 @@ def panel(title: str, X: Floats, run: Run, bounds: Bounds, note: str = "", *, ed
     middle = run.partition.centroids(X)
     polygons = None
     if run.quantizer is not None:  # its cells may be numbered otherwise than those of the partition
-        drawn, own = run.quantizer.diagram(bounds), run.quantizer.assign(X)
-        polygons = [drawn[np.bincount(own[members]).argmax()] for members in run.partition.cells()]
+        drawn = run.quantizer.diagram(bounds)
+        polygons = [drawn[run.labels[members[0]]] for members in run.partition.cells()]
     return Panel(title, X, run.partition.labels, middle, polygons, edges, note)
 
 
