@@ -9,6 +9,7 @@ from scipy import stats
 from voronym.errors import GuaranteeError, InputError
 from voronym.quantize import density as module
 from voronym.quantize.density import design_density, draw, shares
+from voronym.quantize.pcl import pcl
 from voronym.quantize.quantizer import Quantizer
 
 
@@ -118,6 +119,39 @@ def test_intervals_cover_together_as_often_as_they_say():
         found = shares(quantizer, lambda n, rng: rng.random((n, 1)), samples=500, level=0.9, seed=seed)
         covered += bool((found.low <= true).all() and (true <= found.high).all())
     assert covered / 400 >= 0.87  # 0.9 or more, less three deviations
+
+
+def test_drift_from_an_earlier_quantizer_takes_fewer_rounds():
+    # A fifth of the people left, others came, and all moved a little.
+    warm = scratch = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        before = rng.standard_normal((1500, 2))
+        after = np.vstack([before[300:], rng.standard_normal((300, 2))])
+        after += [0.05, 0.02]
+        old = pcl(before, 8)
+        moved, fresh = pcl(after, 8, init=old.quantizer), pcl(after, 8)
+        warm += len(moved.distortions)
+        scratch += len(fresh.distortions)
+        assert np.ptp(moved.sizes) <= 1
+        assert moved.distortion < 1.05 * fresh.distortion
+        distances = np.linalg.norm(moved.quantizer.centroids - old.quantizer.centroids, axis=1)
+        assert np.median(distances) < 0.3  # cells keep their numbers and, about, their places
+    assert warm < 0.75 * scratch
+
+
+def test_a_population_that_drifts():
+    def town(n, rng, shift=0.0):
+        return rng.standard_normal((n, 2)) + shift
+
+    old = design_density(town, 6, samples=3000)
+    new = design_density(lambda n, rng: town(n, rng, 0.5), 6, samples=3000, init=old)
+
+    def later(n, rng):
+        return town(n, rng, 0.5)
+
+    assert np.ptp(shares(old, later, samples=20_000).values) > 0.1  # the old cells do not fit any more
+    assert np.ptp(shares(new, later, samples=20_000).values) < 0.04
 
 
 def test_repr_says_what_it_is():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -10,10 +12,11 @@ import voronym as vr
 from voronym._kernels import power
 from voronym.errors import InputError
 from voronym.quantize.costs import base
-from voronym.quantize.costs import levenberg_marquardt as module
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt, nearest_negative
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Euclidean, Mahalanobis, Sphere
+
+module = importlib.import_module("voronym.quantize.costs.levenberg_marquardt")  # the package has the function
 
 
 def instance(n, m, d, seed):

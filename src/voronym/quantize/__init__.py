@@ -1,13 +1,27 @@
 """Probability-constrained quantization: cells of prescribed sizes, each with one additive cost.
 
-`design` the door: points in, a quantizer out, and the methods "pcl" and "pcl-variable"; `pcl` the alternation behind it,
-which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the solvers that find costs
-for sizes.
+`design` the door: points in, a quantizer out, and the methods "pcl" and "pcl-variable"; `pcl` the alternation
+behind it, which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the
+solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density` designs
+for a population. The methods "noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
 """
 
-from voronym.quantize import costs
+from voronym.quantize import costs, hierarchy, noisy  # noqa: F401 - importing registers
+from voronym.quantize.allocate import Allocation, allocate
+from voronym.quantize.density import Shares, design_density, shares
 from voronym.quantize.design import design
 from voronym.quantize.pcl import Design, pcl
 from voronym.quantize.quantizer import Quantizer
 
-__all__ = ["Design", "Quantizer", "costs", "design", "pcl"]
+__all__ = [
+    "Allocation",
+    "Design",
+    "Quantizer",
+    "Shares",
+    "allocate",
+    "costs",
+    "design",
+    "design_density",
+    "pcl",
+    "shares",
+]
