@@ -15,8 +15,6 @@ from voronym.partition import Partition
 from voronym.progress import silent
 from voronym.quantize import hierarchy as module
 from voronym.quantize.costs.transport import transport
-from voronym.registry import algorithms
-from voronym.testing import check_algorithm
 
 
 @given(st.integers(2, 20), st.integers(1, 50), st.integers(0, 19), st.integers(1, 50))
@@ -29,10 +27,6 @@ def test_sizes_are_multiples_and_one_has_the_rest(k, groups, rest, cells):
     assert (sizes[1:] % k == 0).all()
     assert sizes[0] % k == rest
     assert np.ptp(sizes) <= 2 * k - 1
-
-
-def test_the_contract():
-    check_algorithm(algorithms()["hierarchy"])
 
 
 @pytest.mark.parametrize("inner", ["mdav", "vmdav", "exchange"])

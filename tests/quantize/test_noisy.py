@@ -11,12 +11,6 @@ from voronym.progress import silent
 from voronym.quantize import noisy
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.quantizer import Quantizer
-from voronym.registry import algorithms
-from voronym.testing import check_algorithm
-
-
-def test_the_contract():
-    check_algorithm(algorithms()["noisy-pcl"])
 
 
 @pytest.mark.parametrize(

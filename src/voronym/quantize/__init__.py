@@ -2,8 +2,8 @@
 
 `design` the door: points in, a quantizer out, and the methods "pcl" and "pcl-variable"; `pcl` the alternation
 behind it, which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the
-solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density` designs
-for a population. The methods "noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
+solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density`
+designs for a population. The methods "noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
 """
 
 from voronym.quantize import costs, hierarchy, noisy  # noqa: F401 - importing registers
