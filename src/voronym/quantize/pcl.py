@@ -196,12 +196,13 @@ def alternate(
 ) -> Iterator[Turn]:
     """Yield exact assignments, each to the centroids of the one before."""
     C, c, labels = start.centroids, start.costs, start.labels
+    centroids = Centroids(X, space)
     while True:
         solved = engine.solve(C, *bounds, c, labels)
         labels, c = engine.labels(solved), solved.costs
         distances = engine.distances(solved)
         yield Turn(labels, C, c, distances / len(X))
-        means = centroids(X, labels, C, space)
+        means = centroids.of(labels, C)
         moved = C + speed * (means - C)
         if space.name != "euclidean" and spent(X, labels, moved, space) > distances:
             moved = means
@@ -218,11 +219,12 @@ def approach(
 ) -> Iterator[Turn]:
     """Yield assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
     C, c = start.centroids, start.costs
+    centroids = Centroids(X, space)
     while True:
         answer = SOLVERS[costs](X, C, sizes, space=space, start=c)
         c = np.array(answer.costs)
         yield Turn(np.array(answer.labels), C, c, answer.cost / len(X))
-        means = centroids(X, answer.labels, C, space)
+        means = centroids.of(answer.labels, C)
         C = C + speed * (means - C)
         lost = np.flatnonzero(answer.sizes < TINY * sizes)
         large = np.argsort(-answer.sizes, kind="stable")[: len(lost)]
@@ -259,25 +261,31 @@ def follow(
     return Design(quantizer, best.labels, tuple(trace), costs == "transport", converged)
 
 
-def centroids(
-    X: NDArray[np.float64], labels: NDArray[np.int64], C: NDArray[np.float64], space: Space
-) -> NDArray[np.float64]:
-    """Return the centroid of each cell; an empty one keeps the centroid it has."""
-    sizes = np.bincount(labels, minlength=len(C))
-    means = C.copy()
-    full = sizes > 0
-    if space.name == "euclidean":
-        origin = X.mean(axis=0)
-        for j in range(X.shape[1]):
-            sums = np.bincount(labels, X[:, j] - origin[j], len(C))
-            means[full, j] = sums[full] / sizes[full] + origin[j]
+class Centroids:
+    """The centroids of the cells of points."""
+
+    def __init__(self, X: NDArray[np.float64], space: Space) -> None:
+        self.X = X
+        self.space = space
+        self.origin = X.mean(axis=0)  # sums of deviations: a large common offset costs no digits
+        self.columns = [X[:, j] - self.origin[j] for j in range(X.shape[1])]
+
+    def of(self, labels: NDArray[np.int64], C: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the centroid of each cell; an empty one keeps the centroid it has."""
+        sizes = np.bincount(labels, minlength=len(C))
+        full = sizes > 0
+        means = C.copy()
+        if self.space.name == "euclidean":
+            for j, column in enumerate(self.columns):
+                sums = np.bincount(labels, column, len(C))
+                means[full, j] = sums[full] / sizes[full] + self.origin[j]
+            return means
+        order = np.argsort(labels, kind="stable")
+        edges = np.concatenate([[0], np.cumsum(sizes)])
+        for cell, (a, b) in enumerate(pairwise(edges)):
+            if b > a:
+                means[cell] = self.space.centroid(self.X[order[a:b]])
         return means
-    order = np.argsort(labels, kind="stable")
-    edges = np.concatenate([[0], np.cumsum(sizes)])
-    for cell, (a, b) in enumerate(pairwise(edges)):
-        if b > a:
-            means[cell] = space.centroid(X[order[a:b]])
-    return means
 
 
 def spent(X: NDArray[np.float64], labels: NDArray[np.int64], C: NDArray[np.float64], space: Space) -> float:

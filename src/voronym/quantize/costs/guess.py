@@ -17,6 +17,9 @@ from voronym.quantize.costs.sources import Scan, Source
 DENSE = 150
 """Cells up to which the Jacobian is a dense matrix."""
 
+RIDGE = 1e-9
+"""Added to the diagonal: a Laplacian is singular, as a constant on all costs changes nothing."""
+
 
 def guess(
     source: Source, sizes: NDArray[np.int64], c: NDArray[np.float64], margin: float, rounds: int = 40
@@ -36,7 +39,7 @@ def guess(
     """
     scan = source.scan(c, margin)
     excess = scan.counts - sizes
-    good = max(2, len(sizes) // 2)
+    good = 2 * len(sizes)
     for _ in range(rounds):
         off = int(np.abs(excess).sum())
         if off <= good:
@@ -69,27 +72,35 @@ def direction(
 
     The Jacobian of the counts is minus the Laplacian of the points per unit of cost along each border.
     """
-    from scipy import sparse  # takes a while to load
-    from scipy.sparse.linalg import splu
-
     m = len(excess)
     near = np.flatnonzero(scan.second >= 0)
-    p, q = scan.labels[near], scan.second[near]
+    pair = scan.labels[near] * m + scan.second[near]
     weight = mass[near] / (2.0 * margin)
-    both = sparse.coo_matrix((weight, (p, q)), shape=(m, m)).tocsr()
-    both = both + both.T
-    degree = np.asarray(both.sum(axis=1)).ravel()
-    alone = degree <= 0.0
-    if (excess[alone] != 0).any() or len(near) == 0:
-        return None, 0.0
-    ridge = 1e-9 * degree.max()
-    laplacian = sparse.diags(degree + ridge) - both
+    wanted = excess.astype(np.float64)
     if m <= DENSE:
-        step = np.linalg.solve(laplacian.toarray(), excess.astype(np.float64))
+        both = np.bincount(pair, weight, m * m).reshape(m, m)
+        both = both + both.T
+        degree = both.sum(axis=1)
+        if hopeless(degree, excess):
+            return None, 0.0
+        step = np.linalg.solve(np.diag(degree + RIDGE * degree.max()) - both, wanted)
+        row, column = np.nonzero(both)
     else:
-        step = splu(laplacian.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(
-            excess.astype(np.float64)
-        )
+        from scipy import sparse  # takes a while to load
+        from scipy.sparse.linalg import splu
+
+        once = sparse.coo_matrix((weight, (pair // m, pair % m)), shape=(m, m)).tocsr()
+        borders = (once + once.T).tocoo()
+        row, column = borders.row, borders.col
+        degree = np.bincount(row, borders.data, m)
+        if hopeless(degree, excess):
+            return None, 0.0
+        laplacian = (sparse.diags(degree + RIDGE * degree.max()) - borders).tocsc()
+        step = splu(laplacian, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(wanted)
     step = step - step.min()
-    pairs = both.tocoo()
-    return step, float(np.abs(step[pairs.row] - step[pairs.col]).max())
+    return step, float(np.abs(step[row] - step[column]).max())
+
+
+def hopeless(degree: NDArray[np.float64], excess: NDArray[np.int64]) -> bool:
+    """Say whether a cell that should change has no border in sight."""
+    return bool((excess[degree <= 0.0] != 0).any() or degree.max() <= 0.0)

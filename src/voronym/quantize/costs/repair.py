@@ -76,7 +76,9 @@ def repair(
         move(arcs, flow, units, best[units], mass, node[kernels.COUNT])
         f = arrange(arcs, flow, node, real, state)
     unit, cell, amount = pieces(arcs, f.arc[kernels.FLOW], f.ptr, mass)
-    return Repaired(answer == kernels.DONE, costs - real[kernels.COST, m], unit, cell, amount, int(state[kernels.PATHS]))
+    return Repaired(
+        answer == kernels.DONE, costs - real[kernels.COST, m], unit, cell, amount, int(state[kernels.PATHS])
+    )
 
 
 def arrange(
@@ -102,7 +104,7 @@ def pieces(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return which unit is in which cell with how much, units ascending."""
     held = np.flatnonzero(flow)
-    if mass.max() == 1:
+    if mass.sum() == len(mass):
         cell = arcs.labels.copy()
         cell[arcs.unit[held]] = arcs.cell[held]
         return np.arange(len(mass)), cell, mass

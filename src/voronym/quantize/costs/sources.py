@@ -22,8 +22,11 @@ from voronym.space import Euclidean, Space
 ROOM = 8
 """Points in a leaf: few, so that most leaves lie in one cell."""
 
-PIECE = 32_768
-"""Points below a node that is searched in one go: under 0.2 s for any number of cells that makes sense."""
+PIECE = 131_072
+"""Points below a node that is searched in one go, where boxes tell cells apart: about 0.05 s."""
+
+WORK = 100_000_000
+"""Distances times columns of such a piece, where they do not: about 0.1 s."""
 
 BLOCK = 4_000_000
 """Distances in a block of a matrix."""
@@ -138,16 +141,18 @@ class Tree:
         merge.reorder(self.boxes.order)
         self.mass = self.boxes.mass
         self.tick = tick
-        level = 0
-        while len(self.mass) >> level > PIECE and 2 << level < len(self.boxes.start):
-            level += 1
-        self.roots = range(1 << level, 2 << level)
         self.depth = len(self.boxes.start).bit_length() + 1
-        self.room = 4 * PIECE
+        self.room = 8192
+        self.pool = ThreadPoolExecutor(min(2, os.cpu_count() or 1))
 
     def place(self, C: NDArray[np.float64]) -> None:
         """Set the centroids."""
         self.C = np.ascontiguousarray(C - self.origin)
+        piece = PIECE if C.shape[1] <= 4 else max(1024, min(PIECE, WORK // C.size))
+        level = 0
+        while len(self.mass) >> level > piece and 2 << level < len(self.boxes.start):
+            level += 1
+        self.roots = range(1 << level, 2 << level)
 
     def scan(self, c: NDArray[np.float64], margin: float) -> Scan:
         """Return the best cells under some costs, and the next best within a margin."""
@@ -162,7 +167,7 @@ class Tree:
             )
             return counts
 
-        counts = np.sum(in_threads(below, self.roots, self.tick), axis=0)
+        counts = np.sum(in_threads(below, self.roots, self.pool, self.tick), axis=0)
         return Scan(labels, second, gaps, counts)
 
     def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
@@ -185,7 +190,7 @@ class Tree:
                     return unit[:used], cell[:used], value[:used]
                 room = used
 
-        parts = in_threads(below, self.roots, self.tick)
+        parts = in_threads(below, self.roots, self.pool, self.tick)
         self.room = max(self.room, *(len(part[0]) * 5 // 4 for part in parts))
         return gather(labels, parts, c)
 
@@ -343,13 +348,14 @@ def widen(
     return wider, np.insert(flow[rest], at, amount)
 
 
-def in_threads(work: Callable[[int], T], items: Sequence[int], tick: Tick) -> list[T]:
-    """Return ``work(item)`` for all items, in their order, on two threads where there are several."""
+def in_threads(
+    work: Callable[[int], T], items: Sequence[int], pool: ThreadPoolExecutor, tick: Tick
+) -> list[T]:
+    """Return ``work(item)`` for all items, in their order, on threads where there are several."""
     if len(items) == 1:
         return [work(items[0])]
     found: list[T] = []
-    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        for result in pool.map(work, items):
-            found.append(result)
-            tick()
+    for result in pool.map(work, items):
+        found.append(result)
+        tick()
     return found
