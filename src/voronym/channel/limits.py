@@ -25,7 +25,8 @@ Ints = NDArray[np.int64]
 _SINGULAR = 1e-10  # variances below this share of the largest are none
 _STEP = 1.01  # ratio of neighbouring arguments where a supremum is searched
 _DIRECTIONS = 4
-LETTERS = 64
+_WORK = 2e8  # distances that the finer partitions of a table may take together
+LETTERS = 48
 
 
 def greatest_error(b: ArrayLike, v: ArrayLike, D: ArrayLike) -> Array:
@@ -226,7 +227,7 @@ class NormalCurve:
 
 @dataclass(frozen=True)
 class Reached:
-    """Risks that randomised rules reach on this table, by distortion: the least risk is no greater.
+    """Risks that rules reach on this table, by distortion: the least risk is no greater.
 
     Corners of a convex line from the keys unchanged, ``(0, I(W; X))``, to one record for all, ``(1, 0)``;
     between corners lies a rule that takes the one or the other at random. A table drawn by such a rule
@@ -251,11 +252,12 @@ def reached(
     points: int = 8,
     progress: Progress | None = None,
 ) -> Reached:
-    """Find what randomised rules reach on a table whose keys are first made coarse.
+    """Find what rules reach on a table: its microaggregation, and randomised rules on coarse keys.
 
-    The keys become at most ``letters`` cells of about equal size (MDAV) and the best rules between the
-    cells' means are found by `privacy_distortion`, at several exchange rates. Distortions add up, since
-    errors inside a cell have mean 0. The mutual-information upper bound (9) is the line without the letters.
+    Cells of a few records (MDAV), halved in size again and again, are rules that are not random. Then the
+    keys become at most ``letters`` cells of about equal size and the best rules between the cells' means
+    are found by `privacy_distortion`, at several exchange rates. Distortions add up, since errors inside a
+    cell have mean 0. The mutual-information upper bound (9) is the line without all these.
 
     Parameters
     ----------
@@ -283,13 +285,17 @@ def reached(
     count = min(letters, n // 4)
     if count < 2 or total <= 0.0 or information <= 0.0:
         return Reached(tuple(ends), 0)
+    k, work = n // count, 0.0
+    while (k := k // 2) > 1 and (work := work + n * n / k) <= _WORK:
+        part = partition(data, k, method="mdav")
+        ends.append((part.sse(data) / total, _information(codes, part.labels)))
     part = partition(data, n // count, method="mdav")
     centres = part.centroids(data)
     inside = part.sse(data) / total
     joint = np.zeros((int(codes.max()) + 1, part.n_cells))
     np.add.at(joint, (codes, part.labels), 1.0 / n)
     d = np.square(centres[:, None] - centres[None]).sum(axis=2) * (n / total)
-    told = _information(joint)
+    told = _information(codes, part.labels)
     ends.append((inside, told))
     for number, slope in enumerate(np.geomspace(0.1, 30.0, points) / max(told, 1e-9)):
         tell(Step("limits", number / points))
@@ -298,10 +304,12 @@ def reached(
     return Reached(_lower_hull(ends), part.n_cells)
 
 
-def _information(joint: Array) -> float:
-    outer = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    there = joint > 0.0
-    return max(0.0, float((joint[there] * np.log(joint[there] / outer[there])).sum()))
+def _information(codes: Ints, labels: Ints) -> float:
+    """Return the mutual information of counts in nats, without a table of cells x levels."""
+    pair, count = np.unique(labels * (int(codes.max()) + 1) + codes, return_counts=True)
+    cell, level = np.divmod(pair, int(codes.max()) + 1)
+    outer = np.bincount(labels)[cell] * np.bincount(codes)[level].astype(float)
+    return max(0.0, float((count * np.log(count * len(codes) / outer)).sum()) / len(codes))
 
 
 def _lower_hull(points: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:

@@ -89,26 +89,24 @@ def _show(result: Comparison, report: Path | None) -> None:
         box=None,
         padding=(0, 1),
     )
-    told = result.plane is not None
-    risk = ("tells", "corrected", "95 %") if told else ()
-    for heading in ("k", "method", "loss %", "", *risk, "linked %", "cells", "largest", "seconds"):
+    told = result.plane is not None  # eighty columns hold either the bars or the information
+    risk = ("tells", "corrected", "95 % interval") if told else ("", "linked %")
+    rest = ("cells", "seconds") if told else ("cells", "largest", "seconds")
+    for heading in ("k", "method", "loss %", *risk, *rest):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
     worst = max((row.loss for row in result.rows), default=0.0) or 1.0
     last = None
     for row in sorted(result.rows, key=lambda row: (row.k, row.loss)):
         if last not in (None, row.k):
             table.add_section()
-        room = 6 if told else 12
-        bar = "█" * max(1, round(room * row.loss / worst))
+        bar = "█" * max(1, round(12 * row.loss / worst))
         table.add_row(
             str(row.k) if row.k != last else "",
             row.method,
             f"{row.loss:.3f}",
-            f"[cyan]{bar:<{room}}[/]",
-            *_told(row),
-            f"{100 * row.linkage:.2f}",
+            *(_told(row) if told else (f"[cyan]{bar:<12}[/]", f"{100 * row.linkage:.2f}")),
             f"{row.cells:,}",
-            f"{row.largest:,}",
+            *(() if told else (f"{row.largest:,}",)),
             f"{row.seconds:.2f}",
         )
         last = row.k

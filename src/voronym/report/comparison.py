@@ -6,12 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voronym.report import figures
+from voronym.report import figures, tradeoff
 from voronym.report.parts import Block, Fact, Page, Section, Table, cell, plural, share, svg
 from voronym.report.svg import clean
 
 
-def page(rows: Sequence[Mapping[str, Any]], title: str, skipped: Mapping[str, str] | None = None) -> Page:
+def page(
+    rows: Sequence[Mapping[str, Any]],
+    title: str,
+    skipped: Mapping[str, str] | None = None,
+    plane: Any = None,
+) -> Page:
     """Put the page together; rows without a loss (a method that failed) are listed, not drawn."""
     ordered = sorted(rows, key=lambda row: (row["k"], _number(row.get("loss")), str(row["method"])))
     methods = list(dict.fromkeys(clean(row["method"]) for row in ordered))
@@ -22,6 +27,8 @@ def page(rows: Sequence[Mapping[str, Any]], title: str, skipped: Mapping[str, st
     }
     winners = [row for row in best.values() if row is not None]
     sections = [_loss(ordered, methods), _map(ordered, methods), _everything(ordered)]
+    if plane is not None:
+        sections.insert(0, tradeoff.of_comparison(ordered, plane))
     return Page(
         title=title,
         kind="comparison",

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from voronym.errors import InputError, WriteError
 from voronym.report import comparison as comparisons
-from voronym.report import internal, public
+from voronym.report import internal, public, tradeoff
 from voronym.report.parts import Page, Section
 from voronym.report.public import View
 
@@ -80,6 +80,7 @@ def internal_page(view: View, release: Any) -> Page:
         internal.losses(evidence, view.loss, release.utility),
         internal.costs(release.costs),
         internal.risk(view, evidence),
+        tradeoff.of_release(view, release),
         public.sizes(view),
         public.distributions(view, evidence.original),
         internal.statistics(release.utility),
@@ -112,7 +113,8 @@ def render_comparison(comparison: Any, *, title: str = "Comparison of methods") 
     """
     rows = getattr(comparison, "rows", comparison)
     plain = [dict(row) if isinstance(row, Mapping) else dict(vars(row)) for row in rows]
-    return fill("report.html", comparisons.page(plain, title, getattr(comparison, "skipped", None)))
+    extra = (getattr(comparison, "skipped", None), getattr(comparison, "plane", None))
+    return fill("report.html", comparisons.page(plain, title, *extra))
 
 
 def write_report(release: Any, path: str | Path, *, audience: Audience = "internal") -> Path:
