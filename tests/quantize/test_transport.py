@@ -1,0 +1,274 @@
+"""`transport` against the linear programme, on instances made to be awkward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import voronym as vr
+from voronym.quantize.costs import transport
+from voronym.quantize.costs.base import equal_sizes, round_sizes
+from voronym.space import Euclidean
+
+
+def programme(D, low, high):
+    """Return the least cost of the transportation programme, by HiGHS."""
+    n, m = D.shape
+    rows = np.kron(np.eye(n), np.ones(m))
+    columns = np.kron(np.ones(n), np.eye(m))
+    answer = linprog(
+        D.ravel(), A_ub=np.vstack([columns, -columns]), b_ub=np.r_[high, -low], A_eq=rows, b_eq=np.ones(n)
+    )
+    assert answer.status == 0
+    return answer.fun
+
+
+def instance(seed):
+    """Return points, centroids and bounds: ties, repeats, constant columns and coincident centroids among them."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 31)), int(rng.integers(1, 4))
+    m = int(rng.integers(1, min(n, 8) + 1))
+    kind = seed % 5
+    X = rng.standard_normal((n, d))
+    C = rng.standard_normal((m, d))
+    if kind == 1:  # ties and repeats
+        X, C = rng.integers(0, 3, (n, d)).astype(float), rng.integers(0, 3, (m, d)).astype(float)
+    elif kind == 2:  # coincident centroids
+        C[:] = C[0]
+    elif kind == 3:  # a column without variance, a few points many times over
+        X[:, 0] = 1.0
+        X = X[rng.integers(0, max(2, n // 4), n)]
+    elif kind == 4:  # far away, of different scales
+        X, C = 1e5 + X * 100.0, 1e5 + C * 100.0
+        X[0] += 1e4
+    sizes = rng.multinomial(n, rng.dirichlet(np.ones(m)))
+    if seed % 2:
+        low = np.array([rng.integers(0, size + 1) for size in sizes])
+        high = np.array([rng.integers(size, n + 1) for size in sizes])
+        return X, C, low, high
+    return X, C, sizes, sizes
+
+
+def check(X, C, low, high, answer):
+    D = Euclidean().cost(X, C)
+    n, m = D.shape
+    counts = np.bincount(answer.labels, minlength=m)
+    assert (counts == answer.sizes).all()
+    assert (low <= counts).all()
+    assert (counts <= high).all()
+    scale = max(D.max(), 1e-12) * n
+    paid = D[np.arange(n), answer.labels]
+    assert paid.sum() == pytest.approx(answer.cost, abs=1e-9 * scale)
+    # complementary slackness: every point in a best cell; the sign of a cost says at which bound the cell is
+    total = D + answer.costs
+    slip = 1e-9 * (D.max() + np.abs(answer.costs).max())
+    assert (total[np.arange(n), answer.labels] <= total.min(axis=1) + slip).all()
+    if (low == high).all():
+        assert answer.costs.min() == 0.0
+    else:
+        assert (answer.costs[counts < high] <= slip).all()
+        assert (answer.costs[counts > low] >= -slip).all()
+    # the dual value, computed here, proves the gap
+    dual = total.min(axis=1).sum() - np.maximum(high * answer.costs, low * answer.costs).sum()
+    assert answer.cost - dual == pytest.approx(answer.gap, abs=1e-9 * scale)
+    assert 0.0 <= answer.gap <= 1e-9 * scale
+    assert answer.exact
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_equals_the_linear_programme(seed):
+    X, C, low, high = instance(seed)
+    answer = transport(X, C, low if (low == high).all() else (low, high))
+    check(X, C, low, high, answer)
+    scale = max(Euclidean().cost(X, C).max(), 1e-12) * len(X)
+    assert answer.cost == pytest.approx(programme(Euclidean().cost(X, C), low, high), abs=1e-8 * scale)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_large_cells_and_small_ones_agree_with_the_proof(seed, monkeypatch):
+    """Both ways through the solver, whichever the sizes would choose, end at a proven optimum."""
+    import importlib
+
+    module = importlib.import_module("voronym.quantize.costs.transport")
+    rng = np.random.default_rng(seed)
+    n, m, d = 400 + 37 * seed, 3 + 4 * seed, 1 + seed % 3
+    X = rng.standard_normal((n, d)) if seed % 2 else np.round(rng.standard_normal((n, d)), 1)
+    C = X[rng.choice(n, m, replace=False)] + 0.1
+    sizes = equal_sizes(n, m)
+    found = []
+    for large, small, nearest in ((1, 0, 12), (10**9, 0, 3), (10**9, 10**9, 12)):
+        monkeypatch.setattr(module, "LARGE", large)
+        monkeypatch.setattr(module, "SMALL", small)
+        monkeypatch.setattr(module, "NEAREST", nearest)
+        answer = transport(X, C, sizes)
+        check(X, C, sizes, sizes, answer)
+        found.append(answer.cost)
+    assert found == pytest.approx([found[0]] * 3, rel=1e-10)
+
+
+def test_by_hand():
+    """Two cells, four points on a line: the third must go the long way, and the price is the difference."""
+    answer = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], [2, 2])
+    assert answer.labels.tolist() == [0, 0, 1, 1]
+    assert answer.cost == 0 + 1 + 64 + 0
+    assert answer.costs.tolist() == [60.0, 0.0]
+    bounded = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], ([1, 1], [3, 3]))
+    assert bounded.labels.tolist() == [0, 0, 0, 1]
+    assert bounded.costs.tolist() == [0.0, 0.0]
+    forced = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], ([0, 2], [4, 4]))
+    assert forced.labels.tolist() == [0, 0, 1, 1]
+    assert forced.costs.tolist() == [0.0, -60.0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.floats(-50, 50))
+def test_the_start_changes_no_cost(seed, amount):
+    X, C, low, high = instance(2 * seed)
+    start = amount * np.random.default_rng(seed).standard_normal(len(C))
+    answer = transport(X, C, low, start=start)
+    check(X, C, low, high, answer)
+    assert answer.cost == pytest.approx(transport(X, C, low).cost, rel=1e-9, abs=1e-9)
+    bounds = (np.zeros(len(C), int), np.maximum(high, len(X) // len(C) + 1))
+    check(X, C, *bounds, transport(X, C, bounds, start=start))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_shifts_scales_and_orders(seed):
+    """A common shift changes nothing, a factor goes through, and rows and cells may be in any order."""
+    X, C, low, _ = instance(10 * seed)
+    rng = np.random.default_rng(seed)
+    answer = transport(X, C, low)
+    shifted = transport(4.0 * (X + 3.0), 4.0 * (C + 3.0), low)
+    assert shifted.cost == pytest.approx(16.0 * answer.cost, rel=1e-9)
+    rows, cells = rng.permutation(len(X)), rng.permutation(len(C))
+    assert transport(X[rows], C[cells], low[cells]).cost == pytest.approx(answer.cost, rel=1e-9)
+
+
+class Cityblock:
+    name = "cityblock"
+
+    def cost(self, X, Y):
+        return np.abs(X[:, None] - Y[None]).sum(axis=2)
+
+    def centroid(self, X):
+        return np.median(X, axis=0)
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 2))
+def test_any_space(seed):
+    X, C, low, high = instance(seed)
+    space = Cityblock()
+    answer = transport(X, C, low, space=space)
+    assert answer.cost == pytest.approx(programme(space.cost(X, C), low, high), abs=1e-7 * (1 + answer.cost))
+    assert answer.gap <= 1e-9 * (1 + answer.cost)
+
+
+def test_many_small_cells_in_blocks(monkeypatch):
+    """Blocks of a matrix, kept or not, and a tree: the same optimum."""
+    import importlib
+
+    sources = importlib.import_module("voronym.quantize.costs.sources")
+    rng = np.random.default_rng(0)
+    X, C = rng.standard_normal((600, 2)), rng.standard_normal((120, 2))
+    sizes = equal_sizes(600, 120)
+    expected = transport(X, C, sizes).cost
+    same = type("Same", (), {"name": "same", "cost": Euclidean().cost, "centroid": Euclidean().centroid})()
+    assert transport(X, C, sizes, space=same).cost == pytest.approx(expected, rel=1e-12)
+    monkeypatch.setattr(sources, "BLOCK", 5000)
+    monkeypatch.setattr(sources, "KEPT", 0)
+    assert transport(X, C, sizes, space=same).cost == pytest.approx(expected, rel=1e-12)
+
+
+def test_threads_and_pieces_change_nothing(monkeypatch):
+    import importlib
+
+    sources = importlib.import_module("voronym.quantize.costs.sources")
+    X = vr.datasets.gaussian(3000, 2, seed=1)
+    C = X[:20]
+    whole = transport(X, C, equal_sizes(3000, 20))
+    small = transport(X, X[:600], equal_sizes(3000, 600))
+    monkeypatch.setattr(sources, "PIECE", 200)
+    pieces = transport(X, C, equal_sizes(3000, 20))
+    assert (pieces.labels == whole.labels).all()
+    assert (pieces.costs == whole.costs).all()
+    assert (transport(X, X[:600], equal_sizes(3000, 600)).labels == small.labels).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ([2, 2], "sum to 4, there are 5"),
+        ([3, 3], "sum to 6, there are 5"),
+        ([-1, 6], "1 of 2 sizes are negative"),
+        ([2.5, 2.5], "whole numbers"),
+        ([np.nan, 5], "whole numbers"),
+        ([5], "2 whole numbers, one per cell"),
+        ([[2, 3]], "one per cell"),
+        (["a", "b"], "whole numbers"),
+        (([3, 1], [2, 4]), "1 of 2 cells have a lower bound above"),
+        (([3, 3], [4, 4]), "ask for 6 points in all, there are 5"),
+        (([0, 0], [2, 2]), "allow 4 points in all, there are 5"),
+        (([0, 0], [2, 2, 2]), "2 whole numbers"),
+    ],
+)
+def test_sizes_that_cannot_be(sizes, says):
+    with pytest.raises(vr.InputError, match=says):
+        transport(np.arange(5.0), [[0.0], [1.0]], sizes)
+
+
+@pytest.mark.parametrize(
+    ("X", "C", "start", "says"),
+    [
+        ([[np.nan], [1.0]], [[0.0]], None, "missing or infinite"),
+        ([[0.0], [1.0]], [[np.inf]], None, "1 of 1 centroids"),
+        ([[0.0], [1.0]], [[0.0, 1.0]], None, "shape"),
+        ([[0.0], [1.0]], [], None, "shape"),
+        ([[0.0], [1.0]], [["a"]], None, "numbers"),
+        ([[0.0], [1.0]], [[0.0]], [1.0, 2.0], "1 finite costs"),
+        ([[0.0], [1.0]], [[0.0]], [np.nan], "1 finite costs"),
+    ],
+)
+def test_input_that_cannot_be(X, C, start, says):
+    with pytest.raises(vr.InputError, match=says):
+        transport(X, C, [2], start=start)
+
+
+def test_sizes_from_probabilities():
+    assert round_sizes([1 / 3, 1 / 3, 1 / 3], 10).tolist() == [4, 3, 3]
+    assert round_sizes([0.1, 0.9], 10).tolist() == [1, 9]
+    for bad, says in (([0.5, 0.6], "sum to 1.1"), ([-0.5, 1.5], "negative"), ([np.nan, 1.0], "finite"), ([], "vector")):
+        with pytest.raises(vr.InputError, match=says):
+            round_sizes(bad, 10)
+
+
+def test_progress_may_stop_the_work():
+    class StopError(Exception):
+        pass
+
+    def stop(step):
+        assert 0 <= step.done <= 1
+        raise StopError
+
+    with pytest.raises(StopError):
+        transport(np.arange(100.0), [[0.0], [50.0]], [50, 50], progress=stop)
+
+
+def test_the_answer_says_what_it_is():
+    answer = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], [2, 2])
+    assert "exact" in repr(answer)
+    with pytest.raises(ValueError, match="read-only"):
+        answer.labels[0] = 1
+
+
+@pytest.mark.data
+def test_adult_in_many_equal_points():
+    frame = vr.datasets.adult().select("age", "education-num", "hours-per-week")
+    X = vr.standardize(frame.to_numpy().astype(float))
+    rng = np.random.default_rng(0)
+    C = X[rng.choice(len(X), 40, replace=False)]
+    answer = transport(X, C, equal_sizes(len(X), 40))
+    check(X, C, equal_sizes(len(X), 40), equal_sizes(len(X), 40), answer)
