@@ -157,7 +157,7 @@ def test_census_is_at_or_below_the_published_distortion(monkeypatch):
 
 @pytest.mark.data
 def test_adult_gains_what_was_published(monkeypatch):
-    monkeypatch.setattr(adult, "KS", (2000, 4000))
+    monkeypatch.setattr(adult, "QUICK", (2000, 4000))
     monkeypatch.setattr(adult, "vmdav", lambda X, k, _: runs.mdav(X, k))
     items = list(adult.figures_7_8(False, silent))
     (table,) = only(items, Table)
