@@ -20,6 +20,7 @@ _NOTHING = 1e-40
 """Probabilities p(w|x) below this are 0: they change the risk by less than 1e-37, and denormal numbers, which
 their products would be, cost a hundred times as much as others."""
 
+_ROUNDING = 1e-15  # letters x with probabilities below the rounding of a sum do not occur
 _SLACK = 1e-9  # a mass function may miss 1 by as much
 
 
@@ -147,10 +148,11 @@ def check_alphabet(p_wx: ArrayLike, d: ArrayLike) -> tuple[Alphabet, Array, Arra
 def _reduced(joint: Array, d: Array) -> Alphabet:
     """Drop letters that never occur."""
     p = joint.sum(axis=0)
-    used = p > 0.0
+    used = p > _ROUNDING
     B = joint[joint.sum(axis=1) > 0.0][:, used] / p[used]
     B[B < _NOTHING] = 0.0
     B = B[B.sum(axis=1) > 0.0]
+    p = p / p[used].sum()
     return Alphabet(
         np.ascontiguousarray(p[used]), np.ascontiguousarray(B), np.ascontiguousarray(d[used]), used
     )

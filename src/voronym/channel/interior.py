@@ -17,6 +17,7 @@ from voronym.channel.alphabet import Alphabet, Array, feasible
 from voronym.progress import Progress, Step
 
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
+_LITTLE = 1e-6  # costs below this share of the problem's own scale are measured against it
 _BACK = 0.995  # share of the way to the boundary
 _CENTRE = 1e-3  # least reach that the predictor is trusted with
 _AHEAD = 20.0  # where the proof lags behind the barrier by this factor, the barrier waits
@@ -110,6 +111,13 @@ class _State:
             ratio = (alphabet.source_risk + 1e-12) / (alphabet.distortion(self.J) + 1e-300)
             self.weights[self.index] = ratio if limit.on == "distortion" else 1.0 / ratio
             self.slack = max(limit.value, 0.1 * now)
+            near, flat = alphabet.nearest(), alphabet.constant()
+            self.safe = (
+                (alphabet.distortion(near), alphabet.risk(near))
+                if limit.on == "distortion"
+                else (alphabet.risk(flat), alphabet.distortion(flat))
+            )
+        self.scale = weight_d * float(p @ d.mean(axis=1)) + weight_r * alphabet.source_risk + 1e-300
         g = self.gradient()
         lift = self.weights[0] * float(p @ d.mean(axis=1)) + 1e-3 * self.weights[1] * (
             1.0 + alphabet.source_risk
@@ -134,11 +142,20 @@ class _State:
         D, R = self.a.distortion(J), self.a.risk(J)
         cost = wd * D + wr * R
         gap = cost - bound
-        if self.limit is not None:  # complementary: the limit is met, or its multiplier is 0
-            value = (D, R)[self.index]
-            gap += self.weights[self.index] * abs(value - self.limit.value)
+        if self.limit is not None:
+            # a limit that is missed will be met by mixing in a safe rule, which costs as much
+            value, other = (D, R) if self.index == 0 else (R, D)
+            safe_value, safe_other = self.safe
+            over = max(0.0, value - self.limit.value)
+            share = min(1.0, over / (value - safe_value)) if value > safe_value else 0.0
+            gap = (
+                other
+                + share * max(0.0, safe_other - other)
+                - bound
+                + self.weights[self.index] * self.limit.value
+            )
         self.gap = gap
-        return Solution(J, wd, wr, bound, step), gap / max(abs(cost), 1e-12)
+        return Solution(J, wd, wr, bound, step), gap / max(abs(cost), _LITTLE * self.scale)
 
     def newton(self) -> bool:
         """Take one predictor-corrector step; False where no step is left to take."""
