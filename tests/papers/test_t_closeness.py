@@ -44,10 +44,10 @@ def test_figure_7_has_four_shapes_that_add_up():
 
 def test_figures_8_and_9_are_above_the_bound_but_not_far(monkeypatch):
     monkeypatch.setattr(paper, "SHARES", (1 / 32, 1 / 8, 1 / 2))
-    _, table = paper.figures_8_9(2048, False, silent)
+    _, table = paper.figures_8_9(1024, False, silent)
     assert {row[0] for row in table.rows} == {"MDAV", "μ-Approx", "univariate"}
     for row in table.rows:
-        assert -0.03 < row[-1] < 0.12  # two thousand records only
+        assert -0.05 < row[-1] < 0.15  # a thousand records only
         assert row[4] >= row[5]  # the correction takes away
 
 
