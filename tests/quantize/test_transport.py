@@ -240,7 +240,12 @@ def test_input_that_cannot_be(X, C, start, says):
 def test_sizes_from_probabilities():
     assert round_sizes([1 / 3, 1 / 3, 1 / 3], 10).tolist() == [4, 3, 3]
     assert round_sizes([0.1, 0.9], 10).tolist() == [1, 9]
-    for bad, says in (([0.5, 0.6], "sum to 1.1"), ([-0.5, 1.5], "negative"), ([np.nan, 1.0], "finite"), ([], "vector")):
+    for bad, says in (
+        ([0.5, 0.6], "sum to 1.1"),
+        ([-0.5, 1.5], "negative"),
+        ([np.nan, 1.0], "finite"),
+        ([], "vector"),
+    ):
         with pytest.raises(vr.InputError, match=says):
             round_sizes(bad, 10)
 

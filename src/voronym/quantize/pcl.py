@@ -24,6 +24,12 @@ from voronym.space import Euclidean, Space
 TINY = 0.05
 """A cell with a smaller share of the size it should have is given up, and a large one is divided instead."""
 
+QUADRATIC = ("euclidean", "mahalanobis")
+"""Spaces whose distances are squares, so that no speed up to 2 raises the distortion."""
+
+LINEAR = (*QUADRATIC, "manhattan")
+"""Spaces in which a centroid can be part of the way to another."""
+
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -99,7 +105,8 @@ def pcl(
     Guarantee, with ``costs="transport"``: sizes are exact, and no step raises the distortion. The assignment is
     optimal for the centroids. A centroid C that moves to ``C + s (mean - C)`` changes its cell's sum of squares
     by ``size * ((1 - s)^2 - 1) |mean - C|^2``, which is not positive for any speed s from 0 to 2. In other spaces a
-    step that would raise the sum is replaced by the whole step. Started from a partition, with its
+    step that would raise the sum is replaced by the whole step (on the sphere and in mixed spaces every step
+    is whole). Started from a partition, with its
     sizes, the result is no worse than that partition. Nothing is said about the optimum.
 
     Parameters
@@ -203,10 +210,9 @@ def alternate(
         distances = engine.distances(solved)
         yield Turn(labels, C, c, distances / len(X))
         means = centroids.of(labels, C)
-        moved = C + speed * (means - C)
-        if space.name != "euclidean" and spent(X, labels, moved, space) > distances:
-            moved = means
-        C = moved
+        C = move(C, means, speed, space)
+        if space.name not in QUADRATIC and speed != 1.0 and spent(X, labels, C, space) > distances:
+            C = means
 
 
 def approach(
@@ -225,7 +231,7 @@ def approach(
         c = np.array(answer.costs)
         yield Turn(np.array(answer.labels), C, c, answer.cost / len(X))
         means = centroids.of(answer.labels, C)
-        C = C + speed * (means - C)
+        C = move(C, means, speed, space)
         lost = np.flatnonzero(answer.sizes < TINY * sizes)
         large = np.argsort(-answer.sizes, kind="stable")[: len(lost)]
         for cell, other in zip(
@@ -234,6 +240,13 @@ def approach(
             members = np.flatnonzero(answer.labels == other)
             far = members[np.argmax(space.cost(X[members], C[[other]])[:, 0])]
             C[cell], c[cell] = 0.5 * (C[other] + X[far]), c[other]
+
+
+def move(
+    C: NDArray[np.float64], means: NDArray[np.float64], speed: float, space: Space
+) -> NDArray[np.float64]:
+    """Return centroids part of the way to others, or beyond; all the way where there is nothing in between."""
+    return C + speed * (means - C) if space.name in LINEAR else means
 
 
 def follow(

@@ -12,11 +12,13 @@ from collections.abc import Callable
 
 from voronym.quantize.costs.base import Assignment
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
+from voronym.quantize.costs.newton import newton
 from voronym.quantize.costs.transport import transport
 
 SOLVERS: dict[str, Callable[..., Assignment]] = {
     "transport": transport,
+    "newton": newton,
     "levenberg-marquardt": levenberg_marquardt,
 }
 
-__all__ = ["SOLVERS", "Assignment", "levenberg_marquardt", "transport"]
+__all__ = ["SOLVERS", "Assignment", "levenberg_marquardt", "newton", "transport"]

@@ -1,0 +1,224 @@
+"""Newton's method on smooth counts: soft assignment with a falling temperature."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym._kernels import soft as kernels
+from voronym.errors import InputError
+from voronym.microaggregate.front import check_points
+from voronym.progress import Progress, Step, silent
+from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start
+from voronym.space import Euclidean, Space
+
+BLOCK = 2_000_000
+"""Distances in a block."""
+
+KEPT = 20_000_000
+"""Distances that are kept; more are computed anew in every step."""
+
+DIRECT = 500
+"""Cells up to which Newton's equations are solved directly, and by conjugate gradients beyond."""
+
+COOLING = 0.25
+"""Ratio of one temperature to the one before."""
+
+LEAST = 0.1
+"""A step keeps this share of the least mass, as in semi-discrete optimal transport."""
+
+
+def newton(
+    X: ArrayLike,
+    centroids: ArrayLike,
+    sizes: Sizes,
+    *,
+    space: Space | None = None,
+    start: ArrayLike | None = None,
+    tolerance: float = 1e-3,
+    iterations: int = 200,
+    progress: Progress | None = None,
+) -> Assignment:
+    """Find costs that give the cells nearly their sizes, by derivatives of a smooth dual.
+
+    The problem: maximise ``g(c) = sum_i softmin_q (d(x_i, centroid_q) + c_q) - sum_q sizes_q c_q``, with
+    ``softmin(v) = -heat log sum_q exp(-v_q / heat)``. g is concave and smooth. Point i belongs to cell q
+    with the share ``r_iq``, proportional to ``exp(-(d + c_q) / heat)``: each point is a cloud of noise, integrated in
+    closed form. The gradient is ``p - sizes`` with ``p = sum_i r_i``, minus the Hessian is
+    ``(diag(p) - R) / heat`` with ``R = sum_i r_i r_i'``, a graph Laplacian. Newton's step is halved until g rises
+    enough and every cell keeps a share of the least mass. The temperature falls by steps until the shares are
+    nearly whole.
+
+    Parameters
+    ----------
+    X : array, shape (n, d) or (n,)
+        The points.
+    centroids : array, shape (m, d)
+        One per cell.
+    sizes : array of int, shape (m,)
+        How many points each cell should have; they sum to n and are 1 or more.
+    space : Space, optional
+        The distance; squared Euclidean by default.
+    start : array, shape (m,), optional
+        Costs to start from.
+    tolerance : float
+        Largest difference of a smooth count from its size, relative to the size.
+    iterations : int
+        Newton's steps at most.
+    progress : callable, optional
+        Called now and then with a `voronym.progress.Step`; it may raise to stop the work.
+
+    Returns
+    -------
+    Assignment
+        Every point in its best cell. The sizes are approximate, the better the larger the cells; ``exact`` is
+        false.
+
+    Notes
+    -----
+    Guarantee: each point is in a cell that minimises ``d + costs``; nothing about sizes. Cost: O(n m) for each
+    step, and O(m^3) for its equations, or conjugate gradients where there are many cells.
+
+    References
+    ----------
+    J. Kitagawa, Q. Mérigot and B. Thibert, "Convergence of a Newton algorithm for semi-discrete optimal
+    transport", Journal of the European Mathematical Society 21 (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.linspace(0.0, 1.0, 1000)
+    >>> answer = newton(points, [[0.2], [0.9]], [300, 700])
+    >>> np.abs(answer.sizes - [300, 700]).max() <= 3
+    np.True_
+    """
+    points = check_points(X)
+    C = check_centroids(centroids, points.shape[1])
+    low, high = check_sizes(sizes, len(points), len(C))
+    if (low != high).any():
+        raise InputError("newton takes exact sizes; for bounds use transport")
+    if (low == 0).any():
+        raise InputError(f"newton needs sizes of 1 or more: {int((low == 0).sum())} of {len(low)} are 0")
+    tell = silent if progress is None else progress
+    problem = Smooth(points, C, low.astype(np.float64), Euclidean() if space is None else space, tell)
+    c = check_start(start, len(C))
+    heats = problem.temperatures()
+    steps = 0
+    for number, heat in enumerate(heats):
+        last = number == len(heats) - 1
+        close = tolerance if last else max(0.1, tolerance)
+        c, taken = climb(problem, c, heat, close, max(0, iterations - steps))
+        steps += taken
+        tell(Step("assign", (number + 1) / len(heats)))
+    return problem.answer(c - c.min(), steps)
+
+
+class Smooth:
+    """The smooth dual of a transportation problem, in blocks of distances."""
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        C: NDArray[np.float64],
+        sizes: NDArray[np.float64],
+        space: Space,
+        tell: Progress,
+    ) -> None:
+        self.X, self.C, self.sizes, self.space, self.tell = X, C, sizes, space, tell
+        step = max(1, BLOCK // len(C))
+        self.rows = [slice(start, start + step) for start in range(0, len(X), step)]
+        self.kept = [self._matrix(rows) for rows in self.rows] if len(X) * len(C) <= KEPT else None
+
+    def _matrix(self, rows: slice) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.space.cost(self.X[rows], self.C), dtype=np.float64)
+
+    def block(self, number: int) -> NDArray[np.float64]:
+        """Return the distances of a block of points to all centroids."""
+        return self._matrix(self.rows[number]) if self.kept is None else self.kept[number]
+
+    def temperatures(self) -> list[float]:
+        """Return falling temperatures, from the scale of distances to that of the points at the borders.
+
+        The last is about the step in cost that moves one point from cell to cell: with n/m points in a cell
+        whose costs span its distances, a (n/m)-th part of them.
+        """
+        nearest = float(np.mean([self.block(t).min(axis=1).mean() for t in range(len(self.rows))]))
+        hot = max(nearest, 1e-300)
+        cold = hot * max(1e-4, min(0.02, 2.0 * len(self.C) / len(self.X)))
+        number = max(1, int(np.ceil(np.log(cold / hot) / np.log(COOLING))))
+        return [float(heat) for heat in np.geomspace(hot, cold, number + 1)]
+
+    def evaluate(
+        self, c: NDArray[np.float64], heat: float
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the dual value, the smooth counts, and the sums of products of shares."""
+        m = len(c)
+        p, R = np.zeros(m), np.zeros((m, m))
+        row, members = np.empty(m), np.empty(m, np.int64)
+        value = 0.0
+        for number in range(len(self.rows)):
+            value += kernels.shares(self.block(number), c, heat, p, R, row, members)
+            self.tell(Step("assign", 0.0))
+        return value - float(self.sizes @ c), p, R
+
+    def answer(self, c: NDArray[np.float64], steps: int) -> Assignment:
+        """Return every point in its best cell."""
+        labels = np.empty(len(self.X), np.int64)
+        cost = dual = 0.0
+        for number, rows in enumerate(self.rows):
+            D = self.block(number)
+            total = D + c
+            labels[rows] = np.argmin(total, axis=1)
+            here = np.arange(len(D))
+            cost += float(D[here, labels[rows]].sum())
+            dual += float(total[here, labels[rows]].sum())
+        counts = np.bincount(labels, minlength=len(c)).astype(np.int64)
+        gap = cost - (dual - float(self.sizes @ c))
+        return Assignment(labels, c, counts, cost, gap, False, steps, "newton")
+
+
+def climb(
+    problem: Smooth, c: NDArray[np.float64], heat: float, close: float, most: int
+) -> tuple[NDArray[np.float64], int]:
+    """Take damped Newton steps at one temperature until counts are close to sizes; return costs and steps."""
+    value, p, R = problem.evaluate(c, heat)
+    floor = LEAST * min(float(p.min()), float(problem.sizes.min()))
+    for step in range(most):
+        gradient = p - problem.sizes
+        if (np.abs(gradient) <= close * problem.sizes).all():
+            return c, step
+        direction = solve(p, R, heat, gradient)
+        slope = float(gradient @ direction)
+        length = 1.0
+        while length > 1e-6:
+            trial = problem.evaluate(c + length * direction, heat)
+            if trial[1].min() > floor and trial[0] >= value + 1e-4 * length * slope:
+                break
+            length *= 0.5
+        else:
+            return c, step
+        c = c + length * direction
+        value, p, R = trial
+    return c, most
+
+
+def solve(
+    p: NDArray[np.float64], R: NDArray[np.float64], heat: float, gradient: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return Newton's direction: the solution of ``(diag(p) - R) / heat * direction = gradient``.
+
+    The matrix is a Laplacian, singular for constants; a little is added to its diagonal.
+    """
+    laplacian = (np.diag(p) - R) / heat
+    diagonal = np.maximum(np.diag(laplacian), 1e-12 * p.max() / heat)
+    ridge = 1e-10 * diagonal.max()
+    if len(p) <= DIRECT:
+        laplacian[np.diag_indices(len(p))] += ridge
+        step = np.linalg.solve(laplacian, gradient)
+    else:
+        from scipy.sparse import csr_array, diags_array  # takes a while to load
+        from scipy.sparse.linalg import cg
+
+        sparse = csr_array(laplacian) + diags_array(np.full(len(p), ridge))
+        step, _ = cg(sparse, gradient, rtol=1e-6, maxiter=10 * len(p), M=diags_array(1.0 / diagonal))
+    return np.asarray(step - step.mean())

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import voronym as vr
+from voronym.quantize import Design, Quantizer, design, pcl
+from voronym.quantize.costs.base import equal_sizes
+from voronym.space import Euclidean, Manhattan, Sphere
+from voronym.testing import check_algorithm
+
+METHODS = sorted(name for name, method in vr.algorithms().items() if not method.univariate)
+
+
+def points(seed, n, d):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) if seed % 3 else rng.integers(0, 4, (n, d)).astype(float)
+    return X * 10.0 ** (seed % 5 - 2) + (1e4 if seed % 7 == 0 else 0.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 90), st.integers(1, 3), st.floats(0.05, 2.0), st.data())
+def test_the_distortion_never_rises(seed, n, d, speed, data):
+    """With transport, whatever the sizes, the speed and the start."""
+    X = points(seed, n, d)
+    m = data.draw(st.integers(1, n))
+    init = data.draw(st.sampled_from(["random", "mdav"]))
+    sizes = equal_sizes(n, m)
+    if data.draw(st.booleans()):
+        sizes = (np.maximum(sizes - 1, 0), sizes + 1)
+    found = pcl(X, sizes=sizes, speed=speed, init=init, seed=seed, iterations=20)
+    trace = np.array(found.distortions)
+    assert (np.diff(trace) <= 0.0).all()
+    counts = np.bincount(found.labels, minlength=m)
+    if isinstance(sizes, tuple):
+        assert (sizes[0] <= counts).all()
+        assert (counts <= sizes[1]).all()
+    else:
+        assert (counts == sizes).all()
+    # the last distortion is that of the quantizer's own centroids; the cells' means are no worse
+    C = found.quantizer.centroids
+    spent = np.square(X - C[found.labels]).sum() / n
+    assert found.distortion == pytest.approx(spent, rel=1e-9, abs=1e-12)
+    assert found.partition.sse(X) / n <= spent * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_never_worse_than_the_partition_it_starts_from(method):
+    X = vr.datasets.gaussian(120, 3, rho=0.5, seed=4)
+    options = {"time_limit": 0.2} if method in ("anneal", "auto") else {}
+    part = vr.microaggregate(X, 4, method=method, **options)
+    found = pcl(X, init=part)
+    assert found.sizes.tolist() == part.sizes.tolist()
+    assert found.partition.sse(X) <= part.sse(X) * (1 + 1e-12)
+    assert found.converged
+
+
+def test_by_hand():
+    """Three and three on a line: {0, 1, 2} and {9, 10, 20}, found from the two ends."""
+    found = pcl([0.0, 1.0, 2.0, 9.0, 10.0, 20.0], 2, init=[[0.0], [20.0]])
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert found.quantizer.centroids.ravel().tolist() == [1.0, 13.0]
+    assert found.distortions == pytest.approx([(0 + 1 + 4 + 121 + 100 + 0) / 6, (2 + 16 + 9 + 49) / 6])
+
+
+def test_the_quantizer_assigns_its_own_points_alike():
+    X = vr.datasets.gaussian(2000, 2, seed=2)
+    found = pcl(X, 10)
+    assert isinstance(found, Design)
+    assert (found.quantizer.assign(X) == found.labels).mean() > 0.99  # all but the tied ones at the borders
+    assert found.sizes.tolist() == [200] * 10
+    assert design(X, 10) == found.quantizer
+    assert "10 cells of 200..200" in repr(found)
+
+
+def test_less_than_mdav_on_gaussian_points():
+    X = vr.datasets.gaussian(4096, 2, seed=0)
+    start = vr.microaggregate(X, 256, method="mdav")
+    assert pcl(X, init=start).partition.sse(X) < 0.87 * start.sse(X)
+
+
+def test_starts():
+    X = vr.datasets.gaussian(300, 2, seed=1)
+    first = pcl(X, 6)
+    again = pcl(X, init=first.quantizer)
+    assert len(again.distortions) <= 3
+    assert again.distortion <= first.distortion * (1 + 1e-12)
+    assert pcl(X, init=X[:7]).sizes.tolist() == equal_sizes(300, 7).tolist()
+    assert pcl(X, 7, init="fdm").sizes.tolist() == equal_sizes(300, 7).tolist()
+    assert pcl(X, 150, init="mdav").sizes.tolist() == [2] * 150
+    assert pcl(X, 200, init="mdav").sizes.tolist() == equal_sizes(300, 200).tolist()
+    assert pcl(X, probabilities=[0.5, 0.3, 0.2]).sizes.tolist() == [150, 90, 60]
+    assert pcl(X, 300).distortion == 0.0
+    assert pcl(X, 1).distortion == pytest.approx(X.var(axis=0).sum())
+
+
+def test_restarts_take_the_best():
+    X = vr.datasets.gaussian(200, 2, seed=3)
+    rng = np.random.default_rng(0)
+    alone = [pcl(X, 8, init="random", seed=rng).distortion for _ in range(6)]
+    assert len(set(alone)) > 1
+    assert pcl(X, 8, init="random", restarts=6, seed=0).distortion == min(alone)
+    assert pcl(X, 8, init="random", restarts=2, seed=0).distortion == min(alone[:2])
+
+
+@pytest.mark.parametrize("costs", ["newton", "levenberg-marquardt"])
+def test_other_solvers_come_near(costs):
+    X = vr.datasets.gaussian(3000, 2, seed=6)
+    exact = pcl(X, 6)
+    found = pcl(X, 6, costs=costs, tolerance=1e-4, iterations=40)
+    assert not found.exact
+    assert np.abs(found.sizes - 500).max() <= 25
+    assert found.distortion == pytest.approx(exact.distortion, rel=0.05)
+
+
+def test_cells_that_vanish_come_back():
+    """Two centroids in one place, with a solver that cannot tell them apart: both have points in the end."""
+    X = vr.datasets.gaussian(2000, 2, seed=6)
+    C = np.array([[-1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    found = pcl(X, init=C, costs="newton", iterations=30)
+    assert found.sizes.min() > 400
+
+
+def test_speeds_end_at_the_same_loss_nearly():
+    X = vr.datasets.gaussian(2000, 2, seed=8)
+    traces = [pcl(X, 8, speed=speed).distortions for speed in (0.5, 1.0, 1.5)]
+    assert [trace[-1] for trace in traces] == pytest.approx([traces[0][-1]] * 3, rel=0.02)
+    assert len(traces[2]) < len(traces[0])
+
+
+@pytest.mark.parametrize("space", [Manhattan(), Sphere()])
+def test_other_spaces(space):
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-60, 60, (150, 2))
+    X = Sphere.from_degrees(X) if space.name == "sphere" else X
+    for speed in (0.5, 1.0, 1.5):
+        found = pcl(X, 5, space=space, speed=speed)
+        assert found.sizes.tolist() == [30] * 5
+        assert (np.diff(found.distortions) <= 0.0).all()
+        paid = space.cost(X, found.quantizer.centroids)[np.arange(150), found.labels].mean()
+        assert found.distortion == pytest.approx(paid)
+
+
+@pytest.mark.parametrize("name", ["pcl", "pcl-variable"])
+def test_methods_keep_the_contract(name):
+    check_algorithm(vr.algorithms()[name])
+
+
+def test_sizes_of_the_methods():
+    X = vr.datasets.gaussian(103, 2, seed=5)
+    assert sorted(vr.microaggregate(X, 5, method="pcl").sizes.tolist()) == [5] * 17 + [6] * 3
+    start = vr.microaggregate(X, 5, method="mdav-mhm")
+    better = vr.microaggregate(X, 5, method="pcl-variable", init="mdav-mhm")
+    assert better.sse(X) <= start.sse(X)
+    assert better.sizes.max() <= 9
+
+
+def test_variable_sizes_follow_clusters():
+    """Two far groups of seven and nine with k = 5: equal sizes would tear one apart."""
+    X = np.r_[np.linspace(0.0, 1.0, 7), np.linspace(100.0, 101.0, 9)]
+    part = vr.microaggregate(X, 5, method="pcl-variable", init="mdav")
+    assert sorted(part.sizes.tolist()) in ([7, 9], [5, 5, 6])
+    found = pcl(X, sizes=([5, 5], [9, 9]), init=[[0.0], [50.0]])
+    assert found.sizes.tolist() == [7, 9]
+    assert (found.quantizer.costs == 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "how many cells"),
+        ({"cells": 0}, "1 or more"),
+        ({"cells": 2.5}, "whole number"),
+        ({"cells": 31}, "more than the 30 points"),
+        ({"cells": 3, "sizes": [15, 15]}, "sizes are given for 2"),
+        ({"sizes": [15, 15], "probabilities": [0.5, 0.5]}, "not both"),
+        ({"probabilities": [0.5, 0.6]}, "not to 1"),
+        ({"probabilities": [1.5, -0.5]}, "negative"),
+        ({"cells": 3, "speed": 0.0}, "speed"),
+        ({"cells": 3, "speed": 2.1}, "speed"),
+        ({"cells": 3, "restarts": 0}, "restarts"),
+        ({"cells": 3, "iterations": 1.5}, "iterations"),
+        ({"cells": 3, "tolerance": -1.0}, "tolerance"),
+        ({"cells": 3, "costs": "magic"}, "no cost solver"),
+        ({"cells": 3, "init": "magic"}, "no method"),
+        ({"cells": 3, "init": [[0.0], [1.0]]}, "has 2 cells, but sizes are asked for 3"),
+        ({"init": vr.Partition([0, 1, 0, 1])}, "partition is of 4 points"),
+        ({"sizes": ([10, 10], [20, 20]), "costs": "newton"}, "need the cost solver 'transport'"),
+    ],
+)
+def test_what_it_refuses(options, says):
+    with pytest.raises(vr.InputError, match=says):
+        pcl(np.arange(30.0), **options)
+
+
+def test_equal_points_and_progress():
+    told = []
+    found = pcl(np.zeros((50, 2)), 7, progress=told.append)
+    assert found.distortion == 0.0
+    assert sorted(found.sizes.tolist()) == [7] * 6 + [8]
+    assert all(0 <= step.done <= 1 for step in told)
+    assert told[-1].done == 1.0
+
+
+def test_a_quantizer_of_another_space_is_a_start():
+    X = vr.datasets.gaussian(60, 2, seed=1)
+    begin = Quantizer(X[:4], space=Euclidean())
+    assert pcl(X, init=begin, space=Manhattan()).sizes.tolist() == [15] * 4
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("k", "most"), [(500, 0.0658), (2000, None), (4000, None)])
+def test_adult(k, most):
+    """At least 22 % below MDAV; at k = 500 no worse than constrained k-means by minimum-cost flow (6.58 %)."""
+    frame = vr.datasets.adult().select("age", "education-num", "hours-per-week")
+    X = vr.standardize(frame.to_numpy().astype(float))
+    start = vr.microaggregate(X, k, method="mdav")
+    loss = vr.information_loss(X, vr.microaggregate(X, k, method="pcl"))
+    assert loss <= 0.78 * vr.information_loss(X, start)
+    if most is not None:
+        assert loss <= 100 * most
