@@ -134,7 +134,7 @@ def test_speeds_end_at_the_same_loss_nearly():
 def test_other_spaces(space):
     rng = np.random.default_rng(2)
     X = rng.uniform(-60, 60, (150, 2))
-    X = Sphere.from_degrees(X) if space.name == "sphere" else X
+    X = Sphere.from_degrees(*X.T) if space.name == "sphere" else X
     for speed in (0.5, 1.0, 1.5):
         found = pcl(X, 5, space=space, speed=speed)
         assert found.sizes.tolist() == [30] * 5
