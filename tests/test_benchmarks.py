@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 base = pytest.importorskip("benchmarks.base", reason="the benchmarks are run from the root of the checkout")
+from benchmarks.quantize import OURS, THEIRS, Quantize, equal  # noqa: E402
 from benchmarks.speed import CASES, Speed  # noqa: E402
 
 
@@ -37,3 +38,27 @@ def test_a_case_is_measured_with_memory_and_cells():
 def test_the_plain_baseline_of_a_hundred_thousand_records_is_in_the_same_run():
     assert ("mdav", 100_000, 3, True) in CASES
     assert ("mdav", 100_000, 10, True) in CASES
+
+
+def test_a_design_is_measured_and_again_up_to_a_loss():
+    whole = Quantize.measure(data="gaussian", n=600, k=60, method=OURS)
+    assert whole["exact"] is True
+    assert whole["cells"] == 10
+    assert whole["loss"] < whole["start"]
+    again = Quantize.measure(
+        data="gaussian", n=600, k=60, method=OURS, target=(whole["loss"] + whole["start"]) / 2
+    )
+    assert again["same_loss"] <= (whole["loss"] + whole["start"]) / 2
+    assert equal(11, 3).tolist() == [4, 4, 3]
+
+
+def test_ours_stands_beside_the_baseline():
+    case = {"data": "gaussian", "n": 100, "k": 10}
+    theirs = case | {"method": THEIRS, "seconds": 30.0, "loss": 2.0}
+    ours = case | {"method": OURS, "seconds": 0.2, "loss": 2.1, "same_seconds": 0.1}
+    _, row = Quantize().rows([theirs, ours])
+    assert (row["ratio"], row["same_ratio"], row["no_worse"]) == (
+        pytest.approx(150),
+        pytest.approx(300),
+        False,
+    )
