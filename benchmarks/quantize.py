@@ -152,7 +152,7 @@ def ours(X: NDArray[np.float64], start: Partition, *, iterations: int = 300) -> 
 
 
 def cooled(X: NDArray[np.float64], start: Partition) -> tuple[Partition, list[float]]:
-    """Run PCL on points that are shaken ever less, as `voronym papers pcl` does, with the sizes of the start."""
+    """Run PCL on points that are shaken ever less, as `voronym papers pcl` does; sizes are the start's."""
     from voronym.papers.pcl import runs
 
     run = runs.cooled(X, runs.Run(start, start.sse(X) / X.size, 0.0))
