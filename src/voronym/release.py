@@ -118,6 +118,8 @@ class Release:
         masked = None if evidence is None else evidence.masked
         self.figures: dict[str, Any] = {} if masked is None else masked.figures
         """What a method that masks record by record measured, such as distortion and risk of a channel."""
+        self.steps: tuple[str, ...] = () if masked is None else masked.steps
+        """What such a method did, a sentence each."""
         identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")

@@ -9,7 +9,7 @@ import pytest
 
 import voronym as vr
 from voronym.channel.pram import recover
-from voronym.channel.release import confidential_codes, key_codes, mask
+from voronym.channel.release import confidential_codes, key_codes, mask_keys
 from voronym.errors import InputError
 
 
@@ -39,7 +39,7 @@ def schema_of(table, keys=("age", "height", "region")):
 def test_any_library_keeps_its_dtypes_and_its_other_columns(library):
     table = people()
     native = {"polars": table, "pandas": table.to_pandas(), "pyarrow": table.to_arrow()}[library]
-    masked = mask(native, schema_of(native), max_distortion=0.2, seed=1)
+    masked = mask_keys(native, schema_of(native), max_distortion=0.2, seed=1)
     assert masked.frame.columns == ["age", "height", "region", "ill"]
     before = nw.from_native(native, eager_only=True)
     assert masked.frame.schema == before.select(masked.frame.columns).schema
@@ -54,7 +54,9 @@ def test_any_library_keeps_its_dtypes_and_its_other_columns(library):
 
 def test_the_same_seed_gives_the_same_table():
     table = people()
-    first, again, other = (mask(table, schema_of(table), max_distortion=0.3, seed=s).frame for s in (1, 1, 2))
+    first, again, other = (
+        mask_keys(table, schema_of(table), max_distortion=0.3, seed=s).frame for s in (1, 1, 2)
+    )
     assert first.to_native().equals(again.to_native())
     assert not first.to_native().equals(other.to_native())
 
@@ -62,7 +64,7 @@ def test_the_same_seed_gives_the_same_table():
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.7])
 def test_the_planned_distortion_comes_out(share):
     table = people(6000)
-    masked = mask(table, schema_of(table), max_distortion=share, seed=3)
+    masked = mask_keys(table, schema_of(table), max_distortion=share, seed=3)
     noise, matrix = masked.parts
     assert (noise.kind, matrix.kind) == ("noise", "pram")
     assert noise.columns == ("age", "height")
@@ -78,7 +80,7 @@ def test_the_planned_distortion_comes_out(share):
 def test_a_limit_on_the_risk_holds_in_counts():
     table = people(6000)
     schema = schema_of(table, keys=["region"])
-    masked = mask(table, schema, max_risk=0.01, seed=4)
+    masked = mask_keys(table, schema, max_risk=0.01, seed=4)
     assert masked.risk <= 0.01
     ill = key_codes(masked.frame["ill"])
     region = key_codes(masked.frame["region"])
@@ -92,22 +94,22 @@ def test_a_limit_on_the_risk_holds_in_counts():
 
 def test_more_distortion_never_costs_privacy():
     table = people()
-    risks = [mask(table, schema_of(table), max_distortion=s).risk for s in (0.0, 0.1, 0.3, 0.6, 1.0)]
+    risks = [mask_keys(table, schema_of(table), max_distortion=s).risk for s in (0.0, 0.1, 0.3, 0.6, 1.0)]
     assert (np.diff(risks) <= 1e-9).all()
 
 
 def test_perfect_privacy_and_no_privacy():
     table = people()
-    secret = mask(table, schema_of(table), max_risk=0.0)
+    secret = mask_keys(table, schema_of(table), max_risk=0.0)
     assert secret.risk < 1e-9
-    free = mask(table, schema_of(table), max_distortion=0.0)
+    free = mask_keys(table, schema_of(table), max_distortion=0.0)
     assert free.distortion == 0.0
     assert free.frame.to_native().equals(table.drop("id"))
 
 
 def test_an_analyst_can_correct_for_the_matrix():
     table = people(6000)
-    masked = mask(table, schema_of(table, keys=["region"]), max_distortion=0.2, seed=5)
+    masked = mask_keys(table, schema_of(table, keys=["region"]), max_distortion=0.2, seed=5)
     matrix = masked.channels[0].matrix
     original = key_codes(nw.from_native(table["region"], series_only=True))
     seen = key_codes(masked.frame["region"])
@@ -126,23 +128,23 @@ def test_missing_values_stay_missing_and_a_missing_category_is_one():
         pl.when(pl.Series(rows % 7 == 0)).then(None).otherwise(pl.col("region")).alias("region"),
         pl.when(pl.Series(rows % 9 == 0)).then(None).otherwise(pl.col("ill")).alias("ill"),
     )
-    masked = mask(table, schema_of(table), max_distortion=0.3, seed=0).frame.to_native()
+    masked = mask_keys(table, schema_of(table), max_distortion=0.3, seed=0).frame.to_native()
     assert np.array_equal(masked["age"].is_null().to_numpy(), rows % 10 == 0)
     assert 0 < masked["region"].null_count() < 800
 
 
 def test_constant_and_many_keys():
     table = people(800).with_columns(pl.lit(7).alias("height"))
-    masked = mask(table, schema_of(table), max_distortion=0.3)
+    masked = mask_keys(table, schema_of(table), max_distortion=0.3)
     assert masked.frame["height"].unique().to_list() == [7]
-    alone = mask(table, schema_of(table, keys=["height", "region"]), max_distortion=0.3)
+    alone = mask_keys(table, schema_of(table, keys=["height", "region"]), max_distortion=0.3)
     assert [part.kind for part in alone.parts] == ["pram"]
     rng = np.random.default_rng(0)
     wide = people(800).with_columns(
         pl.Series("street", rng.integers(0, 40, 800).astype(str)),
         pl.Series("job", rng.integers(0, 40, 800).astype(str)),
     )
-    apart = mask(wide, schema_of(wide, keys=["street", "job"]), max_distortion=0.3)
+    apart = mask_keys(wide, schema_of(wide, keys=["street", "job"]), max_distortion=0.3)
     assert [part.columns for part in apart.parts] == [("street",), ("job",)]
 
 
@@ -150,10 +152,10 @@ def test_numbers_as_confidential_columns():
     table = people(800)
     schema = vr.Schema.build(table, keys=["region"], confidential=["age", "ill"], drop_undeclared=True)
     assert int(confidential_codes(nw.from_native(table), schema).max()) + 1 <= 16
-    masked = mask(table, schema, max_distortion=0.2)
-    assert masked.report["parts"][0]["columns"] == ["region"]
+    masked = mask_keys(table, schema, max_distortion=0.2)
+    assert masked.figures["parts"][0]["columns"] == ["region"]
     numeric = vr.Schema.build(table, keys=["age"], confidential=["height", "region"], drop_undeclared=True)
-    assert mask(table, numeric, max_distortion=0.2).risk >= 0.0
+    assert mask_keys(table, numeric, max_distortion=0.2).risk >= 0.0
 
 
 def test_bad_wishes_are_refused_with_a_reason():
@@ -165,7 +167,7 @@ def test_bad_wishes_are_refused_with_a_reason():
         {"max_distortion": np.nan},
     ):
         with pytest.raises(InputError):
-            mask(table, schema_of(table), **asked)
+            mask_keys(table, schema_of(table), **asked)
     lonely = vr.Schema.build(table, keys=["age"], drop_undeclared=True)
     with pytest.raises(InputError, match="confidential"):
-        mask(table, lonely, max_distortion=0.1)
+        mask_keys(table, lonely, max_distortion=0.1)

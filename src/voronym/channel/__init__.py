@@ -22,12 +22,14 @@ from voronym.channel.gaussian import (
     scalar_risk,
 )
 from voronym.channel.pram import Pram, Recovered, pram, recover
+from voronym.channel.release import Perturbed, mask_keys
 
 __all__ = [
     "Channel",
     "FiniteChannel",
     "GaussianChannel",
     "GaussianSource",
+    "Perturbed",
     "Point",
     "Pram",
     "Recovered",
@@ -36,6 +38,7 @@ __all__ = [
     "closed_form_bound",
     "curve",
     "gaussian_channel",
+    "mask_keys",
     "miub",
     "pram",
     "privacy_distortion",

@@ -18,6 +18,7 @@ from voronym.channel.base import FiniteChannel
 from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
 from voronym.errors import InputError
+from voronym.masking import Masked, mask
 from voronym.microaggregate.front import check_seed
 from voronym.progress import Progress, Step, silent
 from voronym.table.codec import Codec
@@ -63,13 +64,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Masked:
+class Perturbed(Masked):
     """A table with perturbed keys, in the order of rows that it came in.
 
     Parameters
     ----------
-    frame : narwhals DataFrame
-        Keys perturbed, identifiers dropped, other columns as they were.
     distortion : float
         Mean squared error of the published keys as a share of their variance, every key at variance 1: the
         unit of the information loss, divided by 100. Measured, after rounding.
@@ -81,24 +80,21 @@ class Masked:
         The rules themselves, in the order of ``parts``; the matrices are what analysts need to correct.
     """
 
-    frame: nw.DataFrame[Any]
-    distortion: float
-    risk: float
-    parts: tuple[Part, ...]
-    channels: tuple[GaussianChannel | FiniteChannel, ...] = field(repr=False)
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """Everything but the table, as plain values."""
-        return {
-            "distortion": self.distortion,
-            "risk": self.risk,
-            "parts": [part.to_dict() for part in self.parts],
-            "k_anonymous": False,
-        }
+    distortion: float = 0.0
+    risk: float = 0.0
+    parts: tuple[Part, ...] = ()
+    channels: tuple[GaussianChannel | FiniteChannel, ...] = field(default=(), repr=False)
 
 
-def mask(
+@mask(
+    "channel",
+    guarantee="the keys tell at most the stated risk about the confidential columns, on average and under "
+    "the stated model; no k",
+    cost="O(n d^2); an interior point method on the combinations of nominal keys",
+    reference="Rebollo-Monedero, Forné, Domingo-Ferrer, From t-Closeness-Like Privacy to Postrandomization "
+    "via Information Theory",
+)
+def mask_keys(
     frame: Any,
     schema: Schema,
     *,
@@ -106,7 +102,7 @@ def mask(
     max_risk: float | None = None,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
-) -> Masked:
+) -> Perturbed:
     """Perturb the keys so that they tell little about the confidential columns.
 
     Numbers, times, ordered levels and places get the optimal noise of normal data (`gaussian_channel`) along
@@ -132,7 +128,7 @@ def mask(
 
     Returns
     -------
-    Masked
+    Perturbed
 
     Notes
     -----
@@ -147,9 +143,9 @@ def mask(
     >>> import voronym as vr
     >>> table = vr.datasets.hospital(500, seed=1).select("age", "sex", "diagnosis")
     >>> schema = vr.Schema.build(table, keys=["age", "sex"], confidential=["diagnosis"])
-    >>> masked = mask(table, schema, max_distortion=0.3, seed=1)
-    >>> masked.frame.columns, masked.report["k_anonymous"]
-    (['age', 'sex', 'diagnosis'], False)
+    >>> masked = mask_keys(table, schema, max_distortion=0.3, seed=1)
+    >>> masked.frame.columns, masked.risk < masked.figures["information"]
+    (['age', 'sex', 'diagnosis'], True)
     """
     tell = silent if progress is None else progress
     if (max_distortion is None) == (max_risk is None):
@@ -198,7 +194,31 @@ def mask(
     after = codec.encode(published)
     spread = float(np.square(X - X.mean(axis=0)).sum())
     distortion = float(np.square(X - after).sum()) / spread if spread > 0.0 else 0.0
-    return Masked(released, distortion, sum(part.risk for part in parts), tuple(parts), tuple(channels))
+    risk = sum(part.risk for part in parts)
+    figures = {
+        "distortion": distortion,
+        "risk": risk,
+        "information": sum(part.information for part in parts),
+        "parts": [part.to_dict() for part in parts],
+    }
+    return Perturbed(
+        released,
+        figures,
+        steps=tuple(map(_step, parts)),
+        distortion=distortion,
+        risk=risk,
+        parts=tuple(parts),
+        channels=tuple(channels),
+    )
+
+
+def _step(part: Part) -> str:
+    """Say what a rule did."""
+    how = "Added noise to" if part.kind == "noise" else "Drew new values at random for"
+    return (
+        f"{how} {', '.join(part.columns)}: {100 * part.distortion:.1f} % of the variance is lost, and what is "
+        f"left tells {part.risk:.3g} nats about the confidential columns, instead of {part.information:.3g}."
+    )
 
 
 class _Noise:

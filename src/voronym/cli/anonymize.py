@@ -46,6 +46,14 @@ def anonymize(
     option: Annotated[
         list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the method.")
     ] = None,
+    max_distortion: Annotated[
+        float | None,
+        typer.Option("--max-distortion", help="Method channel: largest share of the keys' variance to lose."),
+    ] = None,
+    max_risk: Annotated[
+        float | None,
+        typer.Option("--max-risk", help="Method channel: most that keys may tell, in nats."),
+    ] = None,
     model: Annotated[
         list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
     ] = None,
@@ -98,6 +106,8 @@ def anonymize(
             k=k,
             method=method,
             options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
+            max_distortion=max_distortion,
+            max_risk=max_risk,
             models=split_models(model or ()),
             enforce=enforce,
             time_limit=time_limit,
@@ -129,6 +139,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     """Print what a release promises and what it cost."""
     from rich.table import Table
 
+    from voronym.masking import masks
+
     out = common.console()
     risk = release.risk
     grid = Table.grid(padding=(0, 2))
@@ -140,11 +152,15 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
 
     loss = release.information_loss
     line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k} or more")
+    if release.recipe.masks:
+        line("method", f"{release.recipe.method}: {masks()[release.recipe.method].guarantee}")
     for finding in release.findings:
         line("holds", finding)
     if loss is not None:
         line("information loss", f"{loss:.2f} % of the keys' variance in the cells")
         line("", f"{release.published_loss:.2f} % as published, in whole numbers and real categories")
+    elif release.published_loss is not None:
+        line("information loss", f"{release.published_loss:.2f} % of the keys' variance, as published")
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         line(
             "",
@@ -154,6 +170,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         )
     if release.gap is not None:
         line("", f"the cells lose at most {release.gap:.2f} % more than the best possible ones")
+    for step in release.steps:
+        line("", step)
     line("counted in the file", f"k = {receipt.k_counted}")
     if receipt.guarded_cells:
         line(
