@@ -56,6 +56,7 @@ def fake_release(frame, *, k=5, **roles):
         published_loss=100 * part.sse(X) / total if total else 0.0,
         utility=utility(table, released, schema, aligned=order),
         gap=None,
+        costs=(),
         warnings=(),
         _evidence=SimpleNamespace(
             original=table,
