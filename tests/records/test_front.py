@@ -69,6 +69,15 @@ def test_every_single_outlier_is_safe_over_many_seeds():
     assert won.sum() / (runs * len(planted)) <= 1 / 5 + np.sqrt(np.log(1 / 0.01) / (2 * runs * len(planted)))
 
 
+@pytest.mark.parametrize("flat", [[], ["sex", "weight"]])
+def test_even_combinations_that_stay_together_are_dealt_to_others(flat):
+    # The bound 0 leaves little to shuffle; who gets which combination is drawn all the same.
+    table, schema, _ = hospital(400, 0)
+    made = anonymize_records(table, schema, m=4, epsilon=0.7, bound=0.0, flatten=flat)
+    assert made.figures["divergence"]["largest"] == 0.0
+    assert made.figures["linkage"]["after"]["high"] < 1 / 5
+
+
 def test_marginals_keep_their_shape(stirred):
     table, _, _, made = stirred
     for name in KEYS:

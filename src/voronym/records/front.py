@@ -177,10 +177,12 @@ def anonymize_records(
     at = {name: k for k, one in enumerate(fields) for name in one.columns}
     flat_keys = sorted({at[name] for name in flattened if name in at})
     shuffled_keys = sorted({at[name] for name in shuffled if name in at})
+    # Flattened first: what is constant in a cluster ties no combination to a row.
+    codes = stir.flatten(moved.codes, middle, flat_keys)
     mixed_up = stir.shuffle(
-        space, moved.codes, middle, shuffled_keys, measure=divergence, bound=bound, rng=rng, progress=tell
+        space, codes, middle, shuffled_keys, measure=divergence, bound=bound, rng=rng, progress=tell
     )
-    codes = stir.flatten(mixed_up.codes, middle, flat_keys)
+    codes = mixed_up.codes
     others = _stir_others(extra, flattened, middle, rng)
     after = describe(space, codes, moved.partition, before.epsilon)
     made = rebuild_columns(table, fields, codes)
