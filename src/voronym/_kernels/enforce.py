@@ -159,7 +159,8 @@ def price(groups, rules, memory, codes, p, q, i, other, weight, hard):
 def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, tiny, i):
     """Return the best shift or swap of record i with its near cells: (change, cell, partner or -1).
 
-    Trials are remembered by the partner's profile, and looked at before distances where they may gain.
+    Trials are remembered by the partner's profile, and made before distances where they may gain. Where
+    violations have a price, pairs of cells without any are left alone.
     """
     p = groups.labels[i]
     best, cell, other = -tiny, -1, -1
@@ -174,6 +175,8 @@ def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, ti
         m_q = groups.sizes[q]
         across = squared_distance(X, i, groups.centroids[q])
         hope = weight * (groups.weight[p] + groups.weight[q])
+        if weight > 0.0 and hope == 0.0:
+            continue  # there is nothing to repair
         both = 1.0 / m_p + 1.0 / m_q
         root, refused = math.sqrt(across), 0
         for u in range(-1, m_q):
@@ -189,6 +192,12 @@ def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, ti
                 change = across - mine - groups.square[j]
                 most = root + math.sqrt(groups.square[j])  # |x_i - x_j| at most
                 least = change - both * most * most
+                if least - hope >= best:
+                    continue
+                if hope == 0.0:  # distances cost less than trials
+                    change += squared_distance(X, j, groups.centroids[p])
+                    change -= both * squared_distance(X, i, X[j])
+                    least = change
             cost = 0.0
             if j >= 0 and b == profile[i]:
                 if least >= best:
@@ -206,7 +215,7 @@ def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, ti
                         if refused == TRIALS:
                             break
                     continue
-            if j >= 0:
+            if j >= 0 and hope > 0.0:
                 change += squared_distance(X, j, groups.centroids[p]) - both * squared_distance(X, i, X[j])
             if change + cost < best:
                 best, cell, other = change + cost, q, j

@@ -25,7 +25,7 @@ KINDS = 16
 PIECE = 0.1
 """Seconds that a piece of kernel work should take."""
 
-ENOUGH = 2e-3
+ENOUGH = 5e-3
 """A pass that gains less than this share ends the search."""
 
 Ints = NDArray[np.int64]

@@ -12,10 +12,10 @@ from voronym.privacy.enforce.search import Search
 from voronym.privacy.enforce.split import split
 from voronym.progress import Progress, silent
 
-ROUNDS = 12
+ROUNDS = 10
 """Prices of a violation that are tried, each three times the one before."""
 
-PASSES = 12
+PASSES = 8
 """Visits to all records, at most, in the end."""
 
 
@@ -51,7 +51,7 @@ def repair(
     weight = 0.02 * float(np.square(search.points).sum()) / max(violated, 1.0)
     for turn in range(ROUNDS):
         # The last rounds repair without breaking anything elsewhere.
-        search.run(passes=2, weight=weight, hard=turn >= ROUNDS - 3, donors=True)
+        search.run(passes=1, weight=weight, hard=turn >= ROUNDS - 3, donors=True)
         if search.refused == 0:
             break
         weight *= 3.0
