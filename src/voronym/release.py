@@ -149,13 +149,13 @@ class Release:
         """How many percent the loss of the cells is above the least possible one, at most.
 
         From the bound that the method proved, or from the cheap one by nearest neighbours, on first use.
-        None where there are too many records for that, where nothing but 0 is proven, or where the method
-        made no cells.
+        None where there are too many records for that, where nothing but 0 is proven, where cells had to obey
+        other models than k-anonymity, or where the method made no cells.
         """
         if self._evidence is None:
             return None
         X, part, bound = self._evidence.X, self._evidence.partition, self._evidence.bound
-        if X is None or part is None:
+        if X is None or part is None or len(self.costs) > 1:  # the bound knows of k alone
             return None
         k = self.recipe.least
         if len(X) < 2 * k or self.information_loss < 1e-10:  # type: ignore[operator]

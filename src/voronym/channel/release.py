@@ -216,8 +216,8 @@ def _step(part: Part) -> str:
     """Say what a rule did."""
     how = "Added noise to" if part.kind == "noise" else "Drew new values at random for"
     return (
-        f"{how} {', '.join(part.columns)}: {100 * part.distortion:.1f} % of the variance is lost, and what is "
-        f"left tells {part.risk:.3g} nats about the confidential columns, instead of {part.information:.3g}."
+        f"{how} {', '.join(part.columns)}: {100 * part.distortion:.1f} % of the variance is lost, and what "
+        f"is left tells {part.risk:.3g} nats about the confidential columns, instead of {part.information:.3g}."
     )
 
 
