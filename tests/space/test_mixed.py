@@ -190,6 +190,11 @@ def test_the_centroid_minimises_the_cost(monkeypatch, small):
             assert best <= space.cost(other[None], X).sum() + 1e-9
 
 
+def test_without_a_reference_distances_are_added_as_they_are():
+    space = Mixed.fit([line([1, 2, 9], "a"), line([0, 0, 5], "b")], reference=None, weights={"b": 2})
+    assert space.cost(space.codes[:1], space.codes).tolist() == [[0, 1, 18]]
+
+
 def test_what_is_no_record_is_refused():
     space = Mixed.fit([line([1, 2])])
     for bad in ([[2]], [[-1]], [[0.5]], [[0, 0]], [0]):

@@ -4,6 +4,10 @@
 every column (`blocks` for large tables); `pushback` brings lonely records into larger clusters (`noise` draws
 values); `stir` flattens and shuffles under a bound (`divergence`); `attack` links records; `figures`
 what is reported; `front` the door.
+
+Equations are numbered as in the paper that this room is after, which looks at data anonymization from a
+vector quantization point of view and speaks of "pushing back outliers in the crowd". It left the algorithms
+open.
 """
 
 from voronym.records.attack import Linkage, linkage

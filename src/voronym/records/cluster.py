@@ -98,7 +98,7 @@ def clusters(
 
     References
     ----------
-    Equations 2 and 3 of the seed paper on anonymizing mixed records by vector quantization.
+    Equations 2 and 3 of the paper (see `voronym.records`).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Blend: bring the members of small clusters into large ones, changing as few values as possible.
 
-Equations 4 to 8 of the seed paper. The cluster that costs least is found with mapped distances to the
-centroids (equation 4); then only the values outside that cluster's radius around its centroid are replaced
-(equation 5).
+Equations 4 to 8 of the paper (see `voronym.records`). The cluster that costs least is found with mapped
+distances to the centroids (equation 4); then only the values outside that cluster's radius around its
+centroid are replaced (equation 5).
 """
 
 from __future__ import annotations
