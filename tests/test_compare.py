@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import sys
+
 import numpy as np
 import polars as pl
 import pytest
@@ -32,7 +35,10 @@ def test_one_column_has_the_exact_method_and_none_beats_it():
     )
 
 
-def test_methods_that_take_long_are_left_out_unless_named():
+def test_methods_that_take_long_are_left_out_unless_named(monkeypatch):
+    quick = vr.microaggregate  # which methods run is the question, not what they do
+    module = sys.modules["voronym.compare"]  # the package's name for it is the function
+    monkeypatch.setattr(module, "partition", lambda X, k, **_: quick(X, k, method="mdav"))
     found = vr.compare(table(6000), keys=["a", "b"], k=50, methods=None)
     assert "icsm" in found.skipped
     assert "icsm" not in {row.method for row in found.rows}
@@ -53,3 +59,52 @@ def test_wrong_uses():
         vr.compare(table(), keys=["a"], methods=["magic"])
     with pytest.raises(vr.InputError, match="more than the 60 records"):
         vr.compare(table(), keys=["a"], k=61)
+
+
+def told(**options):
+    rng = np.random.default_rng(1)
+    frame = table(120).with_columns(w=pl.col("a") + rng.standard_normal(120))
+    given = {"keys": ["a", "b"], "k": [3, 20], "methods": ["mdav", "md"], **options}
+    return frame, vr.compare(frame, risk="mutual-information", confidential=["w"], **given)
+
+
+def test_mutual_information_is_that_of_the_cells():
+    frame, found = told()
+    X = vr.standardize(frame.select("a", "b").to_numpy())
+    for row in found.rows:
+        part = vr.microaggregate(X, row.k, method=row.method)
+        released = pl.DataFrame({"cell": part.labels, "w": frame["w"]})
+        measured = vr.measure(released, keys=["cell"], confidential=["w"])
+        finding = next(one for one in measured.findings if one.model == "mutual-information")
+        assert row.information.plug_in == pytest.approx(finding.detail["columns"]["w"]["nats"])
+        assert row.beside["floor"] <= row.information.plug_in
+        assert row.beside["reached"] <= row.information.plug_in + 1e-12
+        assert row.beside["miub"] == pytest.approx((1 - row.loss / 100) * found.plane.unchanged.plug_in)
+    small, large = ([r.information.plug_in for r in found.rows if r.k == k] for k in (3, 20))
+    assert max(large) < min(small)
+
+
+def test_plain_data_has_points_and_curves_only_where_they_were_asked_for():
+    plain = json.loads(json.dumps(told()[1].to_dict()))
+    assert {curve["kind"] for curve in plain["plane"]["curves"]} == {"floor", "reached", "normal"}
+    assert all({"information", "beside"} <= set(row) for row in plain["rows"])
+    without = vr.compare(table(), keys=["a"], k=3, methods=["mdav"])
+    assert "plane" not in without.to_dict()
+    assert "information" not in without.to_dict()["rows"][0]
+    assert without.plane is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"risk": "magic"}, "no risk is called 'magic'"),
+        ({"confidential": ["b"]}, "'mutual-information' alone"),
+        ({"risk": "mutual-information"}, "one confidential column at a time; name one$"),
+        ({"risk": "mutual-information", "confidential": ["b", "c"]}, "name one of 'b', 'c'"),
+        ({"risk": "mutual-information", "confidential": ["z"]}, "z"),
+        ({"risk": "mutual-information", "confidential": ["a"]}, "a"),
+    ],
+)
+def test_wrong_uses_of_risk(options, message):
+    with pytest.raises(vr.VoronymError, match=message):
+        vr.compare(table(), keys=["a"], k=3, methods=["mdav"], **options)

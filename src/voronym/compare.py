@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.tradeoff import Plane, plane
 from voronym.microaggregate import information_loss
 from voronym.microaggregate.front import check_k, partition
-from voronym.partition import Partition
 from voronym.privacy.information import Estimate
 from voronym.progress import Progress, Step, silent
 from voronym.table import Kind, Schema, as_frame, read
@@ -191,7 +190,10 @@ def compare(
         except VoronymError as error:
             skipped[f"{name}, k={value}"] = str(error)
     tell(Step("compare", 1.0))
-    return Comparison(tuple(rows), skipped, len(X), tuple(schema.keys), found)
+    done_rows = tuple(rows)
+    if found is not None:
+        done_rows, found = _with_limits(done_rows, found)
+    return Comparison(done_rows, skipped, len(X), tuple(schema.keys), found)
 
 
 def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int, found: Plane | None) -> Row:
@@ -211,11 +213,12 @@ def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int,
         part.n_cells,
         int(part.sizes.max()),
         seconds,
-        *_told(found, part, loss),
+        None if found is None else found.risk(part.labels),
     )
 
 
-def _told(
-    found: Plane | None, part: Partition, loss: float
-) -> tuple[Estimate | None, Mapping[str, float] | None]:
-    return (None, None) if found is None else (found.risk(part.labels), found.beside(loss / 100))
+def _with_limits(rows: Sequence[Row], found: Plane) -> tuple[tuple[Row, ...], Plane]:
+    """Put the limits beside each row; what the rows reach counts as reached."""
+    points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]
+    wider = found.and_also(points)
+    return tuple(replace(row, beside=wider.beside(row.loss / 100)) for row in rows), wider

@@ -4,8 +4,9 @@
 and `perfect` solve it; `function` is the door, `base` the answer: a channel that perturbs data and knows its
 distortion D and its risk I(W; X̂). `gaussian` has the same for normal data: the quadratic-Gaussian lower bound
 by `logdet` and `waterfill`, closed forms, and the optimal noise. `bounds` puts both bounds beside a measured
-point. `pram` randomises categorical columns and lets analysts undo it on average. `release` masks the keys of
-a table. Risk is in nats everywhere; ``risk_bits`` gives bits.
+point; `limits` has what holds for a table without assumptions, and what rules reach on it. `pram` randomises
+categorical columns and lets analysts undo it on average. `release` masks the keys of a table. Risk is in nats
+everywhere; ``risk_bits`` gives bits.
 """
 
 from voronym.channel.base import Channel, FiniteChannel

@@ -7,6 +7,7 @@ in nats.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -241,6 +242,16 @@ class Reached:
         """Return the risk in nats at shares of the variance."""
         x, y = np.array(self.corners).T
         return np.asarray(np.interp(np.atleast_1d(np.asarray(shares, float)), x, y))
+
+    def and_also(self, points: Sequence[tuple[float, float]]) -> Reached:
+        """Return the line with more measured rules, pairs of distortion and risk, and mixtures with them.
+
+        Examples
+        --------
+        >>> Reached(((0.0, 2.0), (1.0, 0.0)), 0).and_also([(0.1, 1.0)])([0.1, 0.55])
+        array([1. , 0.5])
+        """
+        return Reached(_lower_hull([*self.corners, *points]), self.letters)
 
 
 def reached(

@@ -7,6 +7,7 @@
 ``columns``  change of single columns and of correlations
 ``pmse``     whether a model can tell original from released records
 ``utility``  what the data lost: information loss and all of the above
+``tradeoff`` loss against mutual information, with the limits on it
 ``measure``  everything at once, for any table, ours or not
 """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from typing import Any, Protocol
 
@@ -41,9 +42,9 @@ class Curve:
     Parameters
     ----------
     kind : {"floor", "reached", "normal"}
-        "floor": no rule on this table is below. "reached": randomised rules on this table come down to here,
-        so the least risk is no greater. "normal": the least risk of normal data with the same covariances; a
-        bound for such data, a reference for others.
+        "floor": no rule on this table is below. "reached": rules on this table come down to here, so the
+        least risk is no greater; some are randomised and do not keep k. "normal": the least risk of normal
+        data with the same covariances; a bound for such data, a reference for others.
     function : callable
         Risks at shares of the variance.
     """
@@ -97,6 +98,16 @@ class Plane:
     def curve(self, kind: str) -> Curve | None:
         """Return a curve by its kind, None where it is not there."""
         return next((curve for curve in self.curves if curve.kind == kind), None)
+
+    def and_also(self, points: Sequence[tuple[float, float]]) -> Plane:
+        """Return the plane with more measured rules, pairs of distortion and plug-in risk, reached."""
+        curves = [
+            replace(curve, function=curve.function.and_also(points))
+            if isinstance(curve.function, Reached)
+            else curve
+            for curve in self.curves
+        ]
+        return replace(self, curves=tuple(curves))
 
     def upper(self, share: float) -> float:
         """Return the mutual-information upper bound (9) on the least risk: unchanged times 1 - d."""

@@ -4,6 +4,7 @@
 ``public``      sections that need the release alone, and the `View` they see
 ``internal``    sections that compare with the originals
 ``comparison``  the page behind ``voronym compare``
+``tradeoff``    loss against what the keys tell, for both; ``riskplane``: its drawing
 ``reproduction``  the page behind ``voronym papers``: `render_paper`
 ``figures``     drawings: numbers in, SVG text out; ``chart``: curves; ``cells``: power diagrams
 ``columns``     distributions of a column as counts; ``plane``: records on their principal axes

@@ -170,7 +170,7 @@ def _root_ticks(high: float) -> list[float]:
     Examples
     --------
     >>> _root_ticks(26)
-    [0.0, 1.0, 5.0, 10.0, 20.0]
+    [0.0, 2.0, 5.0, 10.0, 20.0]
     """
     out, last = [0.0], math.inf
     rounds = [float(f"{f}e{p}") for p in range(6) for f in (1, 2, 5)] + [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]

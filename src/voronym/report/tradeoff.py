@@ -11,22 +11,24 @@ from voronym.evaluate.tradeoff import Plane, letters, plane, told
 from voronym.privacy.classes import equivalence_classes
 from voronym.privacy.information import Estimate
 from voronym.privacy.mutual_information import MutualInformation
-from voronym.report.parts import Block, Section, Table, decimal, plural, svg
+from voronym.report.parts import Block, Section, Table, decimal, svg
 from voronym.report.public import View
 from voronym.report.riskplane import LOOKS, Dot, Line, risk_plane
 from voronym.report.svg import clean, percent
 from voronym.table.frame import as_frame
 
+_SMALL = 20.0
+"""A loss in percent below which the plane is drawn by roots, so that the release stands off the edge."""
+
 NAMES = {
     "floor": "no rule gets here: proven for this table",
-    "reached": "rules reach this",
+    "reached": "least risk known to be reached",
     "miub": "keys unchanged or their mean, by lot",
     "normal": "least risk of normal data like these",
 }
 _NORMAL = (
-    "Dashed: the least risk that any rule leaves if keys and column were jointly normal, with the "
-    "covariances of these (the column by its ranks). For such data it is a bound; for others it is something "
-    "to compare with."
+    "Dashed: the least risk of any rule if keys and column were jointly normal with these covariances (the "
+    "column by its ranks): a bound for such data, and only something to compare with for others."
 )
 
 
@@ -42,12 +44,14 @@ def of_comparison(rows: Sequence[Mapping[str, Any]], found: Plane) -> Section | 
     high = 1.12 * max(r["information"].high for r in used) or 1.0
     here = {m: [r for r in used if clean(r["method"]) == m] for m in {clean(r["method"]): 0 for r in used}}
     column = clean(found.levels.column)
+    limits = _lines(found, ("floor", "reached", "miub"), right, tall)
+    normal = _lines(found, ("normal",), right, high)
     counted = risk_plane(
         {
             m: [Dot(r["loss"], r["information"].plug_in, None, f"k={r['k']}") for r in own]
             for m, own in here.items()
         },
-        _lines(found, ("floor", "reached", "miub"), right, tall),
+        limits,
         title=f"Loss and what the cells tell about {column}",
         desc=f"One mark for each of {len(used)} results, with limits; the table has the figures.",
         limits=(right, tall),
@@ -67,7 +71,7 @@ def of_comparison(rows: Sequence[Mapping[str, Any]], found: Plane) -> Section | 
             ]
             for m, own in here.items()
         },
-        _lines(found, ("normal",), right, high),
+        normal,
         title=f"Loss and what the cells would tell about {column} in the population",
         desc=f"One mark with an interval for each of {len(used)} results; the table has the figures.",
         limits=(right, high),
@@ -85,14 +89,16 @@ def of_comparison(rows: Sequence[Mapping[str, Any]], found: Plane) -> Section | 
             "In this table",
             svg(counted),
             _limits_table(used),
-            "Counted in the cells of this table. Small cells tell much by chance alone. " + _about(found),
+            "Counted in the cells of this table. Small cells tell much by chance alone. "
+            + _about(limits, found, "these methods"),
         ),
         Block(
             "In the population behind it",
             svg(estimated),
             _estimates_table(used),
             "The mark is corrected for small cells. One correction takes too little away and the other too "
-            "much; the 95\u202f% interval reaches from one to the other. " + _curve_note(found),
+            "much; the 95\u202f% interval reaches from one to the other. "
+            + " ".join(_NORMAL for _ in normal),
         ),
     )
     return Section("told", "What is lost and what is told", lead, blocks)
@@ -129,6 +135,9 @@ def _release_section(
     here = next(now for name, now, _ in columns if name == found.levels.column)
     right = 1.04 * max(100.0, loss)
     top = 1.1 * max(found.unchanged.plug_in, here.plug_in, here.high) or 1.0
+    limits = _lines(
+        found.and_also([(share, here.plug_in)]), ("floor", "reached", "normal", "miub"), right, top
+    )
     drawing = risk_plane(
         {
             "this release": [Dot(loss, here.plug_in)],
@@ -136,23 +145,22 @@ def _release_section(
             "keys unchanged": [Dot(0.0, found.unchanged.plug_in)],
             "one record for all": [Dot(100.0, 0.0)],
         },
-        _lines(found, ("floor", "reached", "normal", "miub"), right, top),
+        limits,
         title=f"Loss and what the published keys tell about {column}",
         desc="The release between the keys unchanged and nothing, with limits; the table has the figures.",
         limits=(right, top),
         joined=False,
+        root=loss < _SMALL,
     )
     table = Table.of(
-        ("column", "unchanged", "published", "by chance", "corrected", "95 % interval", "at most"),
+        ("column", "unchanged", "published", "by chance", "95 % interval"),
         [
             (
                 clean(name),
                 _nats(old.plug_in),
                 _nats(now.plug_in),
                 _nats(now.chance),
-                _nats(now.corrected),
                 f"{_nats(now.low)} to {_nats(now.high)}",
-                _nats(now.entropy),
             )
             for name, now, old in columns
         ],
@@ -162,12 +170,10 @@ def _release_section(
         f"{decimal(found.unchanged.plug_in)} and the published ones {decimal(here.plug_in)}, on average over "
         f"the records of this table. Classes of these sizes would show {decimal(here.chance)} by chance."
     )
-    most = (
-        " It is the confidential column that the published keys tell most about." if len(columns) > 1 else ""
-    )
+    most = ", the confidential column that they tell most about" if len(columns) > 1 else ""
     note = (
         f"Risk: the mutual information between the class of the published keys and {column} "
-        f"({found.levels.how}).{most} {_about(found)} {_curve_note(found)}"
+        f"({found.levels.how}){most}. {_about(limits, found, 'this release')}"
     )
     return Section(
         "told",
@@ -202,19 +208,20 @@ def _k_labels(rows: Sequence[Mapping[str, Any]], name: str) -> list[tuple[float,
     return [(a, b, f"k={k}") for k, (a, b) in top.items()]
 
 
-def _about(found: Plane) -> str:
-    return (
-        "Grey: no rule gets there on this table, proven without assumptions; it is small where keys and "
-        "column hardly depend on each other. Line: rules reach this. They are cells of mdav on the left, and "
-        f"on the right randomised rules between {plural(letters(found), 'coarse cell')}, which do not keep k. "
-        "Dotted: the keys of some records, drawn by lot, and the mean of all for the others."
-    )
-
-
-def _curve_note(found: Plane) -> str:
-    if found.curve("normal") is not None:
-        return _NORMAL
-    return " ".join(f"{clean(note[0].upper() + note[1:])}." for note in found.notes)
+def _about(lines: Sequence[Line], found: Plane, rules: str) -> str:
+    """Say what each line is, of those that are drawn."""
+    said = {
+        NAMES[
+            "floor"
+        ]: "Grey: no rule on this table gets there; proven, and small where keys and column hardly "
+        "depend on each other.",
+        NAMES["reached"]: f"Line: reached by {rules}, by cells of mdav, by randomised rules between "
+        f"{letters(found)} coarse cells, or by lot between these; it need not keep k.",
+        NAMES["miub"]: "Dotted: some records as they are, drawn by lot, and the mean of all for the others.",
+        NAMES["normal"]: _NORMAL,
+    }
+    told = [said[line.name] for line in lines]
+    return " ".join([*told, *(f"{clean(note[0].upper() + note[1:])}." for note in found.notes)])
 
 
 def _limits_table(rows: Sequence[Mapping[str, Any]]) -> Table:
