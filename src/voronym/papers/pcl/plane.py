@@ -140,7 +140,8 @@ def _chart(it: Experiment, found: dict[int, tuple[Run, Run, list[Run]]], part: s
             ""
             if it.clusters
             else " The paper needed its noisy variant for cells this small. “Cooled” is ours: points are "
-            "shaken ever less, and assigned exactly; “anneal” is the general search, with free sizes."
+            "shaken ever less, and assigned exactly; “anneal” is the general search, with free sizes. "
+            "How much to shake was chosen by trials on three of these cases."
         ),
         part,
     )
