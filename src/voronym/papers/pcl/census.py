@@ -78,7 +78,7 @@ def _losses(found: dict[str, dict[int, Run]], part: str, seconds: float) -> Tabl
         tuple(rows),
         "Ours without prepartition. “Cooled” shakes the points ever less, from one start; the published "
         "figures are of a noisy variant, too. “PCL, variable” may choose sizes from k to 2k−1; anneal had "
-        f"{seconds:g} s for each k. How much to shake was chosen by a few trials on this table, as in the paper.",
+        f"{seconds:g} s for each k. How much to shake was chosen by a few trials on this table.",
         part,
         ("", ".4f", ".4f", ".4f", ".4f", ".4f", ".1f", ".1f", ".4f", ".4f", ""),
     )  # fmt: skip
