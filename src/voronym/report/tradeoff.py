@@ -20,6 +20,9 @@ from voronym.table.frame import as_frame
 _SMALL = 20.0
 """A loss in percent below which the plane is drawn by roots, so that the release stands off the edge."""
 
+_MOSTLY = 0.8
+"""Share of the count that chance alone explains, above which the page says so."""
+
 NAMES = {
     "floor": "no rule gets here: proven for this table",
     "reached": "least risk known to be reached",
@@ -170,6 +173,8 @@ def _release_section(
         f"{decimal(found.unchanged.plug_in)} and the published ones {decimal(here.plug_in)}, on average over "
         f"the records of this table. Classes of these sizes would show {decimal(here.chance)} by chance."
     )
+    if here.chance > _MOSTLY * here.plug_in:
+        lead += " So nearly all of it is that classes are small, and the count says little of the keys."
     most = ", the confidential column that they tell most about" if len(columns) > 1 else ""
     note = (
         f"Risk: the mutual information between the class of the published keys and {column} "
