@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from voronym.channel.base import FiniteChannel
 from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
+from voronym.channel.published import published_matrix
 from voronym.errors import InputError
 from voronym.masking import Masked, mask
 from voronym.microaggregate.front import check_seed
@@ -48,6 +49,8 @@ class Part:
     information: float
     gap: float
     note: str
+    rule: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -60,6 +63,7 @@ class Part:
             "information": self.information,
             "gap": self.gap,
             "note": self.note,
+            **self.rule,
         }
 
 
@@ -217,7 +221,8 @@ def _step(part: Part) -> str:
     how = "Added noise to" if part.kind == "noise" else "Drew new values at random for"
     return (
         f"{how} {', '.join(part.columns)}: {100 * part.distortion:.1f} % of the variance is lost, and what "
-        f"is left tells {part.risk:.3g} nats about the confidential columns, instead of {part.information:.3g}."
+        f"is left tells {part.risk:.3g} nats about the confidential columns, instead of "
+        f"{part.information:.3g}."
     )
 
 
@@ -264,8 +269,31 @@ class _Noise:
             channel.gap,
             "risk of normal data with these covariances; rounded to the column's decimals and clipped to its "
             "range, which cannot raise it",
+            {"noise": self._noise(channel)},
         )
         return {name: decoded[name] for name in self.columns}, part, channel
+
+    def _noise(self, channel: GaussianChannel) -> list[dict[str, Any]]:
+        """Return by column, in its own standard deviations: what is kept of a deviation, and the noise."""
+        spread = np.diag(channel.source.sigma_x)
+        kept, noise, lost = 1.0 - np.diag(channel.A), np.diag(channel.noise), np.diag(channel.sigma)
+        out = []
+        at = 0
+        for block in self.blocks:
+            width = 3 if block.kind == "location" else 1
+            here = slice(at, at + width)
+            total = float(spread[here].sum())
+            if total > 0.0:
+                out.append(
+                    {
+                        "columns": list(block.columns),
+                        "kept": float(spread[here] @ kept[here]) / total,
+                        "noise_sd": float(np.sqrt(max(0.0, noise[here].sum()) / total)),
+                        "lost": float(lost[here].sum()) / total,
+                    }
+                )
+            at += width
+        return out
 
 
 class _Matrix:
@@ -313,8 +341,20 @@ class _Matrix:
             channel.gap,
             f"{len(self.d)} combinations, {int((drawn != self.codes).sum())} of {n} records changed; "
             f"confidential columns in {len(self.joint)} classes",
+            {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
         )
         return series, part, channel
+
+    def _names(self) -> list[list[Any]]:
+        """Return the values of each letter, by column; None where a value is missing."""
+        columns = [
+            [None if gone else value for value, gone in zip(kept.to_list(), missing(kept), strict=True)]
+            for kept in (self.table[name][self.first] for name in self.columns)
+        ]
+        return [
+            [one if isinstance(one, (bool, int, float, str)) or one is None else str(one) for one in letter]
+            for letter in zip(*columns, strict=True)
+        ]
 
 
 def _groups(table: nw.DataFrame[Any], names: list[str]) -> list[tuple[str, ...]]:

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from voronym.errors import InputError
 from voronym.space.field import Field
-from voronym.space.metrics import Function, Matrix, Metric, Rank, metrics
+from voronym.space.metrics import Function, Matrix, Metric, Rank, Taxonomy, metrics
 from voronym.table.frame import DAY, NUMBERS, factorize, form, listing, missing, numbers, time_unit
 from voronym.table.schema import Column, Schema
 
-Choice = str | Metric | Callable[[Any, Any], float] | tuple[Sequence[Any], Any]
-"""A metric's name, a metric, a function of two values, or labels and their matrix."""
+Choice = str | Metric | Callable[[Any, Any], float] | tuple[Sequence[Any], Any] | Mapping[str, Sequence[str]]
+"""A metric's name, also with what it needs ("taxonomy=tree.csv", "circular=24", "overlap=,"); a metric; a
+function of two values; labels and their matrix; or a hierarchy, from values to their ancestors."""
 
 DEFAULTS: Mapping[str, str] = {
     "numeric": "absolute",
@@ -73,21 +74,12 @@ def _metric(column: Column, choice: Choice | None) -> Metric:
     if choice is None:
         choice = DEFAULTS[column.kind]
     if isinstance(choice, str):
-        if choice not in metrics():
-            raise InputError(f"no metric is called {choice!r}; there are: {', '.join(metrics())}")
-        if choice == "rank":
-            return Rank(column.categories)
-        try:
-            made_up: Metric = metrics()[choice]()
-        except TypeError:
-            raise InputError(
-                f"the metric {choice!r} of column {column.name!r} needs more than its name; build it with "
-                f"voronym.records.{metrics()[choice].__name__}(...)"
-            ) from None
-        return made_up
+        return _named(column, choice)
+    if isinstance(choice, Mapping):
+        return Taxonomy(choice)
     if isinstance(choice, Metric) and not isinstance(choice, type):
         return choice
-    if isinstance(choice, tuple) and len(choice) == 2:
+    if isinstance(choice, (tuple, list)) and len(choice) == 2:  # a recipe's file knows lists alone
         return Matrix(*choice)
     if callable(choice):
         return Function(choice)
@@ -95,6 +87,34 @@ def _metric(column: Column, choice: Choice | None) -> Metric:
         f"the metric of column {column.name!r} must be a name, a metric, a function of two values or a pair "
         f"of labels and matrix, not {type(choice).__name__}"
     )
+
+
+def _named(column: Column, choice: str) -> Metric:
+    """Return a metric from its name, or from its name and what it needs: ``taxonomy=tree.csv``."""
+    name, given, text = choice.partition("=")
+    if name not in metrics():
+        raise InputError(f"no metric is called {name!r}; there are: {', '.join(metrics())}")
+    if name == "rank":
+        return Rank([level.strip() for level in text.split("<")] if given else column.categories)
+    made = metrics()[name]
+    try:
+        built: Metric = made(*([_number(text)] if given else []))
+    except TypeError:
+        raise InputError(
+            f"the metric {name!r} of column {column.name!r} takes nothing after its name"
+            if given
+            else f"the metric {name!r} of column {column.name!r} needs more than its name: write "
+            f"{name}=... or build it with voronym.records.{made.__name__}(...)"
+        ) from None
+    return built
+
+
+def _number(text: str) -> str | float:
+    """Return a number where the text is one: a period, not a file or a separator."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _levels(series: nw.Series[Any], column: Column) -> tuple[NDArray[np.int64], Any]:

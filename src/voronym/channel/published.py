@@ -1,0 +1,75 @@
+"""What a channel's release may tell about its rules, so that analysts can correct for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEW = 10
+"""Records below which a letter's row of a matrix is told together with others."""
+_PARTS = 1_000_000  # published probabilities are whole millionths, and rows add up exactly
+
+
+def published_matrix(
+    matrix: Array, codes: Ints, drawn: Ints, names: list[list[Any]], *, few: int = FEW
+) -> dict[str, Any] | None:
+    """Return a transition matrix that may be published: rare letters stand together in one row and column.
+
+    The row of a letter that a few people have was computed from what these few have: it could tell it. Their
+    names may even be in no released record. So letters of fewer than ``few`` records, and letters that were
+    never drawn, become one. Guarantee: what is returned is the exact law (up to rounding to millionths) of
+    the column in which these letters are one; whoever recodes the published column in the same way can
+    correct counts with it.
+
+    Parameters
+    ----------
+    matrix : array, shape (n, n)
+        Transition probabilities.
+    codes, drawn : arrays of int, shape (r,)
+        Original and published letters.
+    names : list
+        The values of each letter.
+    few : int
+        Letters of fewer records are told together.
+
+    Returns
+    -------
+    dict or None
+        ``letters``, those told apart; ``together``, how many stand in the last row and column (0: there is
+        none); ``rows``. None where fewer than two rows are left.
+
+    Examples
+    --------
+    >>> told = published_matrix(np.array([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.0, 0.0, 1.0]]),
+    ...                         np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 2]),
+    ...                         [["a"], ["b"], ["c"]], few=3)
+    >>> told["letters"], told["together"], told["rows"]
+    ([['a']], 2, [[0.9, 0.1], [0.133333, 0.866667]])
+    """
+    n = len(matrix)
+    often = np.bincount(codes, minlength=n)
+    rare = (often < few) | (np.bincount(drawn, minlength=n) == 0)
+    for letter in np.argsort(often, kind="stable"):
+        if not rare.any() or often[rare].sum() >= few:
+            break
+        rare[letter] = True
+    if n - int(rare.sum()) + bool(rare.any()) < 2:
+        return None
+    place = np.where(rare, n - int(rare.sum()), np.cumsum(~rare) - 1)
+    rows = np.zeros((int(place.max()) + 1, n))
+    np.add.at(rows, place, matrix * often[:, None])
+    law = np.zeros((len(rows), len(rows)))
+    np.add.at(law.T, place, rows.T)
+    law /= law.sum(axis=1, keepdims=True)
+    whole = np.rint(law * _PARTS).astype(np.int64)
+    whole[np.arange(len(whole)), law.argmax(axis=1)] += _PARTS - whole.sum(axis=1)
+    return {
+        "letters": [name for name, hidden in zip(names, rare, strict=True) if not hidden],
+        "together": int(rare.sum()),
+        "rows": (whole / _PARTS).tolist(),
+    }
