@@ -87,7 +87,7 @@ def beside(
     information : float, optional
         ``I(W; X)`` measured in the same way; the value of normal data by default.
     entropy : float, optional
-        Differential entropy of W in nats, for the bound to hold whatever the law; that of normal data by
+        Differential entropy of W in nats, for data whose E[W|X] is linear; that of normal data by
         default (see `voronym.channel.gaussian.qglb`).
 
     Returns
