@@ -364,12 +364,12 @@ def _channel(source: GaussianSource, found: Optimum) -> GaussianChannel:
 def qglb(source: GaussianSource, distortion: float, *, entropy: float | None = None) -> float:
     """Return the quadratic-Gaussian lower bound (6) on the risk at a distortion, in nats.
 
-    Theorem 2: no rule with ``E |X - X̂|² <= distortion`` has a smaller ``I(W; X̂)``, if E[W|X] is linear in X and
-    ``entropy`` is the differential entropy of W. Normal data fulfil both, and then ``entropy`` can be left
-    out. For other data the figure is a reference, not a bound. The paper states the theorem for any joint
-    law; its proof needs the linear mean. A counterexample: X is -1 or 1 with probability 0.4 each, -2 or 2
-    with 0.1 each; W is normal, and has the sign of X where ``|X| = 2``. Publishing 0 for -2 and 2 costs half the
-    variance and tells nothing about W, where the formula asks for 0.016 nats.
+    Theorem 2: no rule with ``E |X - X̂|² <= distortion`` has a smaller ``I(W; X̂)``, if E[W|X] is linear in X
+    and ``entropy`` is the differential entropy of W. Normal data fulfil both, and then ``entropy`` can be
+    left out. For other data the figure is a reference, not a bound. The paper states the theorem for any
+    joint law; its proof needs the linear mean. A counterexample: X is -1 or 1 with probability 0.4 each, -2
+    or 2 with 0.1 each; W is normal, and has the sign of X where ``|X| = 2``. Publishing 0 for -2 and 2 costs
+    half the variance and tells nothing about W, where the formula asks for 0.016 nats.
 
     The figure is minus the dual value, so it is a true bound even where the solver stopped early.
 
