@@ -98,11 +98,10 @@ def test_starts():
 
 def test_restarts_take_the_best():
     X = vr.datasets.gaussian(200, 2, seed=3)
-    rng = np.random.default_rng(0)
-    alone = [pcl(X, 8, init="random", seed=rng).distortion for _ in range(6)]
-    assert len(set(alone)) > 1
-    assert pcl(X, 8, init="random", restarts=6, seed=0).distortion == min(alone)
-    assert pcl(X, 8, init="random", restarts=2, seed=0).distortion == min(alone[:2])
+    found = [pcl(X, 8, init="random", restarts=restarts, seed=0).distortion for restarts in (1, 2, 5, 12)]
+    assert (np.diff(found) <= 0.0).all()
+    assert found[-1] < found[0]
+    assert pcl(X, 8, init="random", restarts=5, seed=0).distortion == found[2]
 
 
 @pytest.mark.parametrize("costs", ["newton", "levenberg-marquardt"])

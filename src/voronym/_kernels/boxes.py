@@ -193,7 +193,12 @@ def emit(row, zero, size, keep, tie, margin, many, near, chosen, entry, unit, ce
     for t in range(size):
         if zero[t] == keep and row[t] <= best + tie:
             label = keep
-    if many > 1:
+    if many >= size > 1:
+        for t in range(size):
+            if used < len(unit):
+                unit[used], cell[used], value[used] = entry, zero[t], row[t]
+            used += 1
+    elif many > 1:
         found = min(0, many)
         for t in range(size):
             if found < many or row[t] <= near[worst_of(many)]:
@@ -237,7 +242,18 @@ def arcs(
         node, begin, end = stack[top, 0], stack[top, 1], stack[top, 2]
         if end - begin > 1:
             kept = sieve(
-                boxes.middle[node], boxes.half[node], C, c, cells, begin, end, margin, many, values, near, chosen
+                boxes.middle[node],
+                boxes.half[node],
+                C,
+                c,
+                cells,
+                begin,
+                end,
+                margin,
+                many,
+                values,
+                near,
+                chosen,
             )
             begin, end = end, kept
         a, b = boxes.start[node], boxes.stop[node]
@@ -260,7 +276,9 @@ def arcs(
 
 
 @kernel
-def arcs_of_matrix(D, c, first, margin, many, tie, keep, labels, unit, cell, value, cells, values, near, chosen):
+def arcs_of_matrix(
+    D, c, first, margin, many, tie, keep, labels, unit, cell, value, cells, values, near, chosen
+):
     """List the same arcs for points whose distances to all cells are the rows of a matrix.
 
     The rows are those of the points from ``first`` on.
@@ -272,7 +290,20 @@ def arcs_of_matrix(D, c, first, margin, many, tie, keep, labels, unit, cell, val
         for q in range(len(c)):
             values[q] = D[i, q] + c[q]
         labels[i], used = emit(
-            values, cells, len(c), keep[i], tie, margin, many, near, chosen, first + i, unit, cell, value, used
+            values,
+            cells,
+            len(c),
+            keep[i],
+            tie,
+            margin,
+            many,
+            near,
+            chosen,
+            first + i,
+            unit,
+            cell,
+            value,
+            used,
         )
     return used
 

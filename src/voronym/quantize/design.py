@@ -28,7 +28,7 @@ def design(
     sizes: Sizes | None = None,
     costs: str = "transport",
     init: str | Partition | ArrayLike | Quantizer = "mdav",
-    speed: float = 1.0,
+    speed: float = 1.8,
     restarts: int = 1,
     space: Space | None = None,
     seed: int | np.random.Generator | None = 0,
@@ -87,7 +87,7 @@ def pcl_method(
     progress: Progress,
     init: str = "mdav",
     restarts: int = 1,
-    speed: float = 1.0,
+    speed: float = 1.8,
     iterations: int = 300,
 ) -> Partition:
     """Alternate centroids and exact assignments to cells of equal sizes (probability-constrained Lloyd).
@@ -124,7 +124,7 @@ def pcl_variable(
     rng: np.random.Generator,
     progress: Progress,
     init: str = "mdav",
-    speed: float = 1.0,
+    speed: float = 1.8,
     iterations: int = 300,
 ) -> Partition:
     """Alternate centroids and exact assignments to cells of k to 2k-1 records.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -16,7 +15,7 @@ from voronym.partition import Partition
 from voronym.progress import Progress, Step, silent
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS
-from voronym.quantize.costs.base import Sizes
+from voronym.quantize.costs.base import Assignment, Sizes
 from voronym.quantize.costs.transport import Engine
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Euclidean, Space
@@ -88,7 +87,7 @@ def pcl(
     sizes: Sizes | None = None,
     costs: str = "transport",
     init: str | Partition | ArrayLike | Quantizer = "mdav",
-    speed: float = 1.0,
+    speed: float = 1.8,
     restarts: int = 1,
     space: Space | None = None,
     seed: int | np.random.Generator | None = 0,
@@ -125,9 +124,10 @@ def pcl(
         Where to start: the name of a partitioning method, "random" for random points, a partition, which also
         gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs.
     speed : float
-        How far centroids move, above 0 and up to 2: the papers took 1/2; above 1 needs fewer steps.
+        How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps, which
+        end lower, too. The last steps are whole in any case.
     restarts : int
-        How many designs; all but the first start from random points. The best is returned.
+        How many designs; all but the first start from the best so far, shaken. The best is returned.
     space : Space, optional
         The distance and its centroid; squared Euclidean by default.
     seed : int, Generator or None
@@ -170,13 +170,17 @@ def pcl(
     best: Design | None = None
     for turn in range(restarts):
         note = share(tell, turn / restarts, (turn + 1) / restarts)
-        start = _start.start(points, bounds, init if turn == 0 else "random", where, rng, note)
+        if best is None:
+            start = _start.start(points, bounds, init, where, rng, note)
+        else:
+            start = _start.shake(points, best.quantizer, best.distortion, where.name in LINEAR, rng)
+        steps: Exact | Near
         if engine is not None:
             engine.tick = lambda note=note: note(Step("design", 0.5))  # type: ignore[misc]
-            steps = alternate(points, start, bounds, engine, where, speed)
+            steps = Exact(points, start, bounds, engine, where, speed)
         else:
-            steps = approach(points, start, bounds[0], costs, where, speed)
-        found = follow(steps, where, costs, tolerance, iterations, note)
+            steps = Near(points, start, bounds[0], costs, where, speed)
+        found = follow(steps, costs, tolerance, iterations, note)
         if best is None or found.distortion < best.distortion:
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
@@ -193,53 +197,73 @@ class Turn:
     distortion: float
 
 
-def alternate(
-    X: NDArray[np.float64],
-    start: _start.Start,
-    bounds: Bounds,
-    engine: Engine,
-    space: Space,
-    speed: float,
-) -> Iterator[Turn]:
-    """Yield exact assignments, each to the centroids of the one before."""
-    C, c, labels = start.centroids, start.costs, start.labels
-    centroids = Centroids(X, space)
-    while True:
-        solved = engine.solve(C, *bounds, c, labels)
-        labels, c = engine.labels(solved), solved.costs
-        distances = engine.distances(solved)
-        yield Turn(labels, C, c, distances / len(X))
-        means = centroids.of(labels, C)
-        C = move(C, means, speed, space)
-        if space.name not in QUADRATIC and speed != 1.0 and spent(X, labels, C, space) > distances:
-            C = means
+class Exact:
+    """Exact assignments, each to the centroids of the one before."""
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        start: _start.Start,
+        bounds: Bounds,
+        engine: Engine,
+        space: Space,
+        speed: float,
+    ) -> None:
+        self.X, self.bounds, self.engine, self.space, self.speed = X, bounds, engine, space, speed
+        self.C, self.c, self.labels = start.centroids, start.costs, start.labels
+        self.centroids = Centroids(X, space)
+        self.distances: float | None = None
+
+    def step(self) -> Turn:
+        """Move the centroids, but for the first time, and assign the points anew."""
+        if self.distances is not None and self.labels is not None:
+            before, means = self.C, self.centroids.of(self.labels, self.C)
+            self.C = move(before, means, self.speed, self.space)
+            if self.space.name not in QUADRATIC and self.speed != 1.0:
+                worse = spent(self.X, self.labels, self.C, self.space) > self.distances
+                self.C = means if worse else self.C
+        solved = self.engine.solve(self.C, *self.bounds, self.c, self.labels)
+        self.labels, self.c = self.engine.labels(solved), solved.costs
+        self.distances = self.engine.distances(solved)
+        return Turn(self.labels, self.C, self.c, self.distances / len(self.X))
 
 
-def approach(
-    X: NDArray[np.float64],
-    start: _start.Start,
-    sizes: NDArray[np.int64],
-    costs: str,
-    space: Space,
-    speed: float,
-) -> Iterator[Turn]:
-    """Yield assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
-    C, c = start.centroids, start.costs
-    centroids = Centroids(X, space)
-    while True:
-        answer = SOLVERS[costs](X, C, sizes, space=space, start=c)
-        c = np.array(answer.costs)
-        yield Turn(np.array(answer.labels), C, c, answer.cost / len(X))
-        means = centroids.of(answer.labels, C)
-        C = move(C, means, speed, space)
-        lost = np.flatnonzero(answer.sizes < TINY * sizes)
+class Near:
+    """Assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        start: _start.Start,
+        sizes: NDArray[np.int64],
+        costs: str,
+        space: Space,
+        speed: float,
+    ) -> None:
+        self.X, self.sizes, self.solver, self.space, self.speed = X, sizes, SOLVERS[costs], space, speed
+        self.C, self.c = start.centroids, start.costs
+        self.centroids = Centroids(X, space)
+        self.answer: Assignment | None = None
+
+    def step(self) -> Turn:
+        """Move the centroids, but for the first time, and assign the points anew."""
+        if self.answer is not None:
+            self.C = move(self.C, self.centroids.of(self.answer.labels, self.C), self.speed, self.space)
+            self.divide(self.answer)
+        self.answer = self.solver(self.X, self.C, self.sizes, space=self.space, start=self.c)
+        self.c = np.array(self.answer.costs)
+        return Turn(np.array(self.answer.labels), self.C, self.c, self.answer.cost / len(self.X))
+
+    def divide(self, answer: Assignment) -> None:
+        """Give the centroid of a tiny cell a new place, halfway to the farthest point of a large one."""
+        lost = np.flatnonzero(answer.sizes < TINY * self.sizes)
         large = np.argsort(-answer.sizes, kind="stable")[: len(lost)]
-        for cell, other in zip(
-            lost, large, strict=True
-        ):  # divide a large cell: a point of it is the new centroid
+        for cell, other in zip(lost, large, strict=True):
             members = np.flatnonzero(answer.labels == other)
-            far = members[np.argmax(space.cost(X[members], C[[other]])[:, 0])]
-            C[cell], c[cell] = 0.5 * (C[other] + X[far]), c[other]
+            far = members[np.argmax(self.space.cost(self.X[members], self.C[[other]])[:, 0])]
+            half = 0.5 * (self.C[other] + self.X[far])
+            self.C[cell] = half if self.space.name in LINEAR else self.X[far]
+            self.c[cell] = self.c[other]
 
 
 def move(
@@ -249,27 +273,24 @@ def move(
     return C + speed * (means - C) if space.name in LINEAR else means
 
 
-def follow(
-    steps: Iterator[Turn], space: Space, costs: str, tolerance: float, iterations: int, note: Progress
-) -> Design:
-    """Take steps until the distortion hardly falls; return the best."""
-    trace: list[float] = []
-    best = turn = next(steps)
-    trace.append(turn.distortion)
+def follow(steps: Exact | Near, costs: str, tolerance: float, iterations: int, note: Progress) -> Design:
+    """Take steps until the distortion hardly falls, the last ones whole; return the best."""
+    best = turn = steps.step()
+    trace = [turn.distortion]
     converged = False
     while len(trace) < iterations and not converged:
-        before, turn = turn, next(steps)
+        before, turn = turn, steps.step()
         trace.append(turn.distortion)
         if turn.distortion <= best.distortion:
             best = turn
-        fall = before.distortion - turn.distortion
-        converged = abs(fall) <= tolerance * before.distortion
-        if costs == "transport":
-            converged = converged or bool((turn.labels == before.labels).all())
+        same = bool((turn.labels == before.labels).all())
+        converged = same or abs(before.distortion - turn.distortion) <= tolerance * before.distortion
+        if converged and steps.speed != 1.0:  # the centroids are not those of the cells yet
+            steps.speed, converged = 1.0, False
         note(Step("design", min(0.99, len(trace) / iterations)))
     if costs == "transport":  # rounding may have raised it in the last digit
         trace = np.minimum.accumulate(trace).tolist()
-    quantizer = Quantizer(best.centroids, best.costs, space)
+    quantizer = Quantizer(best.centroids, best.costs, steps.space)
     note(Step("design", 1.0))
     return Design(quantizer, best.labels, tuple(trace), costs == "transport", converged)
 
