@@ -30,6 +30,7 @@ class Algorithm:
     univariate: bool = False
     max_size: Callable[[int], int] | None = None
     practical: int | None = None
+    spaces: tuple[str, ...] = ("euclidean",)
 
     @property
     def summary(self) -> str:
@@ -56,6 +57,7 @@ def algorithm(
     univariate: bool = False,
     max_size: Callable[[int], int] | None = None,
     practical: int | None = None,
+    spaces: tuple[str, ...] = ("euclidean",),
 ) -> Callable[[Function], Function]:
     """Register a partitioning method.
 
@@ -71,13 +73,15 @@ def algorithm(
         ``k -> largest cell`` where the method bounds its cells from above and n >= k allows it.
     practical : int, optional
         Number of records beyond which the method takes minutes: comparisons then leave it out unless asked.
+    spaces : tuple of str
+        Names of the spaces that it works in.
     """
 
     def register(function: Function) -> Function:
         if name in _registry:
             raise InputError(f"a method called {name!r} is registered already")
         _registry[name] = Algorithm(
-            name, function, guarantee, cost, reference, univariate, max_size, practical
+            name, function, guarantee, cost, reference, univariate, max_size, practical, spaces
         )
         return function
 

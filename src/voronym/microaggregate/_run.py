@@ -7,6 +7,7 @@ from time import perf_counter
 
 from voronym.errors import InputError
 from voronym.progress import Progress, Step
+from voronym.registry import algorithms
 from voronym.space import Space
 
 PIECE = 0.1
@@ -14,9 +15,13 @@ PIECE = 0.1
 
 
 def check_space(space: Space, method: str) -> None:
-    """Refuse a space whose distance the kernels do not compute."""
+    """Refuse a space whose distance the kernels do not compute, and say which methods take it."""
     if space.name != "euclidean":
-        raise InputError(f"method {method!r} works in Euclidean space only, not in {space.name!r}")
+        able = [name for name, one in algorithms().items() if space.name in one.spaces]
+        raise InputError(
+            f"method {method!r} works in Euclidean space only, not in {space.name!r}"
+            + (f"; these do: {', '.join(able)}" if able else "")
+        )
 
 
 def in_pieces(work: Callable[[int], float], progress: Progress, *, budget: int) -> None:

@@ -9,6 +9,7 @@ from voronym._kernels import mdav as kernels
 from voronym._kernels import plain, search
 from voronym._kernels import tree as trees
 from voronym.microaggregate._run import check_space, in_pieces
+from voronym.microaggregate.mixed import check_mixed, mdav_mixed
 from voronym.partition import Partition
 from voronym.progress import Progress
 from voronym.registry import algorithm
@@ -27,6 +28,7 @@ SHELL = 256
     cost="O(n²/k) distances at worst, near O(n log n) in few columns; memory O(n d)",
     reference="10.1007/s10618-005-0007-5",
     max_size=lambda k: 2 * k - 1,
+    spaces=("euclidean", "mixed"),
 )
 def mdav(
     X: NDArray[np.float64],
@@ -54,6 +56,9 @@ def mdav(
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="mdav").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
+    if space.name == "mixed":
+        mixed, codes = check_mixed(space, X)
+        return Partition(mdav_mixed(mixed, codes, k, progress), k=k)
     check_space(space, "mdav")
     partition = partition_fast if len(X) ** 2 >= FAST_FROM * k else partition_plain
     return Partition(partition(X, k, progress), k=k)

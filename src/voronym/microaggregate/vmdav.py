@@ -12,9 +12,10 @@ from voronym._kernels import plain
 from voronym._kernels import tree as trees
 from voronym._kernels import vmdav as kernels
 from voronym.errors import InputError
-from voronym.microaggregate._run import check_space, in_pieces
+from voronym.microaggregate._run import check_space, in_pieces, share
+from voronym.microaggregate.mixed import check_mixed, mixed_centroids, vmdav_mixed
 from voronym.partition import Partition
-from voronym.progress import Progress, Step
+from voronym.progress import Progress
 from voronym.registry import algorithm
 from voronym.space import Space
 
@@ -31,6 +32,7 @@ FAST_FROM = 5_000
     cost="O(n) searches in a k-d tree, O(n²) distances at worst, 21 times with gamma='best'; memory O(n d)",
     reference="Solanas, Martínez-Ballesté: V-MDAV: microaggregation with variable group size, 2006",
     max_size=lambda k: 3 * k - 2,
+    spaces=("euclidean", "mixed"),
 )
 def vmdav(
     X: NDArray[np.float64],
@@ -73,6 +75,8 @@ def vmdav(
     >>> vr.microaggregate(X, 2, method="vmdav", gamma=1.1).labels.tolist()
     [0, 0, 0, 1, 1, 2, 2]
     """
+    if space.name == "mixed":
+        return _mixed(space, X, k, gamma, progress)
     check_space(space, "vmdav")
     if gamma == "best":
         return _best(X, k, progress)
@@ -90,14 +94,24 @@ def _partition(X: NDArray[np.float64], k: int, gamma: float, progress: Progress)
     return partition(X, k, gamma, progress)
 
 
+def _mixed(space: Space, X: NDArray[np.float64], k: int, gamma: object, progress: Progress) -> Partition:
+    """Return V-MDAV over mixed records, for one gamma or the best of all."""
+    mixed, codes = check_mixed(space, X)
+    gammas = GAMMAS if gamma == "best" else (_check_gamma(gamma),)
+    found = []
+    for number, value in enumerate(gammas):
+        tell = share(progress, number / len(gammas), (number + 1) / len(gammas))
+        part = Partition(vmdav_mixed(mixed, codes, k, value, tell), k=k)
+        cost = mixed_centroids(mixed, codes, part).total if len(gammas) > 1 else 0.0
+        found.append((cost, number, part))
+    return min(found)[2]
+
+
 def _best(X: NDArray[np.float64], k: int, progress: Progress) -> Partition:
     best: tuple[float, Partition] | None = None
     for number, gamma in enumerate(GAMMAS):
-
-        def share(step: Step, number: int = number) -> None:
-            progress(Step(step.stage, (number + step.done) / len(GAMMAS)))
-
-        part = Partition(_partition(X, k, gamma, share), k=k)
+        tell = share(progress, number / len(GAMMAS), (number + 1) / len(GAMMAS))
+        part = Partition(_partition(X, k, gamma, tell), k=k)
         loss = part.sse(X)
         if best is None or loss < best[0]:
             best = loss, part

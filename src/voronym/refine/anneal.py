@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 from voronym.errors import InputError
 from voronym.microaggregate._cells import split_large
 from voronym.microaggregate._run import share
+from voronym.microaggregate.mixed import check_mixed
 from voronym.partition import Partition
 from voronym.progress import Progress, Step, Stop
 from voronym.refine.blocks import cut
 from voronym.refine.chain import Chain, run_all
 from voronym.refine.exchange import exchange
+from voronym.refine.mixed import anneal_mixed
+from voronym.refine.moves import Clock
 from voronym.refine.registry import refiner
+from voronym.space import Space
 
 BLOCK = 6_000
 """Records annealed together: what the chain touches at random fits a core's cache."""
@@ -36,6 +40,7 @@ POLISH = 0.15
     cost="O(d) a proposal, 1000 proposals a record unless a time is given; memory O(n d)",
     reference="this project",
     max_size=lambda k: 2 * k - 1,
+    spaces=("euclidean", "mixed"),
 )
 def anneal(
     X: NDArray[np.float64],
@@ -49,6 +54,7 @@ def anneal(
     candidates: int = 20,
     jumps: float = 0.003,
     threads: int = 2,
+    space: Space | None = None,
 ) -> Partition:
     """Shift, swap and rotate records between neighbouring cells, uphill by chance and ever less so.
 
@@ -97,6 +103,13 @@ def anneal(
     """
     if not 0.0 <= jumps <= 1.0 or candidates < 1 or sweeps <= 0 or threads < 1:
         raise InputError("anneal takes jumps from 0 to 1, sweeps above 0, candidates and threads from 1 on")
+    if space is not None and space.name == "mixed":
+        mixed, codes = check_mixed(space, X)
+        clock = Clock(progress, time_limit)
+        return anneal_mixed(
+            mixed, codes, k, part, rng=rng, clock=clock, sweeps=sweeps, width=candidates, jumps=jumps,
+            time_limit=time_limit,
+        )  # fmt: skip
     alone = len(X) <= BLOCK
     begun = perf_counter()
     ends = None if time_limit is None else begun + time_limit * (1.0 - POLISH if alone else 1.0)

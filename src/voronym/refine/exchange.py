@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 
 import numpy as np
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from voronym._kernels import exchange as kernels
+from voronym.microaggregate.mixed import check_mixed
 from voronym.partition import Partition
 from voronym.progress import Progress
-from voronym.refine.moves import Clock, Work, better, whole
+from voronym.refine.mixed import exchange_mixed
+from voronym.refine.moves import PIECE, Clock, Work, better, in_pieces, whole
 from voronym.refine.registry import refiner
+from voronym.space import Space
 
 KICKS = 10_000
 """Perturbations, at most, where their number is not given."""
 
 EXACT_BELOW = 10_000
 """Records from which on the lists of neighbours are approximate."""
-
-PIECE = 0.1
-"""Seconds that a piece of kernel work should take."""
 
 
 @refiner(
@@ -31,6 +31,7 @@ PIECE = 0.1
     cost="O(n K k d) in a pass, K neighbours; O(K k² d) for a perturbation; memory O(n (K + d))",
     reference="Laszlo, Mukherjee: iterated local search for microaggregation, 2015",
     max_size=lambda k: 2 * k - 1,
+    spaces=("euclidean", "mixed"),
 )
 def exchange(
     X: NDArray[np.float64],
@@ -42,6 +43,7 @@ def exchange(
     time_limit: float | None = None,
     neighbours: int = 20,
     iterations: int | None = None,
+    space: Space | None = None,
 ) -> Partition:
     """Shift records, swap them, dissolve cells while that loses less; then shake a few cells and try again.
 
@@ -85,6 +87,9 @@ def exchange(
     clock = Clock(progress, time_limit)
     if len(X) < 2 * k:
         return part
+    if space is not None and space.name == "mixed":
+        mixed, codes = check_mixed(space, X)
+        return exchange_mixed(mixed, codes, k, part, rng=rng, clock=clock, width=width, kicks=kicks)
     work = Work(X, k, part.labels)
     near = nearest(work.points, min(width, len(X) - 1), clock)
     if near is not None:
@@ -187,18 +192,3 @@ def run(work: Work, search: kernels.Search, kicks: int | None) -> Iterator[float
     wake(search)  # what was taken back may have left a gain unseen
     for _ in in_pieces(settle, n):
         yield 1.0
-
-
-def in_pieces(work: Callable[[int], bool], budget: int) -> Iterator[None]:
-    """Call ``work(budget)`` until it says that all is done; adapt the budget to `PIECE` seconds.
-
-    Where the work is cut makes no difference to what it does.
-    """
-    budget = min(budget, 8)
-    over = False
-    while not over:
-        before = perf_counter()
-        over = work(budget)
-        seconds = perf_counter() - before
-        budget = int(budget * min(2.0, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
-        yield

@@ -10,6 +10,7 @@ from voronym.microaggregate.front import check_k, check_points, check_seed
 from voronym.partition import Partition
 from voronym.progress import Progress, silent
 from voronym.refine import registry
+from voronym.space import Euclidean, Space
 
 
 def refine(
@@ -18,6 +19,7 @@ def refine(
     *,
     k: int | None = None,
     method: str = "anneal",
+    space: Space | None = None,
     time_limit: float | None = None,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
@@ -35,6 +37,8 @@ def refine(
         Least number of records in a cell; by default the partition's own k.
     method : str
         The refiner.
+    space : Space, optional
+        The cost between records; Euclidean by default. In a `voronym.space.Mixed`, X are its codes.
     time_limit : float, optional
         Seconds; where none is given, a fixed amount of work, so that the same seed gives the same answer.
     seed : int, Generator or None
@@ -47,7 +51,7 @@ def refine(
     Returns
     -------
     Partition
-        With ``min(sizes) >= k`` and a sum of squares no larger than that of ``part``.
+        With ``min(sizes) >= k`` and a sum of squares (in a mixed space: a cost) no larger than that of ``part``.
     """
     points = check_points(X)
     if part.n != len(points):
@@ -62,6 +66,7 @@ def refine(
     if unknown:
         known = ", ".join(chosen.options) or "none"
         raise InputError(f"refiner {method!r} has no option {', '.join(map(repr, unknown))}; it has: {known}")
+    extra = registry.in_space(Euclidean() if space is None else space, method, chosen.spaces)
     better = chosen.function(
         points,
         least,
@@ -69,6 +74,7 @@ def refine(
         rng=check_seed(seed),
         progress=silent if progress is None else progress,
         time_limit=time_limit,
+        **extra,
         **options,
     )
     return Partition(better.labels, k=least)

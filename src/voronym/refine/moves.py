@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import numpy as np
@@ -12,6 +13,9 @@ from voronym.errors import InputError
 from voronym.microaggregate._cells import split_large
 from voronym.partition import Partition
 from voronym.progress import Progress, Step
+
+PIECE = 0.1
+"""Seconds that a piece of kernel work should take."""
 
 
 class Work:
@@ -65,6 +69,11 @@ class Clock:
         self._progress, self._limit, self._start = progress, time_limit, perf_counter()
 
     @property
+    def spent(self) -> float:
+        """Seconds since the work began."""
+        return perf_counter() - self._start
+
+    @property
     def over(self) -> bool:
         """Whether the time is up."""
         return self._limit is not None and perf_counter() - self._start >= self._limit
@@ -87,3 +96,18 @@ def better(X: NDArray[np.float64], start: Partition, labels: NDArray[np.int64], 
     """Return the partition with these labels, or the start where it is no worse."""
     found = Partition(labels, k=k)
     return found if found.sse(X) < start.sse(X) else start
+
+
+def in_pieces(work: Callable[[int], bool], budget: int) -> Iterator[None]:
+    """Call ``work(budget)`` until it says that all is done; adapt the budget to `PIECE` seconds.
+
+    Where the work is cut makes no difference to what it does.
+    """
+    budget = min(budget, 8)
+    over = False
+    while not over:
+        before = perf_counter()
+        over = work(budget)
+        seconds = perf_counter() - before
+        budget = int(budget * min(2.0, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
+        yield

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from voronym import registry
 from voronym.errors import InputError
+from voronym.microaggregate._run import check_space
 from voronym.partition import Partition
 from voronym.progress import Progress
 from voronym.space import Space
 
 Function = Callable[..., Partition]
-_COMMON = {"X", "k", "part", "rng", "progress", "time_limit"}
+_COMMON = {"X", "k", "part", "rng", "progress", "time_limit", "space"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Refiner:
     guarantee: str
     cost: str
     reference: str
+    spaces: tuple[str, ...] = ("euclidean",)
 
     @property
     def options(self) -> dict[str, object]:
@@ -49,18 +51,19 @@ def refiner(
     reference: str,
     max_size: Callable[[int], int] | None = None,
     practical: int | None = None,
+    spaces: tuple[str, ...] = ("euclidean",),
 ) -> Callable[[Function], Function]:
     """Register a refiner, and with it the partitioning method of the same name that starts from MDAV.
 
     The function is ``(X, k, part, *, rng, progress, time_limit, **options) -> Partition``; what it returns is
-    never worse than what it was given.
+    never worse than what it was given. One that works in other spaces, too, names them and takes ``space``.
     """
 
     def register(function: Function) -> Function:
         if name in _registry:
             raise InputError(f"a refiner called {name!r} is registered already")
-        _registry[name] = Refiner(name, function, guarantee, cost, reference)
-        method = _as_method(function)
+        _registry[name] = Refiner(name, function, guarantee, cost, reference, spaces)
+        method = _as_method(name, function, spaces)
         registry.algorithm(
             name,
             guarantee=guarantee,
@@ -68,6 +71,7 @@ def refiner(
             reference=reference,
             max_size=max_size,
             practical=practical,
+            spaces=spaces,
         )(method)
         return function
 
@@ -89,7 +93,14 @@ def get(name: str) -> Refiner:
         ) from None
 
 
-def _as_method(function: Function) -> Function:
+def in_space(space: Space, name: str, spaces: tuple[str, ...]) -> dict[str, Space]:
+    """Return what a refiner has to be told about the space; refuse one that it does not work in."""
+    if space.name not in spaces:
+        check_space(space, name)
+    return {} if space.name == "euclidean" else {"space": space}
+
+
+def _as_method(name: str, function: Function, spaces: tuple[str, ...]) -> Function:
     """Return a partitioning method: MDAV, then the refiner."""
 
     def method(
@@ -102,8 +113,9 @@ def _as_method(function: Function) -> Function:
         time_limit: float | None = None,
         **options: Any,
     ) -> Partition:
+        extra = in_space(space, name, spaces)
         start = registry.get("mdav").function(X, k, space=space, rng=rng, progress=progress)
-        return function(X, k, start, rng=rng, progress=progress, time_limit=time_limit, **options)
+        return function(X, k, start, rng=rng, progress=progress, time_limit=time_limit, **extra, **options)
 
     own = [p for p in inspect.signature(function).parameters.values() if p.name not in _COMMON]
     shown = [p for p in inspect.signature(method).parameters.values() if p.kind is not p.VAR_KEYWORD]

@@ -1,0 +1,182 @@
+"""Cells of records of levels that records move between, and what a move does to the summed cost.
+
+The cost of a cell is ``sum over columns k of min over levels v of sum over members i of map_k(d_k(x_ik, v))``:
+what its records lose when the centroid is published for all of them. In columns with few levels each cell
+keeps the inner sum for every level v, so that the cost after a move needs one pass over the levels, whatever
+the cell's size. In the others the members' own values are tried.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import kernel
+from voronym._kernels.mixed import mapped
+
+TRIED = 256  # members whose values are tried in a column with many levels
+
+
+class Cells(NamedTuple):
+    """A partition under change. A cell of size 0 is a free number."""
+
+    X: NDArray[np.int64]  # (n, d) levels of the records
+    labels: NDArray[np.int64]  # (n,)
+    slot: NDArray[np.int64]  # (n,) where the record stands among its cell's members
+    members: NDArray[np.int64]  # (room, 2k or more): one more than a cell may keep, for the middle of a swap
+    sizes: NDArray[np.int64]  # (room,)
+    at: NDArray[np.int64]  # (d,) where a column's levels begin in ``sums``; -1: too many
+    sums: NDArray[np.float64]  # (room, levels of all such columns) cost of the cell if that were its centroid
+    column: NDArray[np.float64]  # (room, d) least cost by column
+    cost: NDArray[np.float64]  # (room,) and in all
+    level: NDArray[np.int64]  # (room, d) the centroids
+    drop: NDArray[np.float64]  # (n,) by how much the cost of its cell falls when a record leaves
+
+
+@kernel
+def cost_of_value(p, c, k, q, value, leave, join):
+    """Return the cost of a value as column k of cell q's centroid, after a record left and one joined."""
+    total = 0.0
+    for t in range(c.sizes[q]):
+        i = c.members[q, t]
+        if i != leave:
+            total += mapped(p, k, c.X[i, k], value)
+    if join >= 0:
+        total += mapped(p, k, c.X[join, k], value)
+    return total
+
+
+@kernel
+def column_cost(p, c, k, q, leave, join):
+    """Return the least cost of column k of cell q if one record leaves and another joins (-1: none)."""
+    X = c.X
+    best = math.inf
+    if c.at[k] < 0:
+        step = 1 + (c.sizes[q] - 1) // TRIED
+        for t in range(0, c.sizes[q], step):
+            i = c.members[q, t]
+            if i != leave:
+                best = min(best, cost_of_value(p, c, k, q, X[i, k], leave, join))
+        if join >= 0:
+            best = min(best, cost_of_value(p, c, k, q, X[join, k], leave, join))
+        return best if best < math.inf else 0.0
+    size = p.levels[k]
+    sums = c.sums[q, c.at[k] : c.at[k] + size]
+    table = p.mapped[p.mapped_at[k] : p.mapped_at[k] + size * size]
+    if leave < 0:
+        there = X[join, k] * size
+        for v in range(size):
+            best = min(best, sums[v] + table[there + v])
+        return best
+    here = X[leave, k] * size
+    if join < 0:
+        for v in range(size):
+            best = min(best, sums[v] - table[here + v])
+        return best
+    there = X[join, k] * size
+    for v in range(size):
+        best = min(best, sums[v] - table[here + v] + table[there + v])
+    return best
+
+
+@kernel
+def after(p, c, q, leave, join, limit):
+    """Return the cost of cell q if one record leaves and another joins; infinity once it is ``limit``."""
+    total = 0.0
+    for k in range(c.X.shape[1]):
+        if leave >= 0 and join >= 0 and c.X[leave, k] == c.X[join, k]:
+            total += c.column[q, k]
+        else:
+            total += max(0.0, column_cost(p, c, k, q, leave, join))
+        if total >= limit:
+            return math.inf
+    return total
+
+
+@kernel
+def centre(p, c, k, q):
+    """Return the best level for column k of a cell, the lowest among equals, and its cost."""
+    best, level = math.inf, min(0, q)
+    if c.at[k] < 0:
+        step = 1 + (c.sizes[q] - 1) // TRIED
+        for t in range(0, c.sizes[q], step):
+            value = c.X[c.members[q, t], k]
+            cost = cost_of_value(p, c, k, q, value, -1, -1)
+            if cost < best or (cost == best and value < level):
+                best, level = cost, value
+        return level, best
+    for v in range(p.levels[k]):
+        cost = c.sums[q, c.at[k] + v]
+        if cost < best:
+            best, level = cost, v
+    return level, best
+
+
+@kernel
+def refresh(p, c, q):
+    """Compute sums, centroid and costs of a cell anew: nothing drifts, however many moves are made."""
+    c.cost[q] = 0.0
+    for k in range(c.X.shape[1]):
+        if c.at[k] >= 0:
+            size = p.levels[k]
+            sums = c.sums[q, c.at[k] : c.at[k] + size]
+            sums[:] = 0.0
+            for t in range(c.sizes[q]):
+                here = p.mapped_at[k] + c.X[c.members[q, t], k] * size
+                for v in range(size):
+                    sums[v] += p.mapped[here + v]
+        c.column[q, k] = 0.0
+        if c.sizes[q] > 0:
+            c.level[q, k], c.column[q, k] = centre(p, c, k, q)
+        c.cost[q] += c.column[q, k]
+
+
+@kernel
+def weigh(p, c, q):
+    """Compute what the members of a cell would save by leaving."""
+    for t in range(c.sizes[q]):
+        i = c.members[q, t]
+        c.drop[i] = c.cost[q] - after(p, c, q, i, -1, math.inf)
+
+
+@kernel
+def put(c, i, q):
+    """Add a record, which is in no cell, to a cell. `refresh` it afterwards."""
+    c.members[q, c.sizes[q]] = i
+    c.slot[i] = c.sizes[q]
+    c.labels[i] = q
+    c.sizes[q] += 1
+
+
+@kernel
+def move(c, i, q):
+    """Move a record to cell q. `refresh` both cells afterwards."""
+    p = c.labels[i]
+    c.sizes[p] -= 1
+    last = c.members[p, c.sizes[p]]
+    c.members[p, c.slot[i]] = last
+    c.slot[last] = c.slot[i]
+    put(c, i, q)
+
+
+@kernel
+def fill(c):
+    """Set members and sizes from the labels. `refresh` the cells afterwards."""
+    c.sizes[:] = 0
+    for i in range(c.X.shape[0]):
+        put(c, i, c.labels[i])
+
+
+@kernel
+def refresh_all(p, c, begin, end, weighed):
+    """Refresh cells begin..end-1; with ``weighed`` also what leaving saves. Return their cost."""
+    total = 0.0
+    for q in range(begin, end):
+        refresh(p, c, q)
+        if weighed:
+            weigh(p, c, q)
+        total += c.cost[q]
+    return total
