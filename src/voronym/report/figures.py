@@ -243,6 +243,8 @@ def dot_ranges(
     desc: str = "",
     limits: tuple[float, float] = (0.0, 100.0),
     unit: str = "",
+    limit: tuple[float, str] | None = None,
+    hints: tuple[str, str] = ("before", "after"),
 ) -> str:
     """Draw figures before and after as two dots on a line, with an interval about the second.
 
@@ -252,13 +254,22 @@ def dot_ranges(
         ``None`` where a figure is not known.
     limits : (float, float)
         Both ends of the axis.
+    limit : (float, str), optional
+        A value to mark by a line, and what to write beside it.
+    hints : (str, str)
+        What the two dots are.
     """
     w, row = WIDE, 40.0
     x = Scale(*limits, 14, w - 30)
-    h = len(rows) * row + 24
+    h = len(rows) * row + 24 + (16 if limit else 0)
     marks = ticks(*limits, 5)
     body = [line(x(m), 4, x(m), h - 20) for m in marks]
     body += _labels_x(x, marks, tick_labels(marks, unit=unit), h - 5)
+    if limit is not None:
+        at, words = x(limit[0]), limit[1]
+        body.append(line(at, 4, at, len(rows) * row + 6, "k"))
+        side = min(max(at, width(words) / 2 + 4), w - width(words) / 2 - 4)
+        body.append(text(side, len(rows) * row + 17, words, "t w", "middle"))
     for i, (label, before, after, interval) in enumerate(rows):
         y = i * row + 30
         body.append(text(8, y - 12, shorten(label, w - 20), "t s", hint=label))
@@ -269,11 +280,13 @@ def dot_ranges(
             body += [line(x(end), y - 4, x(end), y + 4, "i") for end in interval]
         if before is not None:
             body.append(
-                f'<circle class="b" cx="{num(x(before))}" cy="{num(y)}" r="5"><title>before</title></circle>'
+                f'<circle class="b" cx="{num(x(before))}" cy="{num(y)}" r="5">'
+                f"<title>{hints[0]}</title></circle>"
             )
         if after is not None:
             body.append(
-                f'<circle class="a" cx="{num(x(after))}" cy="{num(y)}" r="4"><title>after</title></circle>'
+                f'<circle class="a" cx="{num(x(after))}" cy="{num(y)}" r="4">'
+                f"<title>{hints[1]}</title></circle>"
             )
     return picture(w, h, body, title=title, desc=desc)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -13,9 +14,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from voronym.errors import InputError, WriteError
 from voronym.report import comparison as comparisons
-from voronym.report import internal, public, tradeoff
+from voronym.report import internal, masks, public, tradeoff
 from voronym.report.parts import Page, Section
 from voronym.report.public import View
+from voronym.report.story import Story
 
 Audience = Literal["internal", "public"]
 
@@ -57,6 +59,10 @@ def render(release: Any, *, audience: Audience = "internal") -> str:
 
 def public_page(view: View) -> Page:
     """Put the public page together, from the view alone."""
+    story = masks.story_of(view)
+    if story is not None:
+        notes = tuple(note for note in view.warnings if not _for_the_holder(note))
+        return _masked_page(replace(view, warnings=notes), story)
     sections = [
         public.plane(view),
         public.risk(view),
@@ -75,6 +81,13 @@ def internal_page(view: View, release: Any) -> Page:
         banner = "The originals are not in memory: this report has nothing to compare with."
         page = public_page(view)
         return Page(**{**page.__dict__, "kind": "internal", "banner": banner})
+    banner = (
+        "Internal: this page shows distributions of the original data and single records as dots. Do not "
+        "publish it."
+    )
+    story = masks.story_of(view)
+    if story is not None:
+        return _masked_inside(replace(view, figures=release.figures), story, release, banner)
     sections = [
         internal.plane(evidence),
         internal.losses(evidence, view.loss, release.utility),
@@ -87,11 +100,38 @@ def internal_page(view: View, release: Any) -> Page:
         public.repeat(view, internal.steps(evidence), internal.fates(evidence), public=False),
         public.limits(view),
     ]
-    banner = (
-        "Internal: this page shows distributions of the original data and single records as dots. Do not "
-        "publish it."
-    )
     return _page(view, sections, kind="internal", banner=banner)
+
+
+def _masked_page(view: View, story: Story) -> Page:
+    """Put the public page about a method without cells together."""
+    sections = [
+        *story.sections(view),
+        public.plane(view),
+        public.distributions(view),
+        public.repeat(view, (), story.fates(view), done=story.done(view)),
+        public.limits(view, story.limits(view)),
+    ]
+    return _page(view, sections, kind="public", banner="", story=story)
+
+
+def _masked_inside(view: View, story: Story, release: Any, banner: str) -> Page:
+    """Put the internal page about a method without cells together."""
+    evidence = release._evidence
+    sections = [
+        *story.inside(view, release),
+        tradeoff.of_release(view, release),
+        public.distributions(view, evidence.original, words=story.moved),
+        internal.statistics(release.utility, words=story.statistics),
+        public.repeat(view, internal.steps(evidence), story.fates(view), public=False, done=story.done(view)),
+        public.limits(view, story.limits(view)),
+    ]
+    return _page(view, sections, kind="internal", banner=banner, story=story)
+
+
+def _for_the_holder(note: str) -> bool:
+    """Say whether a warning is about the seed, which the public page does not tell."""
+    return "was given a seed" in note
 
 
 def render_comparison(comparison: Any, *, title: str = "Comparison of methods") -> str:
@@ -148,15 +188,23 @@ def fill(template: str, page: Page) -> str:
     return _environment().get_template(template).render(page=page)
 
 
-def _page(view: View, sections: Sequence[Section | None], *, kind: str, banner: str) -> Page:
+def _page(
+    view: View,
+    sections: Sequence[Section | None],
+    *,
+    kind: str,
+    banner: str,
+    story: Story | None = None,
+) -> Page:
+    said = public if story is None else story
     versions = dict(getattr(view.recipe, "versions", None) or {})
     return Page(
         title="Release report",
         kind=kind,
-        verdict=public.verdict(view),
-        support=public.support(view),
+        verdict=said.verdict(view),
+        support=said.support(view),
         holds=all(f.holds for f in view.findings),
-        facts=public.facts(view),
+        facts=said.facts(view),
         banner=banner,
         warnings=view.warnings,
         sections=tuple(section for section in sections if section is not None),

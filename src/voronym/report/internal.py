@@ -232,8 +232,8 @@ def risk(view: View, evidence: Any) -> Section:
     )
 
 
-def statistics(utility: Any) -> Section | None:
-    """Show how correlations, means and spreads changed."""
+def statistics(utility: Any, *, words: str | None = None) -> Section | None:
+    """Show how correlations, means and spreads changed; ``words`` is what to expect of another method."""
     if utility is None:
         return None
     blocks = [
@@ -243,7 +243,7 @@ def statistics(utility: Any) -> Section | None:
     ]
     if not blocks:
         return None
-    lead = (
+    lead = words or (
         "Centres keep a number’s mean, up to rounding and missing values. Spreads shrink, because what "
         "varies inside a cell "
         "is gone, and correlations change with them."

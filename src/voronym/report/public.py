@@ -7,7 +7,7 @@ of the originals there are only percentages over the whole table.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
@@ -19,6 +19,7 @@ from voronym.report import figures
 from voronym.report.columns import as_names, bin_sizes, distribution
 from voronym.report.parts import Block, Fact, Section, Table, cell, names, plural, share, svg
 from voronym.report.plane import principal_axes
+from voronym.report.safe import public_figures, public_options
 from voronym.report.svg import clean, percent
 from voronym.table.codec import Codec
 
@@ -38,6 +39,9 @@ class View:
     published: float | None
     gap: float | None
     warnings: tuple[str, ...]
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """What a method that makes no cells measured, as far as everybody may know it."""
+    steps: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, release: Any) -> View:
@@ -52,6 +56,8 @@ class View:
             published=getattr(release, "published_loss", None),
             gap=release.gap,
             warnings=tuple(release.warnings),
+            figures=public_figures(release.recipe.method, getattr(release, "figures", {})),
+            steps=tuple(getattr(release, "steps", ())),
         )
 
     @property
@@ -155,7 +161,9 @@ def plane(view: View) -> Section | None:
     return Section("plane", "The published records in the plane", blocks=(block,))
 
 
-def distributions(view: View, original: nw.DataFrame[Any] | None = None) -> Section:
+def distributions(
+    view: View, original: nw.DataFrame[Any] | None = None, *, words: str | None = None
+) -> Section:
     """Show each key's distribution; against the original where that is given."""
     blocks = []
     for name in view.keys:
@@ -199,9 +207,9 @@ def distributions(view: View, original: nw.DataFrame[Any] | None = None) -> Sect
     else:
         title, lead = (
             "Distributions before and after",
-            "Counts of records for each key. Cells pull extremes towards their centre, so tails grow "
-            "shorter and rare "
-            "categories may vanish.",
+            words
+            or "Counts of records for each key. Cells pull extremes towards their centre, so tails grow "
+            "shorter and rare categories may vanish.",
         )
     return Section("distributions", title, lead, tuple(blocks), shape="grid")
 
@@ -278,21 +286,22 @@ def findings(view: View) -> Table:
 
 
 def repeat(
-    view: View, steps: Sequence[str] = (), fates: Mapping[str, str] | None = None, *, public: bool = True
+    view: View,
+    steps: Sequence[str] = (),
+    fates: Mapping[str, str] | None = None,
+    *,
+    public: bool = True,
+    done: Sequence[str] | None = None,
 ) -> Section:
-    """Say what was done and how to do it again."""
+    """Say what was done and how to do it again; ``done`` is what a method without cells did."""
     schema = view.schema
-    done = [
+    how = done if done is not None else _cells_done(view)
+    told = [
         f"Dropped {plural(len(schema.identifiers), 'column')}: identifiers, and columns that were not "
         "declared."
         if schema.identifiers
         else "No column was declared an identifier.",
-        f"Divided the records into cells of at least {view.recipe.k} with the method "
-        f"“{clean(view.recipe.method)}” on "
-        f"{names(view.keys)}.",
-        "Replaced each key by the centre of its cell: the mean of numbers, dates and places, a level "
-        "or category that "
-        "occurs for the others.",
+        *how,
         "Put the rows into a fresh random order, dropped any index and measured the result.",
     ]
     roles = [
@@ -316,36 +325,61 @@ def repeat(
         Block("Guarantees", table=findings(view)),
         Block("Columns", table=Table.of(("column", "role", "kind", "what happened"), roles, numeric=False)),
     )
-    foot = "The same recipe and the same data give the same release, up to the order of its rows."
+    if done is not None and (public or view.recipe.seed is None):
+        foot = "The same recipe and the same data give another release, because the draw is a fresh one each time."
+        if public:
+            foot += " A seed, if one was given, is left out: it would undo the draw. So are hierarchies."
+    else:
+        foot = "The same recipe and the same data give the same release, up to the order of its rows."
     if public:
         foot += " Levels that do not occur in the released table are left out of this recipe."
     return Section(
-        "repeat", "What was done, and how to repeat it", "", blocks, (*done, *steps), code, "text", foot
+        "repeat", "What was done, and how to repeat it", "", blocks, (*told, *steps), code, "text", foot
     )
 
 
-def limits(view: View) -> Section:
-    """Say what the report does not promise."""
+def _cells_done(view: View) -> list[str]:
+    return [
+        f"Divided the records into cells of at least {view.recipe.k} with the method "
+        f"“{clean(view.recipe.method)}” on "
+        f"{names(view.keys)}.",
+        "Replaced each key by the centre of its cell: the mean of numbers, dates and places, a level "
+        "or category that "
+        "occurs for the others.",
+    ]
+
+
+def limits(view: View, own: Sequence[str] = ()) -> Section:
+    """Say what the report does not promise; ``own`` is what a method without cells has to say."""
     kept = (*view.schema.confidential, *view.schema.other)
-    points = [
+    points = [*own, *_COMMON] if own else _cell_limits(view)
+    if kept:
+        points.insert(2, f"These columns were published as they were: {names(kept)}.")
+    return Section("limits", "What this report does not promise", "", points=tuple(points), shape="text")
+
+
+_COMMON = (
+    "A person who is in two releases of the same data may stand out in their combination. Check them "
+    "together.",
+    "Columns were trusted as declared. A column that is no key here, but that somebody can look up "
+    "elsewhere, "
+    "is a key that was missed.",
+)
+
+
+def _cell_limits(view: View) -> list[str]:
+    return [
         f"It hides who is who among {view.k or 'k'} records, for somebody who knows the keys and "
         "nothing else. It is not "
         "differential privacy: it bounds no other knowledge.",
         "If all records of a cell share a confidential value, that value is known for everyone in it. "
         "k-anonymity alone "
         "does not prevent this.",
-        "A person who is in two releases of the same data may stand out in their combination. Check "
-        "them together.",
-        "Columns were trusted as declared. A column that is no key here, but that somebody can look up "
-        "elsewhere, is a "
-        "key that was missed.",
+        *_COMMON,
         "Rows count as people. If a person has several rows, fewer than k people may share a cell.",
         "Averages over large groups stay close to the original; single records, extremes and small "
         "groups do not.",
     ]
-    if kept:
-        points.insert(2, f"These columns were published as they were: {names(kept)}.")
-    return Section("limits", "What this report does not promise", "", points=tuple(points), shape="text")
 
 
 def _range(low: int, high: int) -> str:
@@ -363,6 +397,9 @@ def _fate(role: str) -> str:
 def _public_recipe(view: View) -> dict[str, Any]:
     """Return the recipe without levels that no longer occur: they could be somebody's alone."""
     plain: dict[str, Any] = dict(view.recipe.to_dict())
+    if getattr(view.recipe, "masks", False):  # whoever has the seed can undo what was drawn
+        plain.pop("seed", None)
+        plain["options"] = public_options(plain.get("options", {}))
     columns = []
     for row in plain.get("schema", {}).get("columns", ()):
         kept = {key: value for key, value in row.items() if key != "note"}

@@ -1,0 +1,198 @@
+"""Sections about mixed records for the data holder: the groups in the plane, their sizes, epsilon."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.report import heat
+from voronym.report.chart import Series, chart
+from voronym.report.parts import Block, Section, Table, names, plural, share, svg
+from voronym.report.plane import heaviest, principal_axes
+from voronym.report.shift import Side, before_and_after, by_distance, shown_groups
+from voronym.report.svg import clean, percent
+
+MOST_POINTS = 1600
+MOST_BY_DISTANCE = 500
+MOST_GROUPS = 16
+SHARE = 0.05  # the default of `voronym.records.clusters`
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def plane(release: Any) -> Section | None:
+    """Show the same records before and after, coloured by group, the lonely ones ringed."""
+    evidence = release._evidence
+    made = evidence.masked
+    if getattr(made, "after", None) is None or made.codes is None:
+        return None
+    part, moved = made.after.partition, np.asarray(made.moved)
+    most = MOST_POINTS if evidence.X is not None else MOST_BY_DISTANCE
+    groups = shown_groups(part.labels, part.n_cells, MOST_GROUPS)
+    rows = _sample(len(part.labels), moved, groups, most)
+    before, after, axes, note = _places(evidence, rows)
+    place = np.full(len(part.labels), -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    lonely = place[moved][place[moved] >= 0]
+    coloured = len(np.unique(groups[groups >= 0]))
+    drawing = before_and_after(
+        before,
+        after,
+        groups[rows],
+        lonely,
+        sides=(
+            Side(
+                "Before",
+                f"Ringed: {plural(len(moved), 'record')} in groups of at most {release.figures['m']}.",
+            ),
+            Side("After", "The same records as published. A line leads back to where a lonely one stood."),
+        ),
+        axes=axes,
+        title="Records and groups in the plane",
+    )
+    table = Table.of(
+        ("figure", "value"),
+        [
+            ("records", part.n),
+            ("records drawn", len(rows)),
+            ("groups", part.n_cells),
+            ("groups in colour", coloured),
+            ("lonely records", len(moved)),
+            ("lonely records drawn", len(lonely)),
+        ],
+    )
+    if coloured < part.n_cells:
+        note = f"{coloured} of {part.n_cells} groups are in colour, the largest and some at random. {note}"
+    lead = (
+        "Each dot is a record, each colour a group of records that are alike. The lonely ones join the "
+        "crowd, "
+        "then values change hands inside each group: the groups stay where they are, and the people in "
+        "them do not."
+    )
+    block = Block(figure=svg(drawing), table=table, note=note, whole=True)
+    return Section("plane", "Groups before and after, in the plane", lead, (block,))
+
+
+def _sample(n: int, moved: Ints, groups: Ints, most: int) -> Ints:
+    """Choose rows to draw: lonely ones first, then those in colour, then others."""
+    if n <= most:
+        return np.arange(n)
+    order = np.random.default_rng(0).permutation(n)
+    rank = np.where(groups[order] >= 0, 1, 2)
+    rank[np.isin(order, moved)] = 0
+    return np.sort(order[np.argsort(rank, kind="stable")][:most])
+
+
+def _places(evidence: Any, rows: Ints) -> tuple[Floats, Floats, tuple[str, str], str]:
+    """Return places before and after: on principal axes of the keys, or by distances where they have none."""
+    made = evidence.masked
+    if evidence.X is None:
+        both = np.vstack([made.space.codes[rows], made.codes[rows]])
+        places, axes = by_distance(made.space.cost(both, both))
+        note = "Places follow the distances between records: near ones are alike."
+        return places[: len(rows)], places[len(rows) :], axes, note
+    flat = principal_axes(evidence.X)
+    after = evidence.codec.encode(made.frame[rows.tolist()])
+    blocks = [(clean(b.name), b.start, b.stop) for b in evidence.codec.blocks]
+    leads = [
+        f"{('first', 'second')[axis]} axis mostly {names(found)}"
+        for axis in range(min(2, evidence.X.shape[1]))
+        if (found := heaviest(flat, blocks, axis))
+    ]
+    note = f"The axes: {'; '.join(leads)}." if leads else ""
+    if evidence.X.shape[1] > 2:
+        note += " Groups that overlap here lie apart in other directions."
+    note += " Records beyond the frame stand at its border."
+    after_places = flat.project(after)
+    if evidence.X.shape[1] == 1:  # the second axis only spreads points out: the same for both
+        after_places[:, 1] = flat.points[rows, 1]
+    return flat.points[rows], after_places, flat.axes, note.strip()
+
+
+def sizes(release: Any) -> Section | None:
+    """Show the sizes of the groups before and after, with the least that is allowed."""
+    made = release._evidence.masked
+    if getattr(made, "before", None) is None:
+        return None
+    old, new = (Counter(found.partition.sizes.tolist()) for found in (made.before, made.after))
+    m = int(release.figures["m"])
+    drawing = heat.size_pair(
+        old,
+        new,
+        limit=m + 1,
+        title="Sizes of groups before and after",
+        desc=f"{plural(sum(old.values()), 'group')} before, {sum(new.values()):,} after.",
+    )
+    rows = []
+    for word in ("count", "smallest", "median", "largest"):
+        a, b = (release.figures[f"clusters_{when}"][word] for when in ("before", "after"))
+        rows.append(({"count": "groups"}.get(word, f"{word} group"), f"{a:,g}", f"{b:,g}"))
+    small = sum(count for size, count in old.items() if size <= m)
+    rows.append((f"groups of {m} or fewer", f"{small:,}", f"{sum(c for s, c in new.items() if s <= m):,}"))
+    lead = (
+        f"Members of a group of {m} or fewer are the lonely ones. Each joined the larger group that it is "
+        "nearest "
+        "to, and gave up only the values outside that group’s range."
+    )
+    table = Table.of(("groups", "before", "after"), rows)
+    return Section("sizes", "Sizes of groups", lead, (Block(figure=svg(drawing), table=table, legend=True),))
+
+
+def epsilon(release: Any) -> Section | None:
+    """Show how epsilon was chosen, and what it is in each column."""
+    figures = release.figures
+    limits = [
+        (name, one["metric"], "no limit" if one["epsilon"] is None else f"{one['epsilon']:g}")
+        for name, one in figures["columns"].items()
+        if "epsilon" in one
+    ]
+    table = Table.of(("key", "distance", "at most apart"), limits)
+    lead = "Two records of a group differ by at most ε in every key. "
+    curve = figures.get("curve") or ()
+    if not curve:
+        lead += "Here ε was given."
+        return Section("epsilon", "How alike a group is", lead, (Block(table=table),))
+    most = float(release.recipe.options.get("share", SHARE))
+    points = [(100 * one["pairs"], 100 * one["small_records"]) for one in curve]
+    chosen = min((p for p in points if p[1] <= 100 * most), default=points[0])
+    drawing = chart(
+        [
+            Series("lonely", points),
+            Series(f"most: {percent(100 * most)}", [(points[-1][0], 100 * most), (100.0, 100 * most)], True),
+            Series("chosen", [chosen], joined=False),
+        ],
+        title="How epsilon was chosen",
+        desc=f"Share of lonely records for {len(points)} values of epsilon; the chosen one is marked.",
+        x_name="% of all pairs that are within ε in a key",
+        y_name="lonely records, %",
+    )
+    lead += (
+        f"It was tightened until more than {percent(100 * most)} of the records would be lonely: at the "
+        "chosen "
+        f"one, {percent(chosen[0])} of all pairs are within ε in each key, and {percent(chosen[1])} of the "
+        "records are lonely."
+    )
+    tried = Table.of(
+        ("pairs within ε", "groups", "small groups", "lonely records"),
+        [
+            (share(one["pairs"]), one["clusters"], one["small_clusters"], share(one["small_records"]))
+            for one in curve
+        ],
+        caption="What was tried",
+    )
+    blocks = (Block(figure=svg(drawing), table=table), Block(table=tried))
+    return Section("epsilon", "How alike a group is", lead, blocks)
+
+
+def repairs(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return rows about how the bound was reached, where they are known."""
+    out = []
+    if "repaired" in found:
+        out.append(("groups dealt again by swaps, to hold it", f"{found['repaired']:,}"))
+    if "put_back" in found:
+        out.append(("columns put back in a group, to hold it", f"{found['put_back']:,}"))
+    return out
