@@ -26,6 +26,10 @@ TRIALS = 12
 """Exchanges with one cell, at most, that the rules may refuse before the next cell is tried."""
 
 
+MEMBERS = 256
+"""Members of a cell, at most, that a record looks at for a swap."""
+
+
 class Groups(NamedTuple):
     """A partition under change, with the sorted codes of every cell."""
 
@@ -179,7 +183,7 @@ def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, ti
             continue  # there is nothing to repair
         both = 1.0 / m_p + 1.0 / m_q
         root, refused = math.sqrt(across), 0
-        for u in range(-1, m_q):
+        for u in range(-1, min(m_q, MEMBERS)):
             if u < 0:
                 if m_p <= k or m_q >= groups.room[q]:
                     continue
@@ -187,7 +191,8 @@ def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, ti
                 change = m_q / (m_q + 1.0) * across - m_p / (m_p - 1.0) * mine
                 least = change
             else:
-                j = groups.members[groups.start[q] + u]
+                # Of a large cell some members, others for each record.
+                j = groups.members[groups.start[q] + (u if m_q <= MEMBERS else (u + 61 * i) % m_q)]
                 b = profile[j]
                 change = across - mine - groups.square[j]
                 most = root + math.sqrt(groups.square[j])  # |x_i - x_j| at most

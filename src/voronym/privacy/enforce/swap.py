@@ -36,6 +36,7 @@ def swap(
     if not asked.hold(part.labels):
         labels = repair(X, part.labels, asked, k=k, progress=progress)
         part = merge(X, Partition(labels, k=k), asked, progress=progress)
+        part = split(X, part, asked, k=k)  # what was merged for one fault may be large
     return polish(X, part, asked, k=k, progress=progress)
 
 
