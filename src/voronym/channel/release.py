@@ -60,7 +60,7 @@ class Part:
             "planned_distortion": self.planned,
             "distortion": self.distortion,
             "risk": self.risk,
-            "information": self.information,
+            "information": self.information if np.isfinite(self.information) else None,
             "gap": self.gap,
             "note": self.note,
             **self.rule,
@@ -199,10 +199,11 @@ def mask_keys(
     spread = float(np.square(X - X.mean(axis=0)).sum())
     distortion = float(np.square(X - after).sum()) / spread if spread > 0.0 else 0.0
     risk = sum(part.risk for part in parts)
+    before = sum(part.information for part in parts)
     figures = {
         "distortion": distortion,
         "risk": risk,
-        "information": sum(part.information for part in parts),
+        "information": before if np.isfinite(before) else None,
         "parts": [part.to_dict() for part in parts],
     }
     return Perturbed(

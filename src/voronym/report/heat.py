@@ -124,7 +124,7 @@ def stacked(
 def size_pair(
     before: Mapping[int, int], after: Mapping[int, int], *, limit: int, title: str, desc: str = ""
 ) -> str:
-    """Draw how many groups there are of each size, before beside after; a line marks the least allowed.
+    """Draw how many clusters there are of each size, before beside after; a line marks the least allowed.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def size_pair(
             ((counts[0][i], "b", "before"), (counts[1][i], "a", "after"))
         ):
             if count:
-                hint = f"{b.label} records: {count:,} groups {when}"
+                hint = f"{b.label} records: {count:,} clusters {when}"
                 body.append(rect(x(i) + side * half + 0.7, y(count), half - 1.2, y(0) - y(count), look, hint))
     body.append(line(left, y(0), WIDE - 4, y(0), "ax"))
     free = -math.inf
@@ -160,7 +160,7 @@ def size_pair(
         if at - wide / 2 >= free:
             body.append(text(at, h - 19, b.label, "t q", "middle"))
             free = at + wide / 2 + 5
-    body.append(text((left + WIDE) / 2, h - 4, "records in the group", "t", "middle"))
+    body.append(text((left + WIDE) / 2, h - 4, "records in the cluster", "t", "middle"))
     at = x(sum(b.high < limit for b in bins))
     body.append(line(at, 14, at, y(0), "k"))
     words = f"{limit} or more"

@@ -120,7 +120,7 @@ def _masked_inside(view: View, story: Story, release: Any, banner: str) -> Page:
     evidence = release._evidence
     sections = [
         *story.inside(view, release),
-        tradeoff.of_release(view, release),
+        tradeoff.of_release(view, release, **story.told(view, release)),
         public.distributions(view, evidence.original, words=story.moved),
         internal.statistics(release.utility, words=story.statistics),
         public.repeat(view, internal.steps(evidence), story.fates(view), public=False, done=story.done(view)),

@@ -17,6 +17,7 @@ from voronym.report.svg import clean, percent
 
 KINDS = {"noise": "noise", "pram": "a matrix"}
 OTHERS = "all others"
+_CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing
 
 
 def nats(value: float | None) -> str:
@@ -38,7 +39,8 @@ def verdict(view: View) -> str:
     if not parts:
         return "The keys were randomised; the figures are not in memory."
     if len(parts) == 1:
-        return f"The published keys tell at most {nats(view.figures['risk'])} nats about {about(view)}, on average."
+        risk = nats(view.figures["risk"])
+        return f"The published keys tell at most {risk} nats about {about(view)}, on average."
     return (
         f"What the keys tell about {about(view)} fell from {nats(view.figures['information'])} to "
         f"{nats(view.figures['risk'])} nats."
@@ -145,9 +147,9 @@ def rules(view: View) -> Section | None:
         "information: 0 nats would be nothing at all. “Proven within” is how far the rule can be from the "
         "best one."
     )
-    notes = "; ".join(f"{_columns(p)}: {clean(p['note'])}" for p in parts)
+    foot = " ".join(f"{_columns(p)}: {clean(p['note'])}." for p in parts)
     blocks = (
-        Block("Risk", svg(told), risks, f"Grey: the keys unmasked. Blue: as published. {notes}."),
+        Block("Risk", svg(told), risks, "Grey: the keys unmasked. Blue: as published."),
         Block(
             "Distortion",
             svg(lost),
@@ -156,7 +158,7 @@ def rules(view: View) -> Section | None:
             "clipping.",
         ),
     )
-    return Section("rules", "What the keys tell, and what it cost", lead, blocks)
+    return Section("rules", "What the keys tell, and what it cost", lead, blocks, foot=foot)
 
 
 def _gap(value: float) -> str:
@@ -205,6 +207,10 @@ def matrices(view: View) -> Section | None:
             note += (
                 f" “{OTHERS}” are {plural(part['matrix']['together'], 'value')} with few records, or that "
                 "were never drawn: recode them as one before you correct."
+            )
+        if np.linalg.cond(np.array(rows)) > _CONDITION:
+            note += (
+                " This one cannot be undone exactly: values that are hardly ever published leave no trace."
             )
         drawing = (
             heat.heat_map(
@@ -355,6 +361,13 @@ def inside(view: View, release: Any) -> Sequence[Section | None]:
     )
 
 
+def stated(view: View, release: Any) -> dict[str, Any]:
+    """Return the rules' own risk, where it is about one column, as the plane of loss and risk is."""
+    del release
+    alone = len(view.schema.confidential) == 1 and "risk" in view.figures
+    return {"stated": float(view.figures["risk"])} if alone else {}
+
+
 STORY = Story(
     verdict=verdict,
     support=support,
@@ -364,6 +377,7 @@ STORY = Story(
     limits=limits,
     sections=sections,
     inside=inside,
+    told=stated,
     moved="Counts of records for each key. Noise pulls numbers towards their mean; rare categories give "
     "way to "
     "frequent ones, or the other way round, as the matrix says.",

@@ -326,7 +326,7 @@ def repeat(
         Block("Columns", table=Table.of(("column", "role", "kind", "what happened"), roles, numeric=False)),
     )
     if done is not None and (public or view.recipe.seed is None):
-        foot = "The same recipe and the same data give another release, because the draw is a fresh one each time."
+        foot = "The same recipe and the same data give another release: what is drawn is drawn afresh."
         if public:
             foot += " A seed, if one was given, is left out: it would undo the draw. So are hierarchies."
     else:

@@ -13,7 +13,7 @@ from voronym.report.svg import clean, percent
 
 MOST_BARS = 40
 MEASURES = {"kl": "Kullback–Leibler divergence, nats", "emd": "earth mover’s distance, 0 to 1"}
-KINDS = (("moved into the crowd", "k1"), ("another value of its group", "a"), ("the same value", "b"))
+KINDS = (("moved into the crowd", "k1"), ("another value of its cluster", "a"), ("the same value", "b"))
 
 
 def handled(view: View) -> tuple[list[str], list[str], list[str]]:
@@ -32,7 +32,7 @@ def _with_partner(view: View, given: Any) -> set[str]:
 
 
 def least(view: View) -> int | None:
-    """Return the size of the smallest group, as measured."""
+    """Return the size of the smallest cluster, as measured."""
     found = view.figures.get("clusters_after")
     return None if found is None else int(found["smallest"])
 
@@ -44,11 +44,13 @@ def verdict(view: View) -> str:
         return f"This table does not keep its promise: {names([f.model for f in broken])} does not hold."
     size, (_, _, left) = least(view), handled(view)
     if size is None:
-        return "Records were blended into groups and stirred; the figures are not in memory."
+        return "Records were blended into clusters and stirred; the figures are not in memory."
     if view.k is not None and view.k >= size:
         return f"Every combination of keys is shared by at least {view.k} records."
     if left:
-        return f"Every record stands in a group of at least {size}, but {names(left, 3)} can tell them apart."
+        return (
+            f"Every record stands in a cluster of at least {size}, but {names(left, 3)} can tell them apart."
+        )
     return f"Who knows a person’s keys finds their record with a chance of at most 1 in {size}."
 
 
@@ -60,19 +62,22 @@ def support(view: View) -> tuple[str, ...]:
     if found.get("clusters_after"):
         out.append(
             f"{plural(found['records'], 'record')} stand in "
-            f"{plural(found['clusters_after']['count'], 'group')} "
-            f"of records that are alike; {plural(found['outliers'], 'lonely one')} "
-            f"{'was' if found['outliers'] == 1 else 'were'} moved into a group first."
+            f"{plural(found['clusters_after']['count'], 'cluster')} "
+            f"of records that are alike; {plural(found['outliers'], 'outlier')} "
+            f"{'was' if found['outliers'] == 1 else 'were'} moved into a cluster first."
         )
     if mixed:
-        out.append(f"Inside each group the values of {names(mixed, 6)} were dealt anew.")
+        out.append(f"Inside each cluster the values of {names(mixed, 6)} were shuffled.")
     if flat:
-        out.append(f"{names(flat, 6)} {'is' if len(flat) == 1 else 'are'} the same for the whole group.")
+        out.append(f"{names(flat, 6)} {'is' if len(flat) == 1 else 'are'} the same for the whole cluster.")
     if left:
-        out.append(f"{names(left, 6)} {'was' if len(left) == 1 else 'were'} published as blended, undealt.")
+        out.append(f"{names(left, 6)} {'was' if len(left) == 1 else 'were'} not shuffled.")
     out.append(own(view))
     if view.risk is not None and view.risk.unique and not left:
-        out.append("It is put together from several people’s values, so it leads to the group, not to one.")
+        out.append(
+            "A combination is put together from the values of several people: it leads to a cluster, not "
+            "to a person."
+        )
     return tuple(out)
 
 
@@ -81,7 +86,7 @@ def facts(view: View) -> tuple[Fact, ...]:
     found, size = view.figures, least(view)
     out = []
     if size is not None:
-        out.append(Fact(str(size), "smallest group", f"{found['m'] + 1} required"))
+        out.append(Fact(str(size), "smallest cluster", f"{found['m'] + 1} required"))
     if "linkage" in found:
         linked = found["linkage"]["after"]
         words = (
@@ -89,19 +94,21 @@ def facts(view: View) -> tuple[Fact, ...]:
         )
         out.append(Fact(share(linked["value"]), "linked by an attack", words))
     if "outliers" in found:
-        out.append(Fact(f"{found['outliers']:,}", "lonely records", "moved into a group"))
+        out.append(Fact(f"{found['outliers']:,}", "outliers", "moved into a cluster"))
     if view.risk is not None:
-        groups = found.get("clusters_after", {}).get("count")
+        clusters = found.get("clusters_after", {}).get("count")
         out.append(
             Fact(
-                f"{view.risk.records:,}", "records", "" if groups is None else f"in {plural(groups, 'group')}"
+                f"{view.risk.records:,}",
+                "records",
+                "" if clusters is None else f"in {plural(clusters, 'cluster')}",
             )
         )
     return tuple(out)
 
 
 def changed(view: View) -> Section | None:
-    """Show what share of each column's values moved, was dealt anew, or stayed."""
+    """Show what share of each column's values moved, was shuffled, or stayed."""
     columns = view.figures.get("columns")
     if not columns:
         return None
@@ -116,22 +123,22 @@ def changed(view: View) -> Section | None:
         [row[1:4] for row in rows],
         KINDS,
         title="What became of the values of each column",
-        desc=f"Shares of the values of {len(rows)} columns that were moved, dealt anew, or stayed.",
+        desc=f"Shares of the values of {len(rows)} columns that were moved, shuffled, or stayed.",
     )
     table = Table.of(
-        ("column", "moved", "dealt anew", "the same", "distribution moved"),
+        ("column", "moved", "shuffled", "the same", "distribution moved"),
         [
             (name, *(share(v) for v in (a, b, c)), share(one["total_variation"]))
             for name, a, b, c, one in rows
         ],
     )
     lead = (
-        "Lonely records gave up the values that made them stand out. All others got the value of somebody in "
-        "their group. A value can stay the same by chance, or because everybody in the group has it."
+        "Outliers gave up the values that made them stand out. All others got the value of somebody in "
+        "their cluster. A value can stay the same by chance, or because everybody in the cluster has it."
     )
     note = (
         "Distribution moved: the total variation between the column’s distribution in the original and in "
-        "the release. Dealing anew does not move it."
+        "the release. Shuffling does not move it."
     )
     return Section(
         "changed",
@@ -177,7 +184,7 @@ def protected(view: View, before: Any = None) -> Section | None:
     ]
     if not left:
         blank = ("–",) if before is not None else ()
-        table_rows.append((f"promised, for groups of more than {m}", *blank, percent(promise)))
+        table_rows.append((f"promised, for clusters of more than {m}", *blank, percent(promise)))
     table_rows += (
         [
             (
@@ -218,7 +225,7 @@ def protected(view: View, before: Any = None) -> Section | None:
 
 
 def kept(view: View) -> Section | None:
-    """Show how far the shape of the groups moved, against the bound."""
+    """Show how far the shape of the clusters moved, against the bound."""
     found = view.figures.get("divergence")
     if not found:
         return None
@@ -226,8 +233,8 @@ def kept(view: View) -> Section | None:
     top = 1.15 * max(bound, largest) or 1.0
     drawing = figures.dot_ranges(
         [
-            ("Largest of all groups", None, largest, None),
-            ("Mean over the groups", None, float(found["mean"]), None),
+            ("Largest of all clusters", None, largest, None),
+            ("Mean over the clusters", None, float(found["mean"]), None),
         ],
         title="How far the distances to the centre moved",
         desc="Divergence of the distances to the centre, largest and mean; the line is the bound.",
@@ -238,16 +245,16 @@ def kept(view: View) -> Section | None:
         (MEASURES.get(found["measure"], found["measure"]), "value"),
         [
             ("bound", decimal(bound)),
-            ("reached, largest of all groups", decimal(largest)),
+            ("reached, largest of all clusters", decimal(largest)),
             ("reached, mean", decimal(float(found["mean"]))),
             *stirred_inside.repairs(found),
         ],
     )
     lead = (
-        "Dealing values anew must not change what a group looks like. In every group the distances of its "
+        "Shuffling must not change what a cluster looks like. In every cluster the distances of its "
         "records to its centre keep their distribution, up to the bound."
     )
-    return Section("kept", "The shape of the groups", lead, (Block(figure=svg(drawing), table=table),))
+    return Section("kept", "The shape of the clusters", lead, (Block(figure=svg(drawing), table=table),))
 
 
 def done(view: View) -> list[str]:
@@ -264,13 +271,13 @@ def done(view: View) -> list[str]:
         out.append(
             "Grouped records that are alike in every key, and moved the "
             f"{plural(found['outliers'], 'record')} of "
-            f"groups of at most {found['m']} into larger ones, changing only values outside their range "
+            f"clusters of at most {found['m']} into larger ones, changing only values outside their range "
             f"(“{clean(found['blend'])}”)."
         )
     if flat:
-        out.append(f"Set {names(flat)} to the value at the centre of each group.")
+        out.append(f"Set {names(flat)} to the value at the centre of each cluster.")
     if mixed:
-        out.append(f"Permuted {names(mixed)} inside each group, at random.")
+        out.append(f"Permuted {names(mixed)} inside each cluster, at random.")
     return out
 
 
@@ -278,27 +285,27 @@ def fates(view: View) -> dict[str, str]:
     """Say what happened to each column."""
     options = view.recipe.options
     flat, mixed, left = handled(view)
-    out = dict.fromkeys(flat, "blended; then the same for the whole group")
-    out |= dict.fromkeys(mixed, "blended; then permuted inside each group")
+    out = dict.fromkeys(flat, "blended; then the same for the whole cluster")
+    out |= dict.fromkeys(mixed, "blended; then permuted inside each cluster")
     out |= dict.fromkeys(left, "blended; not permuted")
     for name in view.schema.confidential:
         if name in options.get("flatten", ()):
-            out[name] = "the same for the whole group"
+            out[name] = "the same for the whole cluster"
         elif options.get("shuffle", "keys") != "keys" and name in options["shuffle"]:
-            out[name] = "permuted inside each group, by itself"
+            out[name] = "permuted inside each cluster, by itself"
     return out
 
 
 def limits(view: View) -> list[str]:
     """Say what is not promised."""
     out = [
-        "It is not k-anonymity and not differential privacy. It hides which record is whose among a group, "
+        "It is not k-anonymity and not differential privacy. It hides which record is whose among a cluster, "
         "from "
         "somebody who knows the keys and nothing else.",
         "Rare values stay in the table. That somebody has them can be seen; which other values are theirs "
         "cannot.",
-        "Whoever is known to be in a group whose records share a confidential value is known to have it.",
-        "How columns go together inside a group is lost. Between groups it stays. Do not fit models to "
+        "Whoever is known to be in a cluster whose records share a confidential value is known to have it.",
+        "How columns go together inside a cluster is lost. Between clusters it stays. Do not fit models to "
         "single "
         "records.",
     ]
@@ -325,6 +332,14 @@ def inside(view: View, release: Any) -> Sequence[Section | None]:
     )
 
 
+def told(view: View, release: Any) -> dict[str, Any]:
+    """Return the clusters: with all keys stirred they are what the published keys lead to."""
+    made = release._evidence.masked
+    if handled(view)[2] or getattr(made, "after", None) is None:
+        return {}
+    return {"clusters": made.after.partition.labels}
+
+
 STORY = Story(
     verdict=verdict,
     support=support,
@@ -334,10 +349,11 @@ STORY = Story(
     limits=limits,
     sections=sections,
     inside=inside,
-    moved="Counts of records for each key. Values are dealt anew inside groups, so a column’s distribution "
+    told=told,
+    moved="Counts of records for each key. Values are shuffled inside clusters, so a column’s distribution "
     "only "
-    "moves where lonely records gave up a value.",
-    statistics="Columns keep their means and spreads, but for the lonely records. How columns go together "
+    "moves where outliers gave up a value.",
+    statistics="Columns keep their means and spreads, but for the outliers. How columns go together "
     "is kept "
-    "between groups and lost inside them, so correlations shrink.",
+    "between clusters and lost inside them, so correlations shrink.",
 )

@@ -1,4 +1,4 @@
-"""Sections about mixed records for the data holder: the groups in the plane, their sizes, epsilon."""
+"""Sections about mixed records for the data holder: the clusters in the plane, their sizes, epsilon."""
 
 from __future__ import annotations
 
@@ -18,71 +18,71 @@ from voronym.report.svg import clean, percent
 
 MOST_POINTS = 1600
 MOST_BY_DISTANCE = 500
-MOST_GROUPS = 16
+MOST_GROUPS = 10
 SHARE = 0.05  # the default of `voronym.records.clusters`
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 def plane(release: Any) -> Section | None:
-    """Show the same records before and after, coloured by group, the lonely ones ringed."""
+    """Show the same records before and after, coloured by cluster, the outliers ringed."""
     evidence = release._evidence
     made = evidence.masked
     if getattr(made, "after", None) is None or made.codes is None:
         return None
     part, moved = made.after.partition, np.asarray(made.moved)
     most = MOST_POINTS if evidence.X is not None else MOST_BY_DISTANCE
-    groups = shown_groups(part.labels, part.n_cells, MOST_GROUPS)
-    rows = _sample(len(part.labels), moved, groups, most)
+    clusters = shown_groups(part.labels, part.n_cells, MOST_GROUPS)
+    rows = _sample(len(part.labels), moved, clusters, most)
     before, after, axes, note = _places(evidence, rows)
     place = np.full(len(part.labels), -1, np.int64)
     place[rows] = np.arange(len(rows))
     lonely = place[moved][place[moved] >= 0]
-    coloured = len(np.unique(groups[groups >= 0]))
+    coloured = len(np.unique(clusters[clusters >= 0]))
     drawing = before_and_after(
         before,
         after,
-        groups[rows],
+        clusters[rows],
         lonely,
         sides=(
             Side(
                 "Before",
-                f"Ringed: {plural(len(moved), 'record')} in groups of at most {release.figures['m']}.",
+                f"Ringed: {plural(len(moved), 'record')} in clusters of at most {release.figures['m']}.",
             ),
-            Side("After", "The same records as published. A line leads back to where a lonely one stood."),
+            Side("After", "The same records as published. A line leads back to where a outlier stood."),
         ),
         axes=axes,
-        title="Records and groups in the plane",
+        title="Records and clusters in the plane",
     )
     table = Table.of(
         ("figure", "value"),
         [
             ("records", part.n),
             ("records drawn", len(rows)),
-            ("groups", part.n_cells),
-            ("groups in colour", coloured),
-            ("lonely records", len(moved)),
-            ("lonely records drawn", len(lonely)),
+            ("clusters", part.n_cells),
+            ("clusters in colour", coloured),
+            ("outliers", len(moved)),
+            ("outliers drawn", len(lonely)),
         ],
     )
     if coloured < part.n_cells:
-        note = f"{coloured} of {part.n_cells} groups are in colour, the largest and some at random. {note}"
+        note = f"{coloured} of {part.n_cells} clusters are in colour, the largest and some at random. {note}"
     lead = (
-        "Each dot is a record, each colour a group of records that are alike. The lonely ones join the "
+        "Each dot is a record, each colour a cluster of records that are alike. The outliers join the "
         "crowd, "
-        "then values change hands inside each group: the groups stay where they are, and the people in "
+        "then values change hands inside each cluster: the clusters stay where they are, and the people in "
         "them do not."
     )
     block = Block(figure=svg(drawing), table=table, note=note, whole=True)
-    return Section("plane", "Groups before and after, in the plane", lead, (block,))
+    return Section("plane", "Clusters before and after, in the plane", lead, (block,))
 
 
-def _sample(n: int, moved: Ints, groups: Ints, most: int) -> Ints:
-    """Choose rows to draw: lonely ones first, then those in colour, then others."""
+def _sample(n: int, moved: Ints, clusters: Ints, most: int) -> Ints:
+    """Choose rows to draw: outliers first, then those in colour, then others."""
     if n <= most:
         return np.arange(n)
     order = np.random.default_rng(0).permutation(n)
-    rank = np.where(groups[order] >= 0, 1, 2)
+    rank = np.where(clusters[order] >= 0, 1, 2)
     rank[np.isin(order, moved)] = 0
     return np.sort(order[np.argsort(rank, kind="stable")][:most])
 
@@ -105,7 +105,7 @@ def _places(evidence: Any, rows: Ints) -> tuple[Floats, Floats, tuple[str, str],
     ]
     note = f"The axes: {'; '.join(leads)}." if leads else ""
     if evidence.X.shape[1] > 2:
-        note += " Groups that overlap here lie apart in other directions."
+        note += " Clusters that overlap here lie apart in other directions."
     note += " Records beyond the frame stand at its border."
     after_places = flat.project(after)
     if evidence.X.shape[1] == 1:  # the second axis only spreads points out: the same for both
@@ -114,7 +114,7 @@ def _places(evidence: Any, rows: Ints) -> tuple[Floats, Floats, tuple[str, str],
 
 
 def sizes(release: Any) -> Section | None:
-    """Show the sizes of the groups before and after, with the least that is allowed."""
+    """Show the sizes of the clusters before and after, with the least that is allowed."""
     made = release._evidence.masked
     if getattr(made, "before", None) is None:
         return None
@@ -124,22 +124,24 @@ def sizes(release: Any) -> Section | None:
         old,
         new,
         limit=m + 1,
-        title="Sizes of groups before and after",
-        desc=f"{plural(sum(old.values()), 'group')} before, {sum(new.values()):,} after.",
+        title="Sizes of clusters before and after",
+        desc=f"{plural(sum(old.values()), 'cluster')} before, {sum(new.values()):,} after.",
     )
     rows = []
     for word in ("count", "smallest", "median", "largest"):
         a, b = (release.figures[f"clusters_{when}"][word] for when in ("before", "after"))
-        rows.append(({"count": "groups"}.get(word, f"{word} group"), f"{a:,g}", f"{b:,g}"))
+        rows.append(({"count": "clusters"}.get(word, f"{word} cluster"), f"{a:,g}", f"{b:,g}"))
     small = sum(count for size, count in old.items() if size <= m)
-    rows.append((f"groups of {m} or fewer", f"{small:,}", f"{sum(c for s, c in new.items() if s <= m):,}"))
+    rows.append((f"clusters of {m} or fewer", f"{small:,}", f"{sum(c for s, c in new.items() if s <= m):,}"))
     lead = (
-        f"Members of a group of {m} or fewer are the lonely ones. Each joined the larger group that it is "
+        f"Members of a cluster of {m} or fewer are the outliers. Each joined the larger cluster that it is "
         "nearest "
-        "to, and gave up only the values outside that group’s range."
+        "to, and gave up only the values outside that cluster’s range."
     )
-    table = Table.of(("groups", "before", "after"), rows)
-    return Section("sizes", "Sizes of groups", lead, (Block(figure=svg(drawing), table=table, legend=True),))
+    table = Table.of(("clusters", "before", "after"), rows)
+    return Section(
+        "sizes", "Sizes of clusters", lead, (Block(figure=svg(drawing), table=table, legend=True),)
+    )
 
 
 def epsilon(release: Any) -> Section | None:
@@ -151,48 +153,53 @@ def epsilon(release: Any) -> Section | None:
         if "epsilon" in one
     ]
     table = Table.of(("key", "distance", "at most apart"), limits)
-    lead = "Two records of a group differ by at most ε in every key. "
+    lead = "Two records of a cluster differ by at most ε in every key. "
     curve = figures.get("curve") or ()
     if not curve:
         lead += "Here ε was given."
-        return Section("epsilon", "How alike a group is", lead, (Block(table=table),))
+        return Section("epsilon", "How alike a cluster is", lead, (Block(table=table),))
     most = float(release.recipe.options.get("share", SHARE))
     points = [(100 * one["pairs"], 100 * one["small_records"]) for one in curve]
     chosen = min((p for p in points if p[1] <= 100 * most), default=points[0])
     drawing = chart(
         [
-            Series("lonely", points),
+            Series("outliers", points),
             Series(f"most: {percent(100 * most)}", [(points[-1][0], 100 * most), (100.0, 100 * most)], True),
             Series("chosen", [chosen], joined=False),
         ],
         title="How epsilon was chosen",
-        desc=f"Share of lonely records for {len(points)} values of epsilon; the chosen one is marked.",
+        desc=f"Share of outliers for {len(points)} values of epsilon; the chosen one is marked.",
         x_name="% of all pairs that are within ε in a key",
-        y_name="lonely records, %",
+        y_name="outliers, % of the records",
     )
     lead += (
-        f"It was tightened until more than {percent(100 * most)} of the records would be lonely: at the "
+        f"It was tightened until more than {percent(100 * most)} of the records would be outliers: at the "
         "chosen "
-        f"one, {percent(chosen[0])} of all pairs are within ε in each key, and {percent(chosen[1])} of the "
-        "records are lonely."
+        f"one, {percent(chosen[0], fine=True)} of all pairs are within ε in each key, and "
+        f"{percent(chosen[1])} of the "
+        "records are outliers."
     )
     tried = Table.of(
-        ("pairs within ε", "groups", "small groups", "lonely records"),
+        ("pairs within ε", "clusters", "small clusters", "outliers"),
         [
-            (share(one["pairs"]), one["clusters"], one["small_clusters"], share(one["small_records"]))
+            (
+                percent(100 * one["pairs"], fine=True),
+                one["clusters"],
+                one["small_clusters"],
+                share(one["small_records"]),
+            )
             for one in curve
         ],
-        caption="What was tried",
     )
-    blocks = (Block(figure=svg(drawing), table=table), Block(table=tried))
-    return Section("epsilon", "How alike a group is", lead, blocks)
+    blocks = (Block(figure=svg(drawing), table=tried), Block("In each key", table=table))
+    return Section("epsilon", "How alike a cluster is", lead, blocks)
 
 
 def repairs(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return rows about how the bound was reached, where they are known."""
     out = []
     if "repaired" in found:
-        out.append(("groups dealt again by swaps, to hold it", f"{found['repaired']:,}"))
+        out.append(("clusters repaired by swaps, to hold it", f"{found['repaired']:,}"))
     if "put_back" in found:
-        out.append(("columns put back in a group, to hold it", f"{found['put_back']:,}"))
+        out.append(("columns put back in a cluster, to hold it", f"{found['put_back']:,}"))
     return out

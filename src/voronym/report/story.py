@@ -30,6 +30,8 @@ class Story:
     """What is not promised."""
     sections: Callable[[View], Sequence[Section | None]]
     inside: Callable[[View, Any], Sequence[Section | None]]
+    told: Callable[[View, Any], Mapping[str, Any]] = lambda _view, _release: {}
+    """What the section on loss and risk must know about the method."""
     moved: str = "Counts of records for each key."
     """What to say above the distributions before and after."""
     statistics: str = "How far averages, spreads and correlations moved."
@@ -42,6 +44,10 @@ def own(view: View) -> str:
     unique, records = int(view.risk.unique), int(view.risk.records)
     if not unique:
         return f"Every combination of keys is shared by at least {view.k} records."
+    if unique == records:
+        return (
+            f"This is not k-anonymity: no two of the {records:,} records have the same combination of keys."
+        )
     return (
         f"This is not k-anonymity: {plural(unique, 'record')} of {records:,} "
         f"{'has' if unique == 1 else 'have'} a combination of keys that nobody else has."

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.evaluate.tradeoff import Plane, letters, plane, told
 from voronym.privacy.classes import equivalence_classes
@@ -107,8 +108,14 @@ def of_comparison(rows: Sequence[Mapping[str, Any]], found: Plane) -> Section | 
     return Section("told", "What is lost and what is told", lead, blocks)
 
 
-def of_release(view: View, release: Any) -> Section | None:
-    """Show where a release sits in the plane; nothing without a confidential column or originals."""
+def of_release(
+    view: View, release: Any, *, clusters: NDArray[np.int64] | None = None, stated: float | None = None
+) -> Section | None:
+    """Show where a release sits in the plane; nothing without a confidential column or originals.
+
+    ``clusters``, by original row, are what the published keys lead to where single combinations of keys lead
+    nowhere. ``stated`` is the risk that randomised rules have by their own account.
+    """
     evidence, schema = release._evidence, release.schema
     original = getattr(evidence, "original", None)
     X, codec = getattr(evidence, "X", None), getattr(evidence, "codec", None)
@@ -120,6 +127,8 @@ def of_release(view: View, release: Any) -> Section | None:
         return None
     labels = np.empty(len(X), np.int64)
     labels[order] = equivalence_classes(table, schema.keys).labels
+    if clusters is not None:
+        labels = clusters
     share = float(np.square(X[order] - codec.encode(table)).sum() / np.square(X - X.mean(axis=0)).sum())
     before = equivalence_classes(original, schema.keys).labels
     columns = [
@@ -128,11 +137,15 @@ def of_release(view: View, release: Any) -> Section | None:
     ]
     worst = max(columns, key=lambda found: found[1].plug_in)
     found = plane(original, schema, X, column=worst[0])
-    return _release_section(found, share, columns)
+    return _release_section(found, share, columns, clusters is not None, stated)
 
 
 def _release_section(
-    found: Plane, share: float, columns: Sequence[tuple[str, Estimate, Estimate]]
+    found: Plane,
+    share: float,
+    columns: Sequence[tuple[str, Estimate, Estimate]],
+    by_cluster: bool = False,
+    stated: float | None = None,
 ) -> Section:
     column, loss = clean(found.levels.column), 100 * share
     here = next(now for name, now, _ in columns if name == found.levels.column)
@@ -141,9 +154,11 @@ def _release_section(
     limits = _lines(
         found.and_also([(share, here.plug_in)]), ("floor", "reached", "normal", "miub"), right, top
     )
+    by_rules = {} if stated is None else {"by the rules’ own account": [Dot(loss, stated)]}
     drawing = risk_plane(
         {
-            "this release": [Dot(loss, here.plug_in)],
+            **by_rules,
+            "this release" if stated is None else "counted in this table": [Dot(loss, here.plug_in)],
             "the same, estimated for the population": [Dot(loss, here.corrected, (here.low, here.high))],
             "keys unchanged": [Dot(0.0, found.unchanged.plug_in)],
             "one record for all": [Dot(100.0, 0.0)],
@@ -168,16 +183,24 @@ def _release_section(
             for name, now, old in columns
         ],
     )
+    sources = "the cluster, to which the published keys lead," if by_cluster else "the published ones"
     lead = (
         f"Of {decimal(here.entropy)} nats that could be learned about {column}, the original keys tell "
-        f"{decimal(found.unchanged.plug_in)} and the published ones {decimal(here.plug_in)}, on average over "
+        f"{decimal(found.unchanged.plug_in)} and {sources} {decimal(here.plug_in)}, on average over "
         f"the records of this table. Classes of these sizes would show {decimal(here.chance)} by chance."
     )
+    if stated is not None:
+        lead += (
+            f" The rules that drew the keys tell {decimal(stated)}: that is what somebody learns who sees "
+            "one "
+            "record and knows the rules."
+        )
     if here.chance > _MOSTLY * here.plug_in:
         lead += " So nearly all of it is that classes are small, and the count says little of the keys."
     most = ", the confidential column that they tell most about" if len(columns) > 1 else ""
+    classes = "cluster" if by_cluster else "class of the published keys"
     note = (
-        f"Risk: the mutual information between the class of the published keys and {column} "
+        f"Risk: the mutual information between the {classes} and {column} "
         f"({found.levels.how}){most}. {_about(limits, found, 'this release')}"
     )
     return Section(
