@@ -41,7 +41,9 @@ SEEN = 8  # the search that saw a node last
 PLACE = 9  # where it stands in the heap, -1 once it left
 HEAP = 10  # scratch: the heap
 VISITED = 11  # scratch: nodes in the order of their distance
-STALE = 12  # whether the steps of a cell are to be computed anew
+STEPS = 12  # how many steps a cell has; to be computed anew where it is NEW, too many to keep where it is MANY
+MARK = 13  # scratch: where in the list a neighbour stands, plus one
+NEW, MANY = -1, -2
 # Rows of ``real``:
 COST = 0
 RAISED = 1  # how far the cost has risen
@@ -62,9 +64,11 @@ class Flow(NamedTuple):
     ptr: NDArray[np.int64]  # (units + 1,)
     arc: NDArray[np.int64]  # (5, arcs)
     value: NDArray[np.float64]  # (arcs,)
-    node: NDArray[np.int64]  # (13, m + 1)
+    node: NDArray[np.int64]  # (14, m + 1)
     real: NDArray[np.float64]  # (3, m + 1)
-    step: NDArray[np.float64]  # (m, m) the least change in value from a cell to another; empty where it is not kept
+    step: NDArray[
+        np.float64
+    ]  # (m, m) the least change in value from a cell to another; empty where it is not kept
     by: NDArray[np.int64]  # (2, m, m) the arcs that have it
     state: NDArray[np.int64]  # (3,)
 
@@ -171,24 +175,37 @@ def wanting(f, node):
 
 @kernel
 def look(f, p):
-    """Compute the steps from a cell: which of its units leave for which other cell at the least change in value.
+    """List the steps from a cell: which of its units leave for which other cell at the least change in value.
 
     Costs do not matter to which it is; so steps are good until a unit comes or goes.
     """
-    for q in range(f.node.shape[1] - 1):
-        f.step[p, q] = np.inf
+    number = min(0, p)
     a = f.node[HEAD, p]
     while a >= 0:
         u = f.arc[UNIT, a]
         here = f.value[a]
         for b in range(f.ptr[u], f.ptr[u + 1]):
             q = f.arc[CELL, b]
-            if f.value[b] - here < f.step[p, q]:
-                f.step[p, q] = f.value[b] - here
-                f.by[0, p, q], f.by[1, p, q] = a, b
-        a = f.arc[AFTER, a]
-    f.step[p, p] = np.inf
-    f.node[STALE, p] = 0
+            if q == p:
+                continue
+            t = f.node[MARK, q] - 1
+            if t < 0:
+                if number == f.step.shape[1]:
+                    f.node[STEPS, p] = MANY
+                    break
+                t = number
+                number += 1
+                f.node[MARK, q] = number
+                f.step[p, t] = np.inf
+                f.by[0, p, t] = q
+            if f.value[b] - here < f.step[p, t]:
+                f.step[p, t] = f.value[b] - here
+                f.by[1, p, t], f.by[2, p, t] = a, b
+        a = f.arc[AFTER, a] if f.node[STEPS, p] != MANY else -1
+    for t in range(number):
+        f.node[MARK, f.by[0, p, t]] = 0
+    if f.node[STEPS, p] != MANY:
+        f.node[STEPS, p] = number
 
 
 @kernel
@@ -210,15 +227,15 @@ def expand(f, p, size, bound):
                         nearest = min(nearest, far)
         return size, nearest
     a = f.node[HEAD, p]
-    if len(f.step) > 0:
-        if f.node[STALE, p] != 0:
-            look(f, p)
+    if f.node[STEPS, p] == NEW:
+        look(f, p)
+    if f.node[STEPS, p] >= 0:
         a = -1
-        for q in range(m):
-            far = f.step[p, q] + f.real[COST, q] - f.real[COST, p]
-            far = distance + max(0.0, far)
+        for t in range(f.node[STEPS, p]):
+            q = f.by[0, p, t]
+            far = distance + max(0.0, f.step[p, t] + f.real[COST, q] - f.real[COST, p])
             if far < bound:
-                size = relax(f, size, q, far, p, f.by[0, p, q], f.by[1, p, q])
+                size = relax(f, size, q, far, p, f.by[1, p, t], f.by[2, p, t])
                 if wanting(f, q) > 0:
                     nearest = min(nearest, far)
     while a >= 0:
@@ -292,8 +309,8 @@ def send(f, source, target):
             f.arc[FLOW, b] += amount
             f.node[COUNT, p] -= amount
             f.node[COUNT, q] += amount
-            f.node[STALE, p] = 1
-            f.node[STALE, q] = 1
+            f.node[STEPS, p] = NEW
+            f.node[STEPS, q] = NEW
         elif q == m:
             f.node[DUE, p] += amount
         else:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-
 from voronym.quantize.costs.sources import Scan, Source
 
 DENSE = 150
@@ -49,8 +48,9 @@ def guess(
             margin *= 4.0
             scan = source.scan(c, margin)
             continue
-        share, better = 1.0, None
-        while share > 0.02:
+        share, better = min(1.0, 4.0 * margin / max(width, 1e-300)), None  # the count is of the margin only
+        least = 0.02 * share
+        while share > least:
             trial = c + share * step
             found = source.scan(trial, max(margin * 0.25, min(4.0 * margin, 2.0 * share * width)))
             if np.abs(found.counts - sizes).sum() < (1.0 - 0.1 * share) * off:

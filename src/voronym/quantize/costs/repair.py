@@ -13,6 +13,9 @@ from voronym.quantize.costs.sources import Arcs, Source, Tick, widen
 BUDGET = 20_000
 """Cells visited between two ticks."""
 
+ROOM = 2_000_000
+"""Steps between neighbouring cells that are kept."""
+
 MANY = 0.15
 """Share of units that, if they object, had too few arcs."""
 
@@ -47,7 +50,7 @@ def repair(
     mass = source.mass
     m = len(c)
     count = np.bincount(arcs.labels, mass, m).astype(np.int64)
-    node, real = np.zeros((13, m + 1), np.int64), np.zeros((3, m + 1))
+    node, real = np.zeros((14, m + 1), np.int64), np.zeros((3, m + 1))
     node[kernels.COUNT, :m], node[kernels.LOW, :m], node[kernels.HIGH, :m] = count, low, high
     due = np.where(c > 0.0, high, np.where(c < 0.0, low, np.clip(count, low, high)))
     node[kernels.DUE, :m] = due
@@ -95,9 +98,9 @@ def arrange(
     arc = np.empty((5, len(arcs.unit)), np.int64)
     arc[kernels.UNIT], arc[kernels.CELL], arc[kernels.FLOW] = arcs.unit, arcs.cell, flow
     m = node.shape[1] - 1
-    kept = m if len(arcs.unit) > m * m else 0  # steps between all cells, where that is less than all arcs
-    node[kernels.STALE] = 1
-    step, by = np.empty((kept, kept)), np.empty((2, kept, kept), np.int64)
+    node[kernels.STEPS] = kernels.NEW
+    room = min(m, max(24, min(128, ROOM // m)))
+    step, by = np.empty((m, room)), np.empty((3, m, room), np.int64)
     f = kernels.Flow(ptr, arc, arcs.value, node, real, step, by, state)
     kernels.link_all(f)
     return f

@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.errors import GuaranteeError
 from voronym.microaggregate.front import check_points
 from voronym.progress import Progress, Step, silent
-from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start
+from voronym.quantize.costs.base import (
+    Assignment,
+    Sizes,
+    check_centroids,
+    check_sizes,
+    check_start,
+    round_sizes,
+)
 from voronym.quantize.costs.guess import guess
 from voronym.quantize.costs.repair import Repaired, repair, values
 from voronym.quantize.costs.sources import Matrix, Merge, Source, Tick, Tree
@@ -18,6 +25,12 @@ from voronym.space import Euclidean, Space
 
 LARGE = 40
 """Points per cell from which on costs are guessed from counts and only borders are repaired."""
+
+WILD = 0.1
+"""Share of points in the wrong cells from which on costs are first sought with some of the points."""
+
+THIN = 16
+"""One point in so many is among them."""
 
 NEAREST = 12
 """Cells that are looked at for each point, where cells are small."""
@@ -119,8 +132,9 @@ class Engine:
     """The points of a problem, ready to be assigned to one set of centroids after the other."""
 
     def __init__(self, X: NDArray[np.float64], space: Space, tick: Tick) -> None:
+        self.X, self.space, self.tick = X, space, tick
         self.merge = Merge(X)
-        self.tick = tick
+        self.sample: Engine | None = None
         self.source: Source = (
             Tree(X, self.merge, tick) if space.name == "euclidean" else Matrix(X, self.merge, space, tick)
         )
@@ -138,6 +152,7 @@ class Engine:
         labels: NDArray[np.int64] | None = None,
     ) -> Solved:
         """Return an optimal assignment to some centroids, from costs and, if there are, labels to start from."""
+        self.C = C
         self.source.place(C)
         keep = None if labels is None else self.merge.join(labels)
         if (low == high).all():
@@ -154,9 +169,11 @@ class Engine:
         Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the margin is
         no better than the best one, so what was left out proves to be of no account.
         """
+        scan = self.source.scan(c, 0.0)
         if self.margin <= 0.0:
-            scan = self.source.scan(c, 0.0)
             self.margin = 0.5 * float(self.source.distances(scan.labels) @ self.source.mass) / self.n
+        if np.abs(scan.counts - sizes).sum() > WILD * self.n:
+            c = self._coarse(sizes, c)
         c, off = guess(self.source, sizes, c, max(self.margin, 1e-300))
         margin = max(2.0 * off, 1e-9 * self.margin, 1e-300)
         paths = 0
@@ -169,6 +186,17 @@ class Engine:
                 self.margin = max(4.0 * off, 1e-9 * self.margin)
                 return self._solved(found, c, paths)
             margin *= 2.0
+
+    def _coarse(self, sizes: NDArray[np.int64], c: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the costs of the same problem with a few of the points.
+
+        Newton's method needs a start that is not far off; the repair of few points finds one from anywhere.
+        """
+        if self.sample is None:
+            rows = np.sort(self.merge.members[:: min(THIN, max(1, self.n // (LARGE // 2 * len(c))))])
+            self.sample = Engine(self.X[rows], self.space, self.tick)
+        few = round_sizes(sizes / self.n, self.sample.n)
+        return self.sample.solve(self.C, few, few, c).costs
 
     def _nearest(
         self,
