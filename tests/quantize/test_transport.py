@@ -27,7 +27,7 @@ def programme(D, low, high):
 
 
 def instance(seed):
-    """Return points, centroids and bounds: ties, repeats, constant columns and coincident centroids among them."""
+    """Return points, centroids and bounds, with ties, repeats, constant columns, coincident centroids."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 31)), int(rng.integers(1, 4))
     m = int(rng.integers(1, min(n, 8) + 1))

@@ -93,7 +93,7 @@ def spread_over(half, C, p, q):
 
 @kernel
 def sieve(middle, half, C, c, cells, begin, end, margin, many, values, near, chosen):
-    """Keep, behind a list of cells, those within a margin of the best or among the ``many`` nearest somewhere."""
+    """Keep, behind a list, the cells that are within a margin of the best, or among the ``many`` nearest."""
     best = np.inf
     p = cells[begin]
     for t in range(begin, end):
@@ -127,8 +127,8 @@ def sieve(middle, half, C, c, cells, begin, end, margin, many, values, near, cho
 def scan(boxes, root, C, c, margin, labels, second, gaps, counts, cells, values, stack):
     """Find the best cell of every point below a node and, where it is within a margin, the next best.
 
-    Writes ``labels``, ``second`` (-1 where no other cell is within the margin) and ``gaps`` in the order of the
-    tree, and adds masses to ``counts``. Ties go to the lowest cell.
+    Writes ``labels``, ``second`` (-1 where no other cell is within the margin) and ``gaps`` in the order of
+    the tree, and adds masses to ``counts``. Ties go to the lowest cell.
     """
     nodes = len(boxes.start)
     none, nobody = np.empty(1), np.empty(1, np.int64)
@@ -179,7 +179,7 @@ def scan(boxes, root, C, c, margin, labels, second, gaps, counts, cells, values,
 
 @kernel
 def emit(row, zero, size, keep, tie, margin, many, near, chosen, entry, unit, cell, value, used):
-    """Write the arcs of a point to the cells that matter to it; return the label, and how many arcs there are.
+    """Write the arcs of a point to the cells that matter to it; return its label and the number of arcs.
 
     ``row`` has the values of ``size`` candidate cells ``zero[:size]``. The label is the best cell, or
     ``keep`` where that is worse by no more than ``tie``, rounding. Without room, only the count goes on.
@@ -269,8 +269,8 @@ def arcs(
                 for t in range(begin, end):
                     values[t] = value_at(boxes.points[i], C, c, cells[t])
                 labels[i], used = emit(
-                    values[begin:end], cells[begin:end], end - begin, keep[i], tie, margin, many, near, chosen, i,
-                    unit, cell, value, used,
+                    values[begin:end], cells[begin:end], end - begin, keep[i], tie, margin, many, near,
+                    chosen, i, unit, cell, value, used,
                 )  # fmt: skip
     return used
 

@@ -1,18 +1,19 @@
 """Cells of prescribed sizes by shortest augmenting paths over the graph of cells.
 
-Units (points, or several equal ones) have arcs to the cells that matter to them; an arc knows its ``value``, the
-distance, and its ``flow``, how much of the unit is in that cell. The arcs of unit u are ``ptr[u]..ptr[u+1]``.
-The arcs with flow of each cell form a linked list: ``head``, ``after``, ``before``.
+Units (points, or several equal ones) have arcs to the cells that matter to them; an arc knows its ``value``,
+the distance, and its ``flow``, how much of the unit is in that cell. The arcs of unit u are
+``ptr[u]..ptr[u+1]``. The arcs with flow of each cell form a linked list: ``head``, ``after``, ``before``.
 
-Moving a unit from cell p to cell q is an arc of the graph of cells, of reduced length
-``(value to q + c_q) - (value to p + c_p)``. At the start every unit is in its best cell, so that no length is
-negative. A shortest path from a cell with too much to one with too little moves one unit along each of its
-arcs; then ``c`` rises by ``D - dist`` in every cell nearer than its end, which makes the path's arcs 0 and leaves no
-arc negative. That is the invariant, and complementary slackness is what it says when all sizes are right.
+Moving a unit from cell p to cell q is an arc of the graph of cells, of reduced length ``(value to q + c_q) -
+(value to p + c_p)``. At the start every unit is in its best cell, so that no length is negative. A shortest
+path from a cell with too much to one with too little moves one unit along each of its arcs; then ``c`` rises
+by ``D - dist`` in every cell nearer than its end, which makes the path's arcs 0 and leaves no arc negative.
+That is the invariant, and complementary slackness is what it says when all sizes are right.
 
-With bounds ``low <= size <= high`` there is one more node, m, the reference, with cost ``c_m``: a cell that may
-take more has an arc to it of length ``c_m - c_q``, and where a cell may give, there is an arc back. ``due`` is
-what a cell should have at present: ``high`` where its cost is above the reference's, ``low`` where below.
+With bounds ``low <= size <= high`` there is one more node, m, the reference, with cost ``c_m``: a cell that
+may take more has an arc to it of length ``c_m - c_q``, and where a cell may give, there is an arc back.
+``due`` is what a cell should have at present: ``high`` where its cost is above the reference's, ``low``
+where below.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SEEN = 8  # the search that saw a node last
 PLACE = 9  # where it stands in the heap, -1 once it left
 HEAP = 10  # scratch: the heap
 VISITED = 11  # scratch: nodes in the order of their distance
-STEPS = 12  # how many steps a cell has; to be computed anew where it is NEW, too many to keep where it is MANY
+STEPS = 12  # how many steps a cell has; NEW: to be computed; MANY: too many to keep
 MARK = 13  # scratch: where in the list a neighbour stands, plus one
 NEW, MANY = -1, -2
 # Rows of ``real``:
@@ -261,7 +262,7 @@ def expand(f, p, size, bound):
 
 @kernel
 def lift(f, visited, distance, limit):
-    """Raise the costs of the visited nodes nearer than a distance, none beyond a limit; return the distance."""
+    """Raise the costs of visited nodes nearer than a distance, none beyond a limit; return the distance."""
     for t in range(visited):
         v = f.node[VISITED, t]
         distance = min(distance, limit - f.real[RAISED, v] + f.real[DIST, v])

@@ -11,10 +11,10 @@ FAR = 36.0  # exp(-36) is below what the sum of shares can tell
 
 @kernel
 def shares(D, c, heat, p, R, row, members):
-    """Add to ``p`` the shares of the cells in the points whose distances are the rows of D, and to R their products.
+    """Add to ``p`` the shares of the cells in points with distances D, and to R the products of shares.
 
-    The share of cell q in a point is proportional to ``exp(-(d_q + c_q) / heat)``. Returns the sum of the soft
-    minima ``-heat log sum_q exp(-(d_q + c_q) / heat)``.
+    The share of cell q in a point is proportional to ``exp(-(d_q + c_q) / heat)``. Returns the sum of the
+    soft minima ``-heat log sum_q exp(-(d_q + c_q) / heat)``.
     """
     m = len(c)
     total = 0.0

@@ -6,17 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym import registry
+from voronym.microaggregate._cells import split_large
 from voronym.partition import Partition
 from voronym.progress import Progress
 from voronym.quantize.costs.base import Sizes, equal_sizes
 from voronym.quantize.pcl import Design, pcl
 from voronym.quantize.quantizer import Quantizer
 from voronym.registry import algorithm
-from voronym.space import Space
+from voronym.space import Euclidean, Space
 
 REFERENCE = (
-    "D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, A modification of the Lloyd algorithm for "
-    "k-anonymous quantization, Information Sciences 222 (2013)"
+    "D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, A modification of the Lloyd algorithm "
+    "for k-anonymous quantization, Information Sciences 222 (2013)"
 )
 
 
@@ -73,7 +74,7 @@ def design(
 
 @algorithm(
     "pcl",
-    guarantee="n // k cells, whose sizes differ by one at most; no more loss than its start, if that has the same sizes",
+    guarantee="n // k cells, whose sizes differ by one at most",
     cost="that of MDAV, then some tens of passes; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
@@ -129,11 +130,12 @@ def pcl_variable(
 ) -> Partition:
     """Alternate centroids and exact assignments to cells of k to 2k-1 records.
 
-    The number of cells is that of the method ``init``, which makes the first ones; cells that it made larger than 2k-1
-    may stay as large as they were.
+    The number of cells is that of the method ``init``, which makes the first ones; those that it makes larger
+    than 2k-1 are divided by MDAV.
     """
-    begin = registry.get(init).function(X, k, space=space, rng=rng, progress=progress)
-    bounds = (np.full(begin.n_cells, k), np.maximum(2 * k - 1, begin.sizes))
+    first = registry.get(init).function(X, k, space=Euclidean(), rng=rng, progress=progress)
+    begin = split_large(X, k, first.labels)
+    bounds = (np.full(begin.n_cells, k), np.full(begin.n_cells, 2 * k - 1))
     found: Design = pcl(
         X,
         sizes=bounds,

@@ -43,7 +43,8 @@ class Design:
     labels : array of int, shape (n,)
         The cell of each point, numbered as the quantizer's.
     distortions : tuple of float
-        Mean distance of the points to their centroids after each assignment; never increasing with "transport".
+        Mean distance of the points to their centroids after each assignment; never increasing with
+        "transport".
     exact : bool
         Whether the sizes are those asked for.
     converged : bool
@@ -97,16 +98,17 @@ def pcl(
 ) -> Design:
     """Design a quantizer whose cells have prescribed sizes, at a small mean distance, and tell how it went.
 
-    The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over centroids and assignments with prescribed sizes.
-    It is hard; this is Lloyd's alternation for it. With the centroids fixed, the assignment is
-    found by a cost solver; with the assignment fixed, each centroid moves to the centroid of its cell.
+    The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over centroids and assignments with
+    prescribed sizes. It is hard; this is Lloyd's alternation for it. With the centroids fixed, the
+    assignment is found by a cost solver; with the assignment fixed, each centroid moves to the centroid of
+    its cell.
 
-    Guarantee, with ``costs="transport"``: sizes are exact, and no step raises the distortion. The assignment is
-    optimal for the centroids. A centroid C that moves to ``C + s (mean - C)`` changes its cell's sum of squares
-    by ``size * ((1 - s)^2 - 1) |mean - C|^2``, which is not positive for any speed s from 0 to 2. In other spaces a
-    step that would raise the sum is replaced by the whole step (on the sphere and in mixed spaces every step
-    is whole). Started from a partition, with its
-    sizes, the result is no worse than that partition. Nothing is said about the optimum.
+    Guarantee, with ``costs="transport"``: sizes are exact, and no step raises the distortion. The assignment
+    is optimal for the centroids. A centroid C that moves to ``C + s (mean - C)`` changes its cell's sum of
+    squares by ``size * ((1 - s)^2 - 1) |mean - C|^2``, which is not positive for any speed s from 0 to 2. In
+    other spaces a step that would raise the sum is replaced by the whole step (on the sphere and in mixed
+    spaces every step is whole). Started from a partition, with its sizes, the result is no worse than that
+    partition. Nothing is said about the optimum.
 
     Parameters
     ----------
@@ -124,8 +126,8 @@ def pcl(
         Where to start: the name of a partitioning method, "random" for random points, a partition, which also
         gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs.
     speed : float
-        How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps, which
-        end lower, too. The last steps are whole in any case.
+        How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps,
+        which end lower, too. The last steps are whole in any case.
     restarts : int
         How many designs; all but the first start from the best so far, shaken. The best is returned.
     space : Space, optional
@@ -150,7 +152,7 @@ def pcl(
 
     Examples
     --------
-    >>> design = pcl([0.0, 1.0, 2.0, 9.0, 10.0, 20.0], 2, init=[[0.0], [20.0]])
+    >>> design = pcl([0.0, 1.0, 2.0, 9.0, 10.0, 20.0], 2, init=[[0.0], [20.0]], speed=1.0)
     >>> design.labels.tolist(), design.quantizer.centroids.ravel().tolist()
     ([0, 0, 0, 1, 1, 1], [1.0, 13.0])
     >>> design
@@ -269,7 +271,7 @@ class Near:
 def move(
     C: NDArray[np.float64], means: NDArray[np.float64], speed: float, space: Space
 ) -> NDArray[np.float64]:
-    """Return centroids part of the way to others, or beyond; all the way where there is nothing in between."""
+    """Return centroids part of the way to others, or beyond; all the way where nothing is in between."""
     return C + speed * (means - C) if space.name in LINEAR else means
 
 

@@ -154,7 +154,9 @@ def equal_sizes(n: int, cells: int) -> NDArray[np.int64]:
     >>> equal_sizes(8, 3).tolist()
     [3, 3, 2]
     """
-    return np.full(cells, n // cells) + (np.arange(cells) < n % cells)
+    sizes: NDArray[np.int64] = np.full(cells, n // cells, np.int64)
+    sizes[: n % cells] += 1
+    return sizes
 
 
 def round_sizes(probabilities: Sequence[float] | NDArray[np.float64], n: int) -> NDArray[np.int64]:
@@ -173,7 +175,7 @@ def round_sizes(probabilities: Sequence[float] | NDArray[np.float64], n: int) ->
     if abs(given.sum() - 1.0) > 1e-6:
         raise InputError(f"the probabilities sum to {given.sum():.8g}, not to 1: divide them by their sum")
     share = given / given.sum() * n
-    sizes = np.floor(share + 1e-9).astype(np.int64)
+    sizes: NDArray[np.int64] = np.floor(share + 1e-9).astype(np.int64)
     rest = n - int(sizes.sum())
     sizes[np.argsort(sizes - share, kind="stable")[:rest]] += 1
     return sizes

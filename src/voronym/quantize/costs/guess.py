@@ -1,9 +1,9 @@
 """A guess of the costs from counts: Newton's method on cells with many points.
 
-How many points cell p loses to cell q when ``c_p - c_q`` rises by t is the number of points of p whose next best
-cell is q within t. Counted within a margin on both sides of the border, that is the Jacobian, a graph
-Laplacian, without any smoothing. Counts are whole numbers, so the guess ends a few points off; the
-repair by shortest paths does the rest.
+How many points cell p loses to cell q when ``c_p - c_q`` rises by t is the number of points of p whose next
+best cell is q within t. Counted within a margin on both sides of the border, that is the Jacobian, a graph
+Laplacian, without any smoothing. Counts are whole numbers, so the guess ends a few points off; the repair by
+shortest paths does the rest.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def direction(
         once = sparse.coo_matrix((weight, (pair // m, pair % m)), shape=(m, m)).tocsr()
         borders = (once + once.T).tocoo()
         row, column = borders.row, borders.col
-        degree = np.bincount(row, borders.data, m)
+        degree = np.bincount(row, borders.data, m).astype(np.float64)
         if hopeless(degree, excess):
             return None, 0.0
         laplacian = (sparse.diags(degree + RIDGE * degree.max()) - borders).tocsc()

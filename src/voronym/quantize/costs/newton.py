@@ -43,11 +43,11 @@ def newton(
 
     The problem: maximise ``g(c) = sum_i softmin_q (d(x_i, centroid_q) + c_q) - sum_q sizes_q c_q``, with
     ``softmin(v) = -heat log sum_q exp(-v_q / heat)``. g is concave and smooth. Point i belongs to cell q
-    with the share ``r_iq``, proportional to ``exp(-(d + c_q) / heat)``: each point is a cloud of noise, integrated in
-    closed form. The gradient is ``p - sizes`` with ``p = sum_i r_i``, minus the Hessian is
-    ``(diag(p) - R) / heat`` with ``R = sum_i r_i r_i'``, a graph Laplacian. Newton's step is halved until g rises
-    enough and every cell keeps a share of the least mass. The temperature falls by steps until the shares are
-    nearly whole.
+    with the share ``r_iq``, proportional to ``exp(-(d + c_q) / heat)``: each point is a cloud of noise,
+    integrated in closed form. The gradient is ``p - sizes`` with ``p = sum_i r_i``, minus the Hessian is
+    ``(diag(p) - R) / heat`` with ``R = sum_i r_i r_i'``, a graph Laplacian. Newton's step is halved until g
+    rises enough and every cell keeps a share of the least mass. The temperature falls by steps until the
+    shares are nearly whole.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def newton(
 
     Notes
     -----
-    Guarantee: each point is in a cell that minimises ``d + costs``; nothing about sizes. Cost: O(n m) for each
-    step, and O(m^3) for its equations, or conjugate gradients where there are many cells.
+    Guarantee: each point is in a cell that minimises ``d + costs``; nothing about sizes. Cost: O(n m) for
+    each step, and O(m^3) for its equations, or conjugate gradients where there are many cells.
 
     References
     ----------

@@ -44,8 +44,9 @@ def repair(
     """Give cells their sizes by the least costly moves along arcs; the costs come along.
 
     With a limit: where costs rise by it, or the arcs do not lead on, ``done`` is false: come back with the
-    new costs. Without one, all units are asked about all cells in the end; those that would rather be elsewhere
-    go there, and the repair goes on. Where that is too many, ``done`` is false: come back with more arcs.
+    new costs. Without one, all units are asked about all cells in the end; those that would rather be
+    elsewhere go there, and the repair goes on. Where that is too many, ``done`` is false: come back with
+    more arcs.
     """
     mass = source.mass
     m = len(c)

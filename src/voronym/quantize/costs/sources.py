@@ -119,10 +119,8 @@ class Merge:
             self.members = self.members[np.arange(len(self.members)) + shift]
         self.first, self.mass = self.first[order], self.mass[order]
 
-    def spread(
-        self, unit: NDArray[np.int64], cell: NDArray[np.int64], amount: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Return the cell of each point, from how much of each unit is in which cell (units ascending)."""
+    def spread(self, cell: NDArray[np.int64], amount: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cell of each point, from how much of each unit is in which cell, units ascending."""
         labels = np.empty(len(self.members), np.int64)
         labels[self.members] = cell if self.whole else np.repeat(cell, amount)
         return labels
@@ -279,8 +277,8 @@ class Matrix:
             room = D.size if many < 2 else min(D.size, many * len(D))
             unit, cell, value = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
             used = kernels.arcs_of_matrix(
-                D, c, rows.start, margin, many, tie, before[rows], labels[rows], unit, cell, value, cells, values,
-                near, chosen,
+                D, c, rows.start, margin, many, tie, before[rows], labels[rows], unit, cell, value, cells,
+                values, near, chosen,
             )  # fmt: skip
             parts.append((unit[:used].copy(), cell[:used].copy(), value[:used].copy()))
             self.tick()
@@ -317,7 +315,7 @@ def gather(
 def widen(
     source: Source, arcs: Arcs, flow: NDArray[np.int64], units: NDArray[np.int64], c: NDArray[np.float64]
 ) -> tuple[Arcs, NDArray[np.int64]]:
-    """Give some units arcs to more cells, four times as many, nearest first; return the arcs and their flows."""
+    """Give some units arcs to four times as many cells, the nearest; return the arcs and their flows."""
     m = len(c)
     inside = np.zeros(len(arcs.labels), np.bool_)
     inside[units] = True

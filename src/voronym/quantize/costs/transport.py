@@ -26,7 +26,7 @@ from voronym.space import Euclidean, Space
 LARGE = 40
 """Points per cell from which on costs are guessed from counts and only borders are repaired."""
 
-WILD = 0.1
+WILD = 0.25
 """Share of points in the wrong cells from which on costs are first sought with some of the points."""
 
 THIN = 16
@@ -52,13 +52,13 @@ def transport(
     """Assign points to cells of prescribed sizes at the least total distance, exactly.
 
     The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over all assignments that give cell q
-    ``sizes[q]`` points, or any number from ``low[q]`` to ``high[q]``. Its linear programme has an integral optimum,
-    and the dual variables are the costs: at the optimum every point is in a cell that minimises
+    ``sizes[q]`` points, or any number from ``low[q]`` to ``high[q]``. Its linear programme has an integral
+    optimum, and the dual variables are the costs: at the optimum every point is in a cell that minimises
     ``d(x, centroid_q) + costs_q``. So the costs prove the assignment, and they are what a quantizer needs.
 
     Large cells: costs are guessed by Newton's method on the counts, then the points near the borders are
-    repaired by shortest paths over the graph of cells. Small cells: the same repair, over the nearest cells of
-    each point; then every point is asked about all cells, and if one would rather be elsewhere, again.
+    repaired by shortest paths over the graph of cells. Small cells: the same repair, over the nearest cells
+    of each point; then every point is asked about all cells, and if one would rather be elsewhere, again.
     Equal points are one unit that may be divided.
 
     Parameters
@@ -86,9 +86,9 @@ def transport(
     Notes
     -----
     Guarantee: sizes are exact, and no assignment with these sizes has a total distance below ``cost - gap``.
-    Cost: a few passes over the points, each O(n) times the cells near a point, then a shortest path in
-    the graph of cells for each point that the guess left over. Memory O(n d), plus the cells near each point where
-    cells are small.
+    Cost: a few passes over the points, each O(n) times the cells near a point, then a shortest path in the
+    graph of cells for each point that the guess left over. Memory O(n d), plus the cells near each point
+    where cells are small.
 
     References
     ----------
@@ -113,7 +113,7 @@ def transport(
     tell(Step("assign", 1.0))
     if answer.gap > tolerance * (1.0 + 1e-3 * len(C)) * max(answer.cost, engine.scale):
         raise GuaranteeError(
-            f"rounding leaves a gap of {answer.gap:.3g} at a cost of {answer.cost:.6g}: scale the columns alike"
+            f"rounding leaves a gap of {answer.gap:.3g}, at a cost of {answer.cost:.6g}: scale the columns"
         )
     return answer
 
@@ -151,7 +151,7 @@ class Engine:
         c: NDArray[np.float64],
         labels: NDArray[np.int64] | None = None,
     ) -> Solved:
-        """Return an optimal assignment to some centroids, from costs and, if there are, labels to start from."""
+        """Return an optimal assignment to some centroids, starting from costs and perhaps labels."""
         self.C = C
         self.source.place(C)
         keep = None if labels is None else self.merge.join(labels)
@@ -166,8 +166,8 @@ class Engine:
     ) -> Solved:
         """Solve for large cells: guess, then repair the points within a margin of a border.
 
-        Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the margin is
-        no better than the best one, so what was left out proves to be of no account.
+        Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the
+        margin is no better than the best one, so what was left out proves to be of no account.
         """
         scan = self.source.scan(c, 0.0)
         if self.margin <= 0.0:
@@ -193,7 +193,8 @@ class Engine:
         Newton's method needs a start that is not far off; the repair of few points finds one from anywhere.
         """
         if self.sample is None:
-            rows = np.sort(self.merge.members[:: min(THIN, max(1, self.n // (LARGE // 2 * len(c))))])
+            stride = max(2, min(THIN, 2 * self.n // (LARGE * len(c))))
+            rows = np.sort(self.merge.members[::stride])
             self.sample = Engine(self.X[rows], self.space, self.tick)
         few = round_sizes(sizes / self.n, self.sample.n)
         return self.sample.solve(self.C, few, few, c).costs
@@ -205,7 +206,7 @@ class Engine:
         c: NDArray[np.float64],
         keep: NDArray[np.int64] | None,
     ) -> Solved:
-        """Solve for small cells: repair over the nearest cells of each point, and more where they are asked for."""
+        """Solve for small cells: repair over the nearest cells of each point, and more where they object."""
         m = len(c)
         many = m if len(self.source.mass) * m <= SMALL else min(self.nearest, m)
         while True:
@@ -232,7 +233,7 @@ class Engine:
     def labels(self, solved: Solved) -> NDArray[np.int64]:
         """Return the cell of each point."""
         pieces = solved.pieces
-        return self.merge.spread(pieces.unit, pieces.cell, pieces.amount)
+        return self.merge.spread(pieces.cell, pieces.amount)
 
     def distances(self, solved: Solved) -> float:
         """Return the summed distance of the points to the centroids of their cells."""
