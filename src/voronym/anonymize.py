@@ -28,8 +28,9 @@ from voronym.privacy.enforce import enforce as enforce_models
 from voronym.privacy.enforce import refuse_impossible
 from voronym.progress import Progress, Step, silent
 from voronym.recipe import Recipe
+from voronym.records.cells import MixedKeys
 from voronym.release import Cost, Evidence, Release, published_loss
-from voronym.space import Euclidean
+from voronym.space import Euclidean, Space
 from voronym.table import Kind, Schema, as_frame, check_kinds, check_other, conform, read, tidy
 from voronym.table.codec import Codec
 
@@ -50,6 +51,9 @@ def anonymize(
     options: Mapping[str, Any] | None = None,
     max_distortion: float | None = None,
     max_risk: float | None = None,
+    space: str | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
     models: Sequence[Model | str] = (),
     enforce: str | None = None,
     time_limit: float | None = None,
@@ -88,6 +92,15 @@ def anonymize(
     max_distortion, max_risk : float, optional
         For "channel": the largest share of the keys' variance to lose, or the most that the keys may tell
         about the confidential columns, in nats.
+    space : {"euclidean", "mixed"}, optional
+        How records are compared. By default keys become numbers, categories too. With "mixed" every key has
+        a metric of its own, and a cell publishes in each column the value with the least sum of distances:
+        a real one, that somebody in the table has. Methods: those with "mixed" in
+        ``vr.algorithms()[name].spaces``.
+    metrics, weights : mappings, optional
+        By column, for "mixed" and for method "records": the metric, by name (``"nominal"``,
+        ``"taxonomy=tree.csv"``) or as a hierarchy, where the kind should not decide; and how much a column
+        counts, 1 by default.
     models : sequence of Model or str
         Further guarantees, such as ``vr.TCloseness(0.2)`` or ``"p-sensitive=3"``. Cells are made to obey
         them; a model without a threshold is only measured. ``"k-anonymity=10"`` raises k.
@@ -136,25 +149,39 @@ def anonymize(
         )
         method = "auto" if method is None else method
         chosen = dict(options or {})
-        limits = {"max_distortion": max_distortion, "max_risk": max_risk}
-        chosen |= {name: value for name, value in limits.items() if value is not None}
+        named = {
+            "max_distortion": max_distortion,
+            "max_risk": max_risk,
+            "metrics": metrics,
+            "weights": weights,
+        }
+        chosen |= {name: value for name, value in named.items() if value is not None and value != {}}
         if method not in masks():  # a mask promises no k and draws a seed of its own
             k, seed = _enough(5 if k is None else k, len(frame)), 0 if seed is None else seed
         recipe = Recipe(
             schema=schema,
             k=k,
             method=method,
-            options={
-                **(options or {}),
-                **{name: value for name, value in limits.items() if value is not None},
-            },
+            options=chosen,
             models=tuple(str(model) for model in models),
             enforce="auto" if enforce is None else enforce,
             seed=seed,
             time_limit=time_limit,
+            space="euclidean" if space is None else space,
         )
     elif _said(keys, confidential, identifiers, other, drop_undeclared, kinds, orders, locations) or _said(
-        k, method, options, max_distortion, max_risk, models, enforce, time_limit, seed
+        k,
+        method,
+        options,
+        max_distortion,
+        max_risk,
+        models,
+        enforce,
+        time_limit,
+        seed,
+        space,
+        metrics,
+        weights,
     ):
         raise InputError(
             "a recipe states columns, k, method, models and seed: give it alone, or write another"
@@ -183,11 +210,14 @@ def _microaggregate(
     tell(Step("encode", 0.0))
     codec = Codec.fit(frame, recipe.schema)
     X = codec.encode(frame)
+    mixed = _mixed_keys(frame, recipe)
+    if mixed is not None:
+        notes.extend(UserWarning(note) for note in mixed.notes)
     clock.lap("encode")
     demands = _demands(recipe, frame)
     if (single := one_cell_note(len(X), k)) is not None:
         notes.append(single)
-    part, bound = _cells(X, k, recipe, tell)
+    part, bound = _cells(X, k, recipe, tell, mixed)
     clock.lap("partition")
     part, costs = _obey(X, k, part, demands, recipe, tell)
     if demands:
@@ -195,12 +225,39 @@ def _microaggregate(
     tell(Step("decode", 0.0))
     # Decode the m centroids once, then gather: a mean recomputed per row could differ in its last bits.
     centroids = part.centroids(X)
-    published = codec.decode(centroids, part.labels)
+    extra: dict[str, Any] = {}
+    if mixed is None:
+        published = codec.decode(centroids, part.labels)
+    else:
+        made = mixed.publish(part)
+        published = made.frame
+        extra = {"figures": made.figures, "steps": mixed.steps(made.figures), "fates": mixed.fates()}
     order = _fresh_order(part.n)
     rounded = published_loss(X, codec.encode(published)[part.labels])
     released = _assemble(frame, published[part.labels[order]], order, recipe.schema)
     clock.lap("decode")
-    return released, Evidence(frame, X, part, centroids, codec, order, rounded, bound, clock.seconds, costs)
+    evidence = Evidence(
+        frame, X, part, centroids, codec, order, rounded, bound, clock.seconds, costs, **extra
+    )
+    return released, evidence
+
+
+def _mixed_keys(frame: nw.DataFrame[Any], recipe: Recipe) -> MixedKeys | None:
+    """Return the keys with their metrics, where cells are to be made by them."""
+    own = {name: recipe.options[name] for name in ("metrics", "weights") if name in recipe.options}
+    if recipe.space != "mixed":
+        if own:
+            raise InputError(f"{' and '.join(own)} are for space='mixed' or method='records'")
+        return None
+    able = [name for name, one in registry.algorithms().items() if "mixed" in one.spaces]
+    if registry.get(recipe.method).name not in able:
+        raise InputError(
+            f"method {recipe.method!r} makes no cells in a mixed space; these do: {', '.join(able)}"
+        )
+    wrong = [name for name, given in own.items() if not isinstance(given, Mapping)]
+    if wrong:
+        raise InputError(f"{' and '.join(wrong)} must be a mapping from columns")
+    return MixedKeys.fit(frame, recipe.schema, rng=check_seed(recipe.seed), **own)
 
 
 def _mask(
@@ -239,17 +296,22 @@ def _fresh_order(n: int) -> NDArray[np.int64]:
 
 
 def _cells(
-    X: NDArray[np.float64], k: int, recipe: Recipe, progress: Progress
+    X: NDArray[np.float64], k: int, recipe: Recipe, progress: Progress, mixed: MixedKeys | None
 ) -> tuple[Partition, Bound | None]:
     """Partition the records, and say what was proven about the loss on the way."""
     chosen = registry.get(recipe.method)
     extra: dict[str, Any] = dict(recipe.options)
+    space: Space = Euclidean()
+    if mixed is not None:
+        X, space = mixed.space.codes.astype(np.float64), mixed.space
+        extra = {name: value for name, value in extra.items() if name not in ("metrics", "weights")}
     if "time_limit" in chosen.options:
         extra["time_limit"] = recipe.time_limit
     check_options(chosen, extra)
     if recipe.method == "auto" and len(X) >= 2 * k:  # the same work, with what it proved
-        return solve(X, k, space=Euclidean(), rng=check_seed(recipe.seed), progress=progress, **extra)
-    return partition(X, k, method=recipe.method, seed=recipe.seed, progress=progress, **extra), None
+        return solve(X, k, space=space, rng=check_seed(recipe.seed), progress=progress, **extra)
+    found = partition(X, k, method=recipe.method, space=space, seed=recipe.seed, progress=progress, **extra)
+    return found, None
 
 
 def _demands(recipe: Recipe, frame: nw.DataFrame[Any]) -> list[tuple[str, tuple[Judge, ...]]]:

@@ -22,7 +22,9 @@ from voronym.privacy.enforce import METHODS
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_KNOWN = {"format", "k", "method", "options", "models", "enforce", "seed", "time_limit", "schema", "versions"}
+_ENTRIES = ("k", "method", "options", "enforce", "seed", "time_limit", "space", "versions")
+_KNOWN = {"format", "models", "schema", *_ENTRIES}
+SPACES = ("euclidean", "mixed")
 
 
 def current_versions() -> dict[str, str]:
@@ -51,7 +53,7 @@ class Recipe:
     method : str
         The partitioning method, a name from `voronym.algorithms`; or "channel" or "records".
     options : mapping
-        Options of the method.
+        Options of the method; in a mixed space also ``metrics`` and ``weights`` of the keys.
     models : tuple of str
         Further privacy models, written ``name=value``.
     enforce : str
@@ -63,6 +65,8 @@ class Recipe:
         Seconds granted to the method, where it takes a limit.
     versions : mapping
         Versions of the software that made the release.
+    space : str
+        "euclidean": the keys become numbers, whatever they are. "mixed": every key has a metric of its own.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Recipe:
     time_limit: float | None = None
     versions: Mapping[str, str] = field(default_factory=current_versions)
     enforce: str = "auto"
+    space: str = "euclidean"
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -96,6 +101,10 @@ class Recipe:
             raise InputError(
                 f"no way of enforcing is called {self.enforce!r}; there are: auto, {', '.join(METHODS)}"
             )
+        if self.space not in SPACES:
+            raise InputError(f"no space of keys is called {self.space!r}; there are: {', '.join(SPACES)}")
+        if self.space != "euclidean" and self.masks:
+            raise InputError(f"method {self.method!r} makes no cells: leave out the space")
         if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
             raise InputError("time_limit must be a number of seconds above 0")
         if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
@@ -132,6 +141,8 @@ class Recipe:
         out["models"] = list(self.models)
         if self.enforce != "auto":
             out["enforce"] = self.enforce
+        if self.space != "euclidean":
+            out["space"] = self.space
         out["options"] = dict(self.options)
         out["versions"] = dict(self.versions)
         out["schema"] = self.schema.to_dict()
@@ -149,11 +160,7 @@ class Recipe:
             raise InputError(f"the recipe has format {data['format']}, this version reads format {FORMAT}")
         if "schema" not in data:
             raise InputError("the recipe has no [schema]: it must state the role of every column")
-        kept = {
-            name: data[name]
-            for name in ("k", "method", "options", "enforce", "seed", "time_limit", "versions")
-            if name in data
-        }
+        kept = {name: data[name] for name in _ENTRIES if name in data}
         if data.get("method") in masks():
             kept = {"k": None, "seed": None} | kept
         return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)

@@ -55,6 +55,11 @@ class Evidence:
     """What each guarantee cost, in the order given; k-anonymity first."""
     masked: Masked | None = None
     """What a method that masks record by record has to say."""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """What was measured beside the loss of variance: in a mixed space, the cost by metric."""
+    steps: tuple[str, ...] = ()
+    fates: Mapping[str, str] = field(default_factory=dict)
+    """How each key is published, where it is not as the codec says."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,12 @@ class Release:
         self.costs: tuple[Cost, ...] = () if evidence is None else evidence.costs
         """What each guarantee cost, in the order given; k-anonymity first."""
         masked = None if evidence is None else evidence.masked
-        self.figures: dict[str, Any] = {} if masked is None else masked.figures
-        """What a method that masks record by record measured, such as distortion and risk of a channel."""
-        self.steps: tuple[str, ...] = () if masked is None else masked.steps
-        """What such a method did, a sentence each."""
+        told = masked if masked is not None else evidence
+        self.figures: dict[str, Any] = {} if told is None else dict(told.figures)
+        """What a method that masks record by record measured, such as distortion and risk of a channel; in a
+        mixed space the cost by metric."""
+        self.steps: tuple[str, ...] = () if told is None else told.steps
+        """What was done in such cases, a sentence each."""
         identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
@@ -150,12 +157,14 @@ class Release:
 
         From the bound that the method proved, or from the cheap one by nearest neighbours, on first use.
         None where there are too many records for that, where nothing but 0 is proven, where cells had to obey
-        other models than k-anonymity, or where the method made no cells.
+        other models than k-anonymity, where the method made no cells, or made them in another space.
         """
         if self._evidence is None:
             return None
         X, part, bound = self._evidence.X, self._evidence.partition, self._evidence.bound
-        if X is None or part is None or len(self.costs) > 1:  # the bound knows of k alone
+        if (
+            X is None or part is None or len(self.costs) > 1 or self.recipe.space != "euclidean"
+        ):  # the bound knows of k alone
             return None
         k = self.recipe.least
         if len(X) < 2 * k or self.information_loss < 1e-10:  # type: ignore[operator]

@@ -1,9 +1,9 @@
 """Cells of records of levels that records move between, and what a move does to the summed cost.
 
-The cost of a cell is ``sum over columns k of min over levels v of sum over members i of map_k(d_k(x_ik, v))``:
-what its records lose when the centroid is published for all of them. In columns with few levels each cell
-keeps the inner sum for every level v, so that the cost after a move needs one pass over the levels, whatever
-the cell's size. In the others the members' own values are tried.
+The cost of a cell is ``sum over columns k of min over levels v of sum over members i of w_k map_k(d_k(x_ik,
+v))``: what its records lose when the centroid is published for all of them. In columns with few levels each
+cell keeps the inner sum for every level v, so that the cost after a move needs one pass over the levels,
+whatever the cell's size. In the others the members' own values are tried.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ class Cells(NamedTuple):
     slot: NDArray[np.int64]  # (n,) where the record stands among its cell's members
     members: NDArray[np.int64]  # (room, 2k or more): one more than a cell may keep, for the middle of a swap
     sizes: NDArray[np.int64]  # (room,)
+    levels: NDArray[np.int64]  # (d,)
+    wide: NDArray[np.int64]  # (1,) how many columns have too many levels for ``sums``
     at: NDArray[np.int64]  # (d,) where a column's levels begin in ``sums``; -1: too many
+    rows: NDArray[np.int64]  # (d,) where such a column's part of ``tables`` begins
+    tables: NDArray[np.float64]  # (levels + 1, levels) of each: mapped distances, and a row of zeros
+    ordered: NDArray[np.int64]  # (d,) 1 where levels ascend on a line: no centroid lies outside its members
+    low: NDArray[np.int64]  # (room, d) the least level that may be the centroid's
+    high: NDArray[np.int64]  # (room, d) the greatest
     sums: NDArray[np.float64]  # (room, levels of all such columns) cost of the cell if that were its centroid
     column: NDArray[np.float64]  # (room, d) least cost by column
     cost: NDArray[np.float64]  # (room,) and in all
@@ -50,65 +57,82 @@ def cost_of_value(p, c, k, q, value, leave, join):
 
 
 @kernel
-def column_cost(p, c, k, q, leave, join):
-    """Return the least cost of column k of cell q if one record leaves and another joins (-1: none)."""
-    X = c.X
+def cost_of_column(p, c, k, q, leave, join):
+    """Return the least cost of a column with many levels if one leaves and another joins (-1: none)."""
     best = math.inf
-    if c.at[k] < 0:
-        step = 1 + (c.sizes[q] - 1) // TRIED
-        for t in range(0, c.sizes[q], step):
-            i = c.members[q, t]
-            if i != leave:
-                best = min(best, cost_of_value(p, c, k, q, X[i, k], leave, join))
-        if join >= 0:
-            best = min(best, cost_of_value(p, c, k, q, X[join, k], leave, join))
-        return best if best < math.inf else 0.0
-    size = p.levels[k]
-    sums = c.sums[q, c.at[k] : c.at[k] + size]
-    table = p.mapped[p.mapped_at[k] : p.mapped_at[k] + size * size]
-    if leave < 0:
-        there = X[join, k] * size
-        for v in range(size):
-            best = min(best, sums[v] + table[there + v])
-        return best
-    here = X[leave, k] * size
-    if join < 0:
-        for v in range(size):
-            best = min(best, sums[v] - table[here + v])
-        return best
-    there = X[join, k] * size
-    for v in range(size):
-        best = min(best, sums[v] - table[here + v] + table[there + v])
-    return best
+    step = 1 + (c.sizes[q] - 1) // TRIED
+    for t in range(0, c.sizes[q] + step, step):
+        i = c.members[q, t] if t < c.sizes[q] else join
+        if i >= 0 and i != leave:
+            best = min(best, cost_of_value(p, c, k, q, c.X[i, k], leave, join))
+    return best if best < math.inf else 0.0
 
 
 @kernel
-def after(p, c, q, leave, join, limit):
-    """Return the cost of cell q if one record leaves and another joins; infinity once it is ``limit``."""
+def price(X, levels, at, rows, tables, low, high, column, sums, q, leave, join, limit):
+    """Return the cost of the columns with few levels of cell q if one record leaves and another joins.
+
+    Infinity once it is ``limit``. -1 stands for nobody, whose distances are the row of zeros. The arrays are
+    those of `Cells`, one by one: the innermost call would spend its time on unpacking them.
+    """
     total = 0.0
-    for k in range(c.X.shape[1]):
-        if leave >= 0 and join >= 0 and c.X[leave, k] == c.X[join, k]:
-            total += c.column[q, k]
-        else:
-            total += max(0.0, column_cost(p, c, k, q, leave, join))
+    for k in range(X.shape[1]):
+        size = levels[k]
+        one = X[leave, k] if leave >= 0 else size
+        other = X[join, k] if join >= 0 else size
+        if one == other:
+            total += column[q, k]
+        elif at[k] >= 0:
+            begin, end = low[q, k], high[q, k]
+            if join >= 0:
+                begin, end = min(begin, other), max(end, other)
+            first, here, there = at[k], rows[k] + one * size, rows[k] + other * size
+            best = math.inf
+            for v in range(begin, end + 1):
+                cost = sums[q, first + v] - tables[here + v] + tables[there + v]
+                if cost < best:
+                    best = cost
+            total += max(0.0, best)
         if total >= limit:
             return math.inf
     return total
 
 
 @kernel
+def price_wide(p, c, q, leave, join):
+    """Return the cost of the other columns, those with many levels."""
+    total = 0.0
+    for k in range(c.X.shape[1]):
+        if c.at[k] < 0 and not (leave >= 0 and join >= 0 and c.X[leave, k] == c.X[join, k]):
+            total += cost_of_column(p, c, k, q, leave, join)
+    return total
+
+
+@kernel
+def after(p, c, q, leave, join, limit):
+    """Return the cost of cell q if one record leaves and another joins (-1: none); infinity from a limit."""
+    total = price(
+        c.X, c.levels, c.at, c.rows, c.tables, c.low, c.high, c.column, c.sums, q, leave, join, limit
+    )
+    if c.wide[0] > 0 and total < limit:
+        total += price_wide(p, c, q, leave, join)
+    return total if total < limit else math.inf
+
+
+@kernel
 def centre(p, c, k, q):
     """Return the best level for column k of a cell, the lowest among equals, and its cost."""
     best, level = math.inf, min(0, q)
+    none = min(-1, q)  # a literal would be a type of its own, and numba compile everything twice
     if c.at[k] < 0:
         step = 1 + (c.sizes[q] - 1) // TRIED
         for t in range(0, c.sizes[q], step):
             value = c.X[c.members[q, t], k]
-            cost = cost_of_value(p, c, k, q, value, -1, -1)
+            cost = cost_of_value(p, c, k, q, value, none, none)
             if cost < best or (cost == best and value < level):
                 best, level = cost, value
         return level, best
-    for v in range(p.levels[k]):
+    for v in range(c.low[q, k], c.high[q, k] + 1):
         cost = c.sums[q, c.at[k] + v]
         if cost < best:
             best, level = cost, v
@@ -124,10 +148,15 @@ def refresh(p, c, q):
             size = p.levels[k]
             sums = c.sums[q, c.at[k] : c.at[k] + size]
             sums[:] = 0.0
+            c.low[q, k], c.high[q, k] = 0, size - 1
+            if c.ordered[k] == 1:
+                c.low[q, k], c.high[q, k] = size - 1, 0
             for t in range(c.sizes[q]):
-                here = p.mapped_at[k] + c.X[c.members[q, t], k] * size
+                value = c.X[c.members[q, t], k]
+                c.low[q, k], c.high[q, k] = min(c.low[q, k], value), max(c.high[q, k], value)
+                here = c.rows[k] + value * size
                 for v in range(size):
-                    sums[v] += p.mapped[here + v]
+                    sums[v] += c.tables[here + v]
         c.column[q, k] = 0.0
         if c.sizes[q] > 0:
             c.level[q, k], c.column[q, k] = centre(p, c, k, q)
@@ -137,9 +166,10 @@ def refresh(p, c, q):
 @kernel
 def weigh(p, c, q):
     """Compute what the members of a cell would save by leaving."""
+    none = min(-1, q)
     for t in range(c.sizes[q]):
         i = c.members[q, t]
-        c.drop[i] = c.cost[q] - after(p, c, q, i, -1, math.inf)
+        c.drop[i] = c.cost[q] - after(p, c, q, i, none, math.inf)
 
 
 @kernel

@@ -232,7 +232,7 @@ def near_rows(p, s, X, begin, end, size, distances, out):
         for j in range(n):
             total = 0.0
             limit = distances[worst] if found == size else math.inf
-            k = 0
+            k = min(0, d)
             while k < d and total < limit:
                 if s.row_at[k] >= 0:
                     total += s.row[s.row_at[k] + X[j, k]]

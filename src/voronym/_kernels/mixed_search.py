@@ -95,7 +95,8 @@ def best_for(p, s, k, i):
     """Return the best shift or swap of record i: (change, cell, record that comes for it or -1)."""
     c = s.cells
     a = c.labels[i]
-    best, cell, other = 0.0, -1, -1
+    none = min(-1, k)  # a literal would be a type of its own
+    best, cell, other = 0.0, none, none
     since = s.checked[i]
     fresh = s.touched[a] > since
     s.count[STAMP] += 1
@@ -107,9 +108,9 @@ def best_for(p, s, k, i):
         s.seen[b] = stamp
         if c.sizes[a] > k and c.sizes[b] < 2 * k - 1:
             limit = best + c.drop[i] + c.cost[b]
-            change = after(p, c, b, -1, i, limit) - c.cost[b] - c.drop[i]
+            change = after(p, c, b, none, i, limit) - c.cost[b] - c.drop[i]
             if change < best:
-                best, cell, other = change, b, -1
+                best, cell, other = change, b, none
         for u in range(c.sizes[b]):
             j = c.members[b, u]
             if -c.drop[i] - c.drop[j] >= best:  # a swap saves no more than two leavers do
@@ -148,14 +149,15 @@ def settle(p, s, k, tiny, budget):
 def dissolve(p, s, k, q):
     """Send every member of a cell to the best cell near it that has room; return the change, or infinity."""
     c = s.cells
+    none = min(-1, k)
     total = -c.cost[q]
     while c.sizes[q] > 0:
         i = c.members[q, c.sizes[q] - 1]
-        best, cell = math.inf, -1
+        best, cell = math.inf, none
         for t in range(s.near.shape[1]):
             b = c.labels[s.near[i, t]]
             if b != q and c.sizes[b] < 2 * k - 1:
-                change = after(p, c, b, -1, i, best + c.cost[b]) - c.cost[b]
+                change = after(p, c, b, none, i, best + c.cost[b]) - c.cost[b]
                 if change < best:
                     best, cell = change, b
         if cell < 0:
@@ -170,7 +172,7 @@ def dissolve(p, s, k, q):
 
 @kernel
 def found(p, s, k, i):
-    """Make a cell of record i and the near ones that their cells can spare; return the change, or infinity."""
+    """Make a cell of record i and near ones that their cells can spare; return the change, or infinity."""
     c = s.cells
     new = s.count[FREE]
     if c.sizes[new] > 0 or c.sizes[c.labels[i]] <= k:
@@ -285,6 +287,7 @@ def anneal(p, s, k, temperature, jumps, proposals):
     n, width = s.near.shape
     total = 0.0
     scale = 1.0 / 2.0**31
+    none = min(-1, k)
     for _ in range(proposals):
         i = draw(s.random, n)
         chance = (draw(s.random, 2**31) + 0.5) * scale
@@ -302,9 +305,9 @@ def anneal(p, s, k, temperature, jumps, proposals):
         a, b = c.labels[i], c.labels[s.near[i, draw(s.random, width)]]
         if a == b:
             continue
-        j = -1
+        j = none
         if c.sizes[a] > k and c.sizes[b] < 2 * k - 1 and draw(s.random, 2) == 0:
-            change = after(p, c, b, -1, i, limit + c.cost[b] + c.drop[i]) - c.cost[b] - c.drop[i]
+            change = after(p, c, b, none, i, limit + c.cost[b] + c.drop[i]) - c.cost[b] - c.drop[i]
         else:
             j = c.members[b, draw(s.random, c.sizes[b])]
             change = swap_change(p, c, i, j, limit)

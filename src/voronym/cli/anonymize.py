@@ -54,6 +54,18 @@ def anonymize(
         float | None,
         typer.Option("--max-risk", help="Method channel: most that keys may tell, in nats."),
     ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option("--space", help="euclidean, or mixed: each key has a metric of its own [euclidean]."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="COLUMN=NAME: the metric of a key (space mixed, method records)."),
+    ] = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option("--weight", help="COLUMN=NUMBER: how much a key counts (likewise)."),
+    ] = None,
     model: Annotated[
         list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
     ] = None,
@@ -108,6 +120,9 @@ def anonymize(
             options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
             max_distortion=max_distortion,
             max_risk=max_risk,
+            space=space,
+            metrics=common.pairs(metric, "--metric"),
+            weights={name: common.value_of(text) for name, text in common.pairs(weight, "--weight").items()},
             models=split_models(model or ()),
             enforce=enforce,
             time_limit=time_limit,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import mixed_cells as cells
 from voronym._kernels import mixed_scan as kernels
+from voronym._kernels.mixed import LINE
 from voronym.errors import InputError
 from voronym.microaggregate._run import in_pieces
 from voronym.partition import Partition
@@ -58,8 +59,8 @@ def mixed_centroids(space: Mixed, X: ArrayLike, part: Partition) -> Centroids:
     """Return the centroid of each cell and its cost, column by column.
 
     In a column with at most 512 distinct values the best of all of them; otherwise the best among the values
-    of the cell's members (of 256 or so of them where the cell is larger). The lowest level among equals. O(n L)
-    for L levels in all.
+    of the cell's members (of 256 or so of them where the cell is larger). The lowest level among equals.
+    O(n L) for L levels in all.
 
     Parameters
     ----------
@@ -74,8 +75,7 @@ def mixed_centroids(space: Mixed, X: ArrayLike, part: Partition) -> Centroids:
     if part.n != len(codes):
         raise InputError(f"the partition is of {part.n} records, X has {len(codes)}")
     m, d = part.n_cells, codes.shape[1]
-    at, width = narrow(space)
-    block = max(1, 4_000_000 // max(1, width))  # cells at a time: memory stays O(n)
+    block = max(1, 4_000_000 // max(1, narrow(space)[1]))  # cells at a time: memory stays O(n)
     order = np.argsort(part.labels, kind="stable")
     ends = np.concatenate([[0], np.cumsum(part.sizes)])
     levels, costs = np.empty((m, d), np.int64), np.empty((m, d))
@@ -121,17 +121,45 @@ def narrow(space: Mixed) -> tuple[Codes, int]:
     return np.where(few, np.cumsum(sizes) - sizes, -1).astype(np.int64), int(sizes.sum())
 
 
+def ordered(space: Mixed) -> Codes:
+    """Return 1 for columns whose levels ascend on a line (a missing value is the last), else 0."""
+    flags = np.zeros(len(space.fields), np.int64)
+    for k, one in enumerate(space.fields):
+        if one.geometry.shape == LINE:
+            flags[k] = bool((np.diff(one.geometry.coords[:, 0]) >= 0.0).all())
+    return flags
+
+
+def zero_rowed(space: Mixed, at: Codes) -> tuple[Codes, NDArray[np.float64]]:
+    """Return the mapped distances of the columns with few levels, each with a row of zeros below."""
+    parts, rows, end = [np.empty(0)], np.full(len(at), -1, np.int64), 0
+    for k in np.flatnonzero(at >= 0):
+        size = int(space.pack.levels[k])
+        begin = int(space.pack.mapped_at[k])
+        parts += [space.pack.mapped[begin : begin + size * size], np.zeros(size)]
+        rows[k], end = end, end + size * (size + 1)
+    return rows, np.concatenate(parts)
+
+
 def make_cells(space: Mixed, codes: Codes, labels: Codes, room: int, largest: int) -> cells.Cells:
     """Return cells under change, their members set; refresh them before use."""
     n, d = codes.shape
     at, width = narrow(space)
+    rows, tables = zero_rowed(space, at)
     made = cells.Cells(
         np.ascontiguousarray(codes),
         labels.astype(np.int64),
         np.empty(n, np.int64),
         np.zeros((room, largest), np.int64),
         np.zeros(room, np.int64),
+        space.pack.levels,
+        np.array([int((at < 0).sum())]),
         at,
+        rows,
+        tables,
+        ordered(space),
+        np.zeros((room, d), np.int64),
+        np.zeros((room, d), np.int64),
         np.zeros((room, width)),
         np.zeros((room, d)),
         np.zeros(room),

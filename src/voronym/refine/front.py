@@ -51,7 +51,8 @@ def refine(
     Returns
     -------
     Partition
-        With ``min(sizes) >= k`` and a sum of squares (in a mixed space: a cost) no larger than that of ``part``.
+        With ``min(sizes) >= k`` and a sum of squares (in a mixed space: a cost) no larger than that of
+        ``part``.
     """
     points = check_points(X)
     if part.n != len(points):

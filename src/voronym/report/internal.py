@@ -334,6 +334,8 @@ _DISTANCE = (
 
 def fates(evidence: Any) -> dict[str, str]:
     """Say of each key how it was encoded and published."""
+    if getattr(evidence, "fates", None):
+        return dict(evidence.fates)
     out = {}
     for block, sentence in zip(evidence.codec.blocks, evidence.codec.describe(), strict=True):
         words = clean(sentence).removeprefix(f"{clean(block.name)}: ")

@@ -1,0 +1,145 @@
+"""Keys of a table as records of a mixed space, and the centroids of their cells as values of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.microaggregate.mixed import mixed_centroids
+from voronym.partition import Partition
+from voronym.records.fields import Choice, make_fields
+from voronym.space.field import Field
+from voronym.space.mixed import Mixed
+from voronym.table.frame import missing
+from voronym.table.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What cells of mixed records publish.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        The keys, one row for each cell, in the order of their numbers.
+    levels : array of int, shape (m, d)
+        The same as levels of the space.
+    figures : dict
+        ``mixed_loss``: cost to the centroids in percent of that to one centroid for all; by column also
+        the metric, and the share of the records that keep their value.
+    """
+
+    frame: nw.DataFrame[Any]
+    levels: NDArray[np.int64]
+    figures: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class MixedKeys:
+    """The keys of a table with a metric each.
+
+    Parameters
+    ----------
+    table : narwhals DataFrame
+        The table, conformed to its schema.
+    schema : Schema
+        Roles and kinds.
+    space : Mixed
+        The keys; ``space.codes`` are the records.
+    notes : tuple of str
+        What the metrics have to say.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> from voronym.table import as_frame
+    >>> table = vr.datasets.hospital(100, seed=1).select("age", "diagnosis")
+    >>> keys = MixedKeys.fit(as_frame(table), vr.Schema.build(table, keys=["age", "diagnosis"]))
+    >>> part = vr.microaggregate(keys.space.codes, 5, method="mdav", space=keys.space)
+    >>> keys.publish(part).frame.shape == (part.n_cells, 2)
+    True
+    """
+
+    table: nw.DataFrame[Any]
+    schema: Schema
+    space: Mixed
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(
+        cls,
+        table: nw.DataFrame[Any],
+        schema: Schema,
+        *,
+        metrics: Mapping[str, Choice] | None = None,
+        weights: Mapping[str, float] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> MixedKeys:
+        """Choose the metrics of the keys, and learn how to add them up.
+
+        Parameters
+        ----------
+        table, schema
+            See above.
+        metrics, weights : mappings, optional
+            By column, as for `voronym.records.anonymize_records`.
+        rng : Generator, optional
+            Draws pairs of records where a column has more than 512 distinct values.
+        """
+        fields, notes = make_fields(table, schema, schema.keys, metrics)
+        return cls(table, schema, Mixed.fit(fields, weights=weights, rng=rng), notes)
+
+    def publish(self, part: Partition) -> Published:
+        """Return the centroids as values of the table: real ones, that some record has in that column.
+
+        All records of a cell get the very same row, so that a cell of k records is k equal ones.
+        """
+        space, codes = self.space, self.space.codes
+        found = mixed_centroids(space, codes, part)
+        whole = mixed_centroids(space, codes, Partition(np.zeros(part.n, np.int64)))
+        made: dict[str, nw.Series[Any]] = {}
+        columns: dict[str, Any] = {}
+        for k, field in enumerate(space.fields):
+            rows = self._rows(field)[found.levels[:, k]]
+            made.update({name: nw.maybe_reset_index(self.table[name][rows]) for name in field.columns})
+            columns[field.name] = {
+                "metric": field.metric,
+                "loss": _percent(float(found.costs[:, k].sum()), float(whole.costs[0, k])),
+                "kept": float((found.levels[part.labels, k] == codes[:, k]).mean()),
+            }
+        figures = {"space": "mixed", "mixed_loss": _percent(found.total, whole.total), "columns": columns}
+        return Published(nw.from_dict({name: made[name] for name in self.schema.keys}), found.levels, figures)
+
+    def _rows(self, field: Field) -> NDArray[np.int64]:
+        """Return a row with each level; for a missing place one that misses both coordinates, if there is."""
+        rows = field.first()
+        if field.missing >= 0 and len(field.columns) > 1:
+            both = np.logical_and.reduce([missing(self.table[name]) for name in field.columns])
+            if both.any():
+                rows[field.missing] = int(np.argmax(both))
+        return rows
+
+    def steps(self, figures: Mapping[str, Any]) -> tuple[str, ...]:
+        """Say what was done, a sentence each."""
+        return (
+            "Cells were made by mixed distances, without turning categories into numbers: "
+            + ", ".join(f"{one.name} {one.metric}" for one in self.space.fields)
+            + ".",
+            f"The published centres cost {figures['mixed_loss']:.2f} % of what one centre for all would.",
+        )
+
+    def fates(self) -> dict[str, str]:
+        """Say of each key how it is published."""
+        words = "{}; published is the value with the least sum of mapped distances to the cell’s"
+        return {
+            name: words.format(f"metric {one.metric}") for one in self.space.fields for name in one.columns
+        }
+
+
+def _percent(cost: float, whole: float) -> float:
+    return 100.0 * cost / whole if whole > 0.0 else 0.0
