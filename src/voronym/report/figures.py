@@ -226,7 +226,8 @@ def scatter_cells(
             body.append(f'<path class="d c{colours[int(cell)]}" d="{spots}"/>')
     largest = float(np.max(sizes, initial=1))
     for (a, b), size in zip(middle, np.asarray(sizes, float), strict=True):
-        radius = 1.8 if points is not None else 1.6 + 5.0 * math.sqrt(size / largest)
+        grow = 5.0 if largest > 3 else 0.8  # hardly any are shared: many small ones
+        radius = 1.8 if points is not None else 1.6 + grow * math.sqrt(size / largest)
         body.append(
             f'<circle class="{"o" if points is not None else "u"}" cx="{num(x(a))}" cy="{num(y(b))}" '
             f'r="{num(radius)}"/>'

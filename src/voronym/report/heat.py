@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from voronym.report.columns import bin_sizes
 from voronym.report.svg import (
     FONT,
     Scale,
@@ -132,10 +131,9 @@ def size_pair(
     >>> "5 or more" in drawn
     True
     """
-    both = {size: before.get(size, 0) + after.get(size, 0) for size in {*before, *after}}
-    bins = bin_sizes(both, most=18)
+    bins = _bins({*before, *after}, limit)
     counts = [
-        [sum(c for size, c in one.items() if b.low <= size <= b.high) for b in bins]
+        [sum(c for size, c in one.items() if low <= size <= high) for low, high in bins]
         for one in (before, after)
     ]
     h, top = 200.0, float(max(map(max, counts))) or 1.0
@@ -146,23 +144,36 @@ def size_pair(
     body = [line(left, y(m), WIDE - 4, y(m)) for m in marks if m > 0]
     body += [text(left - 4, y(m) + 4, label, "t q", "end") for m, label in zip(marks, labels, strict=True)]
     half = (x(1) - x(0)) / 2
-    for i, b in enumerate(bins):
+    for i, (low, high) in enumerate(bins):
         for side, (count, look, when) in enumerate(
             ((counts[0][i], "b", "before"), (counts[1][i], "a", "after"))
         ):
             if count:
-                hint = f"{b.label} records: {count:,} clusters {when}"
+                hint = f"{_span(low, high)} records: {count:,} clusters {when}"
                 body.append(rect(x(i) + side * half + 0.7, y(count), half - 1.2, y(0) - y(count), look, hint))
     body.append(line(left, y(0), WIDE - 4, y(0), "ax"))
     free = -math.inf
-    for i, b in enumerate(bins):
-        at, wide = x(i + 0.5), width(b.label)
+    for i, (low, high) in enumerate(bins):
+        label = _span(low, high)
+        at, wide = x(i + 0.5), width(label)
         if at - wide / 2 >= free:
-            body.append(text(at, h - 19, b.label, "t q", "middle"))
+            body.append(text(at, h - 19, label, "t q", "middle"))
             free = at + wide / 2 + 5
     body.append(text((left + WIDE) / 2, h - 4, "records in the cluster", "t", "middle"))
-    at = x(sum(b.high < limit for b in bins))
+    at = x(sum(high < limit for _, high in bins))
     body.append(line(at, 14, at, y(0), "k"))
     words = f"{limit} or more"
     body.append(text(at, 10, words, "t w", "start" if at < left + width(words) / 2 else "middle"))
     return picture(WIDE, h, body, title=title, desc=desc)
+
+
+def _bins(sizes: set[int], limit: int, most: int = 18) -> list[tuple[int, int]]:
+    """Return bins of sizes, one of which begins at the limit; those below it are one."""
+    high = max(*sizes, limit)
+    step = max(1, math.ceil((high - limit + 1) / most))
+    below = [(1, limit - 1)] if limit > 1 and min(sizes) < limit else []
+    return below + [(low, low + step - 1) for low in range(limit, high + 1, step)]
+
+
+def _span(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low}–{high}"

@@ -133,8 +133,11 @@ def changed(view: View) -> Section | None:
         ],
     )
     lead = (
-        "Outliers gave up the values that made them stand out. All others got the value of somebody in "
-        "their cluster. A value can stay the same by chance, or because everybody in the cluster has it."
+        "Outliers gave up the values that made them stand out. Then a shuffled column got the value of "
+        "somebody "
+        "in the cluster, and a flattened one the value at its centre. A value can stay the same by chance, "
+        "or "
+        "because everybody in the cluster has it."
     )
     note = (
         "Distribution moved: the total variation between the column’s distribution in the original and in "
@@ -207,7 +210,7 @@ def protected(view: View, before: Any = None) -> Section | None:
         "distances, and guesses among those equally near."
     )
     if left:
-        lead += f" {names(left, 4)} ties records to people, so no limit is promised."
+        lead += f" {names(left, 4)} {'ties' if len(left) == 1 else 'tie'} records to people: no limit is promised."
     note = f"Measured on {measured}; the interval is Hoeffding’s."
     return Section(
         "risk",

@@ -49,7 +49,7 @@ def plane(release: Any) -> Section | None:
                 "Before",
                 f"Ringed: {plural(len(moved), 'record')} in clusters of at most {release.figures['m']}.",
             ),
-            Side("After", "The same records as published. A line leads back to where a outlier stood."),
+            Side("After", "The same records as published. A line leads back to where an outlier stood."),
         ),
         axes=axes,
         title="Records and clusters in the plane",
@@ -147,17 +147,11 @@ def sizes(release: Any) -> Section | None:
 def epsilon(release: Any) -> Section | None:
     """Show how epsilon was chosen, and what it is in each column."""
     figures = release.figures
-    limits = [
-        (name, one["metric"], "no limit" if one["epsilon"] is None else f"{one['epsilon']:g}")
-        for name, one in figures["columns"].items()
-        if "epsilon" in one
-    ]
-    table = Table.of(("key", "distance", "at most apart"), limits)
     lead = "Two records of a cluster differ by at most ε in every key. "
+    note = _most_apart(release)
     curve = figures.get("curve") or ()
     if not curve:
-        lead += "Here ε was given."
-        return Section("epsilon", "How alike a cluster is", lead, (Block(table=table),))
+        return Section("epsilon", "How alike a cluster is", f"{lead}Here ε was given. {note}")
     most = float(release.recipe.options.get("share", SHARE))
     points = [(100 * one["pairs"], 100 * one["small_records"]) for one in curve]
     chosen = min((p for p in points if p[1] <= 100 * most), default=points[0])
@@ -191,8 +185,25 @@ def epsilon(release: Any) -> Section | None:
             for one in curve
         ],
     )
-    blocks = (Block(figure=svg(drawing), table=tried), Block("In each key", table=table))
-    return Section("epsilon", "How alike a cluster is", lead, blocks)
+    return Section(
+        "epsilon", "How alike a cluster is", lead, (Block(figure=svg(drawing), table=tried, note=note),)
+    )
+
+
+def _most_apart(release: Any) -> str:
+    """Say what epsilon is in each key."""
+    space = release._evidence.masked.space
+    far = {one.name: one.far for one in space.fields} if space is not None else {}
+    limited, free = [], []
+    for name, one in release.figures["columns"].items():
+        if "epsilon" not in one:  # a confidential column, which makes no clusters
+            continue
+        if one["epsilon"] is None or one["epsilon"] >= far.get(name, np.inf):
+            free.append(clean(name))
+        else:
+            limited.append(f"{clean(name)} {one['epsilon']:g} ({clean(one['metric'])})")
+    said = [f"At most apart: {names(limited)}."] if limited else []
+    return " ".join([*said, *([f"Not limited: {names(free)}."] if free else [])])
 
 
 def repairs(found: Mapping[str, Any]) -> list[tuple[str, str]]:
