@@ -132,6 +132,7 @@ def scan(boxes, root, C, c, margin, labels, second, gaps, counts, cells, values,
     """
     nodes = len(boxes.start)
     none, nobody = np.empty(1), np.empty(1, np.int64)
+    many = min(1, len(c))  # a literal 1 would be a type of its own, and numba compile everything twice
     for q in range(len(c)):
         cells[q] = q
     stack[0, 0], stack[0, 1], stack[0, 2] = root, 0, len(c)
@@ -142,7 +143,18 @@ def scan(boxes, root, C, c, margin, labels, second, gaps, counts, cells, values,
         kept = end
         if end - begin > 1:
             kept = sieve(
-                boxes.middle[node], boxes.half[node], C, c, cells, begin, end, margin, 1, values, none, nobody
+                boxes.middle[node],
+                boxes.half[node],
+                C,
+                c,
+                cells,
+                begin,
+                end,
+                margin,
+                many,
+                values,
+                none,
+                nobody,
             )
             begin, end = end, kept
         a, b = boxes.start[node], boxes.stop[node]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import kernel
 
-DONE, PAUSED, STUCK = 0, 1, 2
+DONE, PAUSED, STUCK, CRAMPED = 0, 1, 2, 3
 FEW = 8  # sources up to which a search ends at the first node that lacks something
 
 # Few arrays with many rows compile in a quarter of the time that many arrays take.
@@ -42,9 +42,9 @@ SEEN = 8  # the search that saw a node last
 PLACE = 9  # where it stands in the heap, -1 once it left
 HEAP = 10  # scratch: the heap
 VISITED = 11  # scratch: nodes in the order of their distance
-STEPS = 12  # how many steps a cell has; NEW: to be computed; MANY: too many to keep
+STEPS = 12  # how many steps a cell has, NEW where they are to be computed
 MARK = 13  # scratch: where in the list a neighbour stands, plus one
-NEW, MANY = -1, -2
+NEW = -1
 # Rows of ``real``:
 COST = 0
 RAISED = 1  # how far the cost has risen
@@ -56,7 +56,7 @@ FLOW = 2
 AFTER = 3
 BEFORE = 4
 # Entries of ``state``:
-SEARCHES, PATHS, LACKS = 0, 1, 2
+SEARCHES, PATHS, LACKS = 0, 1, 2  # LACKS is of the reference
 
 
 class Flow(NamedTuple):
@@ -178,21 +178,23 @@ def wanting(f, node):
 def look(f, p):
     """List the steps from a cell: which of its units leave for which other cell at the least change in value.
 
-    Costs do not matter to which it is; so steps are good until a unit comes or goes.
+    Costs do not matter to which it is; so steps are good until a unit comes or goes. Returns false where
+    there is not enough room for them.
     """
     number = min(0, p)
     a = f.node[HEAD, p]
-    while a >= 0:
+    enough = True
+    while a >= 0 and enough:
         u = f.arc[UNIT, a]
         here = f.value[a]
         for b in range(f.ptr[u], f.ptr[u + 1]):
             q = f.arc[CELL, b]
+            t = f.node[MARK, q] - 1
             if q == p:
                 continue
-            t = f.node[MARK, q] - 1
             if t < 0:
                 if number == f.step.shape[1]:
-                    f.node[STEPS, p] = MANY
+                    enough = False
                     break
                 t = number
                 number += 1
@@ -202,60 +204,38 @@ def look(f, p):
             if f.value[b] - here < f.step[p, t]:
                 f.step[p, t] = f.value[b] - here
                 f.by[1, p, t], f.by[2, p, t] = a, b
-        a = f.arc[AFTER, a] if f.node[STEPS, p] != MANY else -1
+        a = f.arc[AFTER, a]
     for t in range(number):
         f.node[MARK, f.by[0, p, t]] = 0
-    if f.node[STEPS, p] != MANY:
-        f.node[STEPS, p] = number
+    f.node[STEPS, p] = number if enough else NEW
+    return enough
 
 
 @kernel
 def expand(f, p, size, bound):
-    """Follow the arcs of a node to nodes nearer than a bound.
+    """Follow the steps of a node to nodes nearer than a bound.
 
     Returns the size of the heap, and the bound, lowered to the nearest node found that lacks something.
     """
     m = f.node.shape[1] - 1
     distance = f.real[DIST, p]
     nearest = bound
-    if p == m:
-        for q in range(m):
-            if f.node[DUE, q] > f.node[LOW, q]:
-                far = distance + max(0.0, f.real[COST, q] - f.real[COST, m])
-                if far < bound:
-                    size = relax(f, size, q, far, p, -1, -1)
-                    if wanting(f, q) > 0:
-                        nearest = min(nearest, far)
-        return size, nearest
-    a = f.node[HEAD, p]
-    if f.node[STEPS, p] == NEW:
-        look(f, p)
-    if f.node[STEPS, p] >= 0:
-        a = -1
-        for t in range(f.node[STEPS, p]):
-            q = f.by[0, p, t]
-            far = distance + max(0.0, f.step[p, t] + f.real[COST, q] - f.real[COST, p])
-            if far < bound:
-                size = relax(f, size, q, far, p, f.by[1, p, t], f.by[2, p, t])
-                if wanting(f, q) > 0:
-                    nearest = min(nearest, far)
-    while a >= 0:
-        u = f.arc[UNIT, a]
-        here = f.value[a] + f.real[COST, p]
-        for b in range(f.ptr[u], f.ptr[u + 1]):
-            q = f.arc[CELL, b]
-            if q != p:
-                far = distance + max(0.0, f.value[b] + f.real[COST, q] - here)
-                if far < bound:
-                    size = relax(f, size, q, far, p, a, b)
-                    if wanting(f, q) > 0:
-                        nearest = min(nearest, far)
-        a = f.arc[AFTER, a]
-    if f.node[DUE, p] < f.node[HIGH, p]:
-        far = distance + max(0.0, f.real[COST, m] - f.real[COST, p])
+    last = m - 1 if p == m else f.node[STEPS, p]
+    for t in range(last + 1):
+        out = into = -1
+        if p == m:
+            q = t
+            length = f.real[COST, q] - f.real[COST, m] if f.node[DUE, q] > f.node[LOW, q] else np.inf
+        elif t == last:
+            q = m
+            length = f.real[COST, m] - f.real[COST, p] if f.node[DUE, p] < f.node[HIGH, p] else np.inf
+        else:
+            q, out, into = f.by[0, p, t], f.by[1, p, t], f.by[2, p, t]
+            length = f.step[p, t] + f.real[COST, q] - f.real[COST, p]
+        far = distance + max(0.0, length)
         if far < bound:
-            size = relax(f, size, m, far, p, -1, -1)
-            if wanting(f, m) > 0:
+            size = relax(f, size, q, far, p, out, into)
+            if wanting(f, q) > 0:
                 nearest = min(nearest, far)
     return size, nearest
 
@@ -345,15 +325,17 @@ def usable(f, target):
 def search(f):
     """Search once from all nodes with too much; return how many they are, how many were visited and how far.
 
-    With few sources the first node that lacks something is enough; with many, all are looked for.
+    With few sources the first node that lacks something is enough; with many, all are looked for. Returns -1
+    for the sources where a cell has more neighbours than there is room for.
     """
     nodes = f.node.shape[1]
     f.state[SEARCHES] += 1
-    size = min(0, nodes)
+    size = min(0, nodes)  # a literal would be a type of its own, and numba compile everything twice
+    none = min(-1, nodes)
     goal = min(0, nodes)
     for v in range(nodes):
         if surplus(f, v) > 0:
-            size = relax(f, size, v, 0.0, -1, -1, -1)
+            size = relax(f, size, v, 0.0, none, none, none)
         elif wanting(f, v) > 0:
             goal += 1
     sources = size
@@ -369,6 +351,8 @@ def search(f):
             goal = 0 if few else goal - 1
             if goal == 0:
                 return sources, visited, f.real[DIST, p]
+        if p + 1 < nodes and f.node[STEPS, p] == NEW and not look(f, p):
+            return -1, 0, 0.0
         size, nearest = expand(f, p, size, bound)
         if few:
             bound = nearest
@@ -380,10 +364,12 @@ def repair(f, limit, budget):
     """Send what is too much to where it lacks, until sizes are right, a budget is spent or a limit reached.
 
     Each round searches once and sends along every path found that does not cross another. Returns DONE,
-    PAUSED, or STUCK: the arcs do not lead on, or costs have risen by the limit.
+    PAUSED, CRAMPED, or STUCK: the arcs do not lead on, or costs have risen by the limit.
     """
     while budget > 0:
         sources, visited, distance = search(f)
+        if sources < 0:
+            return CRAMPED
         if sources == 0:
             return DONE
         budget -= visited

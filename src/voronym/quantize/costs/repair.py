@@ -13,9 +13,6 @@ from voronym.quantize.costs.sources import Arcs, Source, Tick, widen
 BUDGET = 20_000
 """Cells visited between two ticks."""
 
-ROOM = 2_000_000
-"""Steps between neighbouring cells that are kept."""
-
 MANY = 0.15
 """Share of units that, if they object, had too few arcs."""
 
@@ -59,7 +56,8 @@ def repair(
     state = np.zeros(3, np.int64)
     state[kernels.LACKS] = mass.sum() - due.sum()
     flow = np.where(arcs.cell == arcs.labels[arcs.unit], mass[arcs.unit], 0)
-    f = arrange(arcs, flow, node, real, state)
+    room = min(m, 128 if m < 20_000 else 32)
+    f = arrange(arcs, flow, node, real, state, room)
     costs = real[kernels.COST, :m]
     while True:
         answer = kernels.repair(f, limit, BUDGET)
@@ -67,6 +65,10 @@ def repair(
         if answer == kernels.PAUSED:
             continue
         flow = f.arc[kernels.FLOW]
+        if answer == kernels.CRAMPED:
+            room = min(m, 2 * room)
+            f = arrange(arcs, flow, node, real, state, room)
+            continue
         if limit < np.inf or arcs.complete:
             break
         if answer == kernels.STUCK:
@@ -78,7 +80,7 @@ def repair(
             return Repaired(False, c, arcs.unit, arcs.cell, flow, 0)
         arcs, flow = widen(source, arcs, flow, units, costs)
         move(arcs, flow, units, best[units], mass, node[kernels.COUNT])
-        f = arrange(arcs, flow, node, real, state)
+        f = arrange(arcs, flow, node, real, state, room)
     unit, cell, amount = pieces(arcs, f.arc[kernels.FLOW], f.ptr, mass)
     return Repaired(
         answer == kernels.DONE, costs - real[kernels.COST, m], unit, cell, amount, int(state[kernels.PATHS])
@@ -91,8 +93,9 @@ def arrange(
     node: NDArray[np.int64],
     real: NDArray[np.float64],
     state: NDArray[np.int64],
+    room: int,
 ) -> kernels.Flow:
-    """Return the state of a repair with these arcs and flows."""
+    """Return the state of a repair with these arcs and flows, and room for so many neighbours of a cell."""
     units = len(arcs.labels)
     ptr = np.zeros(units + 1, np.int64)
     np.cumsum(np.bincount(arcs.unit, minlength=units), out=ptr[1:])
@@ -100,7 +103,6 @@ def arrange(
     arc[kernels.UNIT], arc[kernels.CELL], arc[kernels.FLOW] = arcs.unit, arcs.cell, flow
     m = node.shape[1] - 1
     node[kernels.STEPS] = kernels.NEW
-    room = min(m, max(24, min(128, ROOM // m)))
     step, by = np.empty((m, room)), np.empty((3, m, room), np.int64)
     f = kernels.Flow(ptr, arc, arcs.value, node, real, step, by, state)
     kernels.link_all(f)
