@@ -282,3 +282,53 @@ def test_options_of_the_default_method_are_checked():
 def test_the_time_limit_reaches_the_method():
     granted = release(time_limit=2.0)
     assert granted.information_loss <= release(method="mdav").information_loss
+
+
+PAIRS = pl.DataFrame({"a": [1, 1, 2, 2, 3, 3, 4, 4], "w": ["x", "y"] * 4})
+
+
+@pytest.mark.parametrize("values", [["=x", "'=x"], ["", None], ["1", "1.0"]])
+def test_a_file_that_merges_confidential_values_is_not_written(tmp_path, values):
+    table = PAIRS.with_columns(w=pl.Series(values * 4))
+    release = vr.anonymize(
+        table, keys=["a"], confidential=["w"], kinds={"w": "nominal"}, k=2, models=["p-sensitive=2"]
+    )
+    with pytest.raises(vr.WriteError, match="look alike"):
+        release.write(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+    assert release.write(tmp_path / "out.parquet").rows == 8
+
+
+def test_the_file_is_counted_against_the_largest_k(tmp_path, monkeypatch):
+    release = vr.anonymize(PAIRS, keys=["a"], confidential=["w"], k=2, models=["k-anonymity=4"])
+    assert release.risk.k >= 4
+    asked = []
+    monkeypatch.setattr("voronym.release.write", lambda *_, k, **__: asked.append(k))
+    release.write(tmp_path / "out.csv")
+    assert asked == [4]
+
+
+@pytest.mark.parametrize("models", [vr.PSensitive(2), "p-sensitive=2", ["p-sensitive=2"]])
+def test_a_single_model_needs_no_list(models):
+    release = vr.anonymize(PAIRS, keys=["a"], confidential=["w"], k=2, models=models)
+    assert release.findings[1].holds
+
+
+def test_a_model_of_a_key_is_refused_before_the_work():
+    with pytest.raises(vr.InputError, match="'a' is not declared as one; these are: w"):
+        vr.anonymize(PAIRS, keys=["a"], confidential=["w"], k=2, models=["p-sensitive=2,column=a"])
+
+
+@pytest.mark.parametrize("idle", [{"enforce": "swap"}, {"time_limit": 1.0}])
+def test_masks_refuse_what_they_would_ignore(idle):
+    with pytest.raises(vr.InputError, match="makes no cells"):
+        vr.anonymize(PAIRS, keys=["a"], confidential=["w"], method="channel", max_distortion=0.5, **idle)
+
+
+def test_a_mask_keeps_its_noise_to_itself():
+    release = vr.anonymize(PAIRS, keys=["a"], confidential=["w"], method="channel", max_distortion=0.5)
+    assert release.recipe.seed is None
+    assert "seed" not in release.recipe.to_dict()
+    assert vr.Recipe.from_toml(release.recipe.to_toml()) == release.recipe
+    with pytest.warns(UserWarning, match="take the noise off"):
+        vr.anonymize(PAIRS, keys=["a"], confidential=["w"], method="channel", max_distortion=0.5, seed=1)

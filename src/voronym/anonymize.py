@@ -54,7 +54,7 @@ def anonymize(
     space: str | None = None,
     metrics: Mapping[str, Any] | None = None,
     weights: Mapping[str, float] | None = None,
-    models: Sequence[Model | str] = (),
+    models: Model | str | Sequence[Model | str] = (),
     enforce: str | None = None,
     time_limit: float | None = None,
     seed: int | None = None,
@@ -163,7 +163,7 @@ def anonymize(
             k=k,
             method=method,
             options=chosen,
-            models=tuple(str(model) for model in models),
+            models=_texts(models),
             enforce="auto" if enforce is None else enforce,
             seed=seed,
             time_limit=time_limit,
@@ -265,6 +265,11 @@ def _mask(
 ) -> tuple[nw.DataFrame[Any], Evidence]:
     """Mask the records one by one, by a method that makes no cells."""
     method = masks()[recipe.method]
+    for name, idle in (("enforce", recipe.enforce != "auto"), ("time_limit", recipe.time_limit is not None)):
+        if idle:
+            raise InputError(
+                f"method {recipe.method!r} makes no cells and has no use for {name}: leave it out"
+            )
     _enough_or_one(recipe.least, len(frame))
     check_options(method, recipe.options)
     if recipe.seed is not None:
@@ -319,6 +324,13 @@ def _demands(recipe: Recipe, frame: nw.DataFrame[Any]) -> list[tuple[str, tuple[
 
     What no partition can obey is refused here, before the work.
     """
+    for model in recipe.required():
+        column = getattr(model, "column", None)
+        if column is not None and column not in recipe.schema.confidential:
+            raise InputError(
+                f"{model.name} is about confidential columns, and {column!r} is not declared as one; "
+                f"these are: {', '.join(recipe.schema.confidential) or 'none'}"
+            )
     demands: list[tuple[str, tuple[Judge, ...]]] = [
         (str(model), model.judges(frame, recipe.schema))
         for model in recipe.required()
@@ -376,6 +388,12 @@ def _assemble(
     if rest:
         parts.append(frame.select(rest)[order])
     return tidy(nw.concat([nw.maybe_reset_index(part) for part in parts], how="horizontal").select(kept))
+
+
+def _texts(models: Model | str | Sequence[Model | str]) -> tuple[str, ...]:
+    """Return models as texts; a single one may be given without a list."""
+    listed = [models] if isinstance(models, (str, Model)) else models
+    return tuple(str(model) for model in listed)
 
 
 def _same_columns(frame: nw.DataFrame[Any], schema: Schema) -> None:

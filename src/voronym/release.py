@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify import Bound, lower_bound
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.masking import Masked
@@ -23,6 +23,9 @@ from voronym.privacy import Finding
 from voronym.recipe import Recipe
 from voronym.table.codebook import labels_of
 from voronym.table.codec import Codec
+from voronym.table.conform import conform
+from voronym.table.frame import as_frame
+from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.write import WriteReceipt, write
 
@@ -184,7 +187,9 @@ class Release:
     def write(
         self, path: str | Path, *, overwrite: bool = False, delimiter: str | None = None
     ) -> WriteReceipt:
-        """Write the table, count its classes again in the written bytes, and only then give it its name.
+        """Write the table, measure it again in the written file, and only then give it its name.
+
+        k is counted in the bytes by code of its own; other models are measured in the file, read back.
 
         Parameters
         ----------
@@ -201,14 +206,30 @@ class Release:
             The file could not be written or did not pass its check; nothing is left in its place.
         """
         labels = None if self._evidence is None else labels_of(self._evidence.original)
+        models = [m for m in self.recipe.required() if m.required is not None and m.name != "k-anonymity"]
+
+        def verify(file: Path) -> None:
+            """Measure the other models in the file, as a reader of it would see them."""
+            found = as_frame(read(file, delimiter=delimiter) if delimiter else read(file))
+            names = dict(zip(found.columns, self._frame.columns, strict=True))  # names may be guarded
+            table = conform(found.rename(names), self.schema)
+            broken = [f for f in (model.measure(table, self.schema) for model in models) if not f.holds]
+            if broken:
+                raise WriteError(
+                    f"read back from the written file, {'; '.join(map(str, broken))}: values that differ in "
+                    "the table look alike in this format, such as '1' and '1.0', or an empty text and a "
+                    "missing one. Make them alike in the table, or write Parquet. Nothing was left behind"
+                )
+
         return write(
             self._frame,
             path,
             keys=self.schema.keys,
-            k=1 if self.recipe.k is None else self.recipe.k,
+            k=self.recipe.least,
             overwrite=overwrite,
             delimiter=delimiter,
             labels=labels,
+            verify=verify if models else None,
         )
 
     def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:

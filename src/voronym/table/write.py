@@ -85,6 +85,7 @@ def write(
     delimiter: str | None = None,
     format: str | None = None,  # noqa: A002 - what everybody calls it
     labels: Labels | None = None,
+    verify: Callable[[Path], None] | None = None,
 ) -> WriteReceipt:
     """Write a table whose every combination of keys occurs k times or more, and prove it on the file.
 
@@ -106,6 +107,8 @@ def write(
         "csv", "parquet", "arrow", "sav" or "dta", where the suffix does not say it.
     labels : Labels, optional
         Of variables and values, for .sav and .dta: `labels_of` the table that was read.
+    verify : callable, optional
+        Called with the path of the finished file before it gets its name; it raises where the file must not.
 
     Returns
     -------
@@ -150,7 +153,7 @@ def write(
         values = {name: book for name, book in labels.values.items() if name not in means}
         labels = Labels(labels.variables, values)
     try:
-        return _write(table, target, kind, keys, k, overwrite, _How(delimiter, labels))
+        return _write(table, target, kind, keys, k, overwrite, _How(delimiter, labels), verify)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise WriteError(f"could not write {target.name!r}: {reason}; nothing was left behind") from None
@@ -190,6 +193,7 @@ def _write(
     k: int,
     overwrite: bool,
     how: _How,
+    verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
     handle, name = tempfile.mkstemp(prefix=".voronym-", suffix=target.suffix, dir=target.parent)
     os.close(handle)
@@ -207,6 +211,8 @@ def _write(
                 f"the written file holds a combination of {listing(keys)} that occurs "
                 f"{smallest} times, fewer than k={k}; nothing was left behind"
             )
+        if verify is not None:
+            verify(temporary)
         receipt = WriteReceipt(target, rows, smallest, _sha256(temporary), guarded)
         _publish(temporary, target, overwrite)
         return receipt
