@@ -1,4 +1,4 @@
-"""`voronym anonymize`: a file in, a verified k-anonymous file out."""
+"""`voronym anonymize`: a file in, a verified file out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common
+from voronym.errors import InputError
 
 if TYPE_CHECKING:
     from voronym.release import Release
@@ -60,11 +61,23 @@ def anonymize(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", help="COLUMN=NAME: the metric of a key (space mixed, method records)."),
+        typer.Option(
+            "--metric", help="COLUMN=NAME: the metric of a key, as zip=edit (space mixed, method records)."
+        ),
     ] = None,
     weight: Annotated[
         list[str] | None,
         typer.Option("--weight", help="COLUMN=NUMBER: how much a key counts (likewise)."),
+    ] = None,
+    flatten: Annotated[
+        list[str] | None,
+        typer.Option("--flatten", help="Method records: columns that become the same in a cluster."),
+    ] = None,
+    shuffle: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shuffle", help="Method records: columns to permute in clusters [keys not flattened]."
+        ),
     ] = None,
     model: Annotated[
         list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
@@ -90,13 +103,17 @@ def anonymize(
     query: common.Query = None,
     encoding: common.Encoding = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random choices [0].")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Seed of the random choices [0; fresh for channel, records].")
+    ] = None,
     json: common.Json = False,
 ) -> None:
     """Make a k-anonymous release of a table.
 
     Identifiers are dropped, keys are replaced by the centre of a cell of at least k records, the rest is
     kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
+
+    The methods `channel` and `records` make no cells and promise no k: they mask record by record.
     """
     from voronym.anonymize import anonymize as make
     from voronym.privacy import split_models
@@ -107,6 +124,8 @@ def anonymize(
     common.check_outputs(outputs, source=source, overwrite=overwrite)
     with common.ticker(not json) as progress:
         frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
+        chosen = {name: common.value_of(text) for name, text in common.pairs(option, "--option").items()}
+        chosen |= stirring(chosen, frame.columns, flatten, shuffle)
         release = make(
             frame,
             keys=common.names(key, frame.columns),
@@ -117,7 +136,7 @@ def anonymize(
             **common.column_options(kind, order, location),
             k=k,
             method=method,
-            options={name: common.value_of(text) for name, text in common.pairs(option, "--option").items()},
+            options=chosen,
             max_distortion=max_distortion,
             max_risk=max_risk,
             space=space,
@@ -150,6 +169,21 @@ def anonymize(
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
 
 
+def stirring(
+    chosen: dict[str, Any],
+    columns: list[str],
+    flatten: list[str] | None,
+    shuffle: list[str] | None,
+) -> dict[str, Any]:
+    """Return the options of the method records that have a word of their own on the command line."""
+    given = {"flatten": common.names(flatten, columns), "shuffle": common.names(shuffle, columns)}
+    said = {name: value for name, value in given.items() if value}
+    twice = [name for name in said if name in chosen]
+    if twice:
+        raise InputError(f"{', '.join(twice)} is given twice, by --option and by a word of its own")
+    return said
+
+
 def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     """Print what a release promises and what it cost."""
     from rich.table import Table
@@ -168,9 +202,15 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     loss = release.information_loss
     line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k} or more")
     if release.recipe.masks:
-        line("method", f"{release.recipe.method}: {masks()[release.recipe.method].guarantee}")
+        line("method", f"{release.recipe.method}, which promises: {masks()[release.recipe.method].guarantee}")
+    if "linkage" in release.figures:
+        now = release.figures["linkage"]["after"]
+        words = (
+            f"{100 * now['low']:.1f} to {100 * now['high']:.1f} %, {100 * now['confidence']:.0f} % confidence"
+        )
+        line("an attack", f"links {100 * now['value']:.1f} % of the records to the right one ({words})")
     for finding in release.findings:
-        line("holds", finding)
+        line("holds" if finding.required is not None else "measured", finding)
     if loss is not None:
         line("information loss", f"{loss:.2f} % of the keys' variance in the cells")
         line("", f"{release.published_loss:.2f} % as published, in whole numbers and real categories")
@@ -185,9 +225,12 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         )
     if release.gap is not None:
         line("", f"the cells lose at most {release.gap:.2f} % more than the best possible ones")
-    for step in release.steps:
-        line("", step)
-    line("counted in the file", f"k = {receipt.k_counted}")
+    for number, step in enumerate(release.steps):
+        line("" if number else "what was done", step)
+    line(
+        "counted in the file",
+        f"k = {receipt.k_counted}" + (", none promised" if release.recipe.k is None else ""),
+    )
     if receipt.guarded_cells:
         line(
             "guarded",

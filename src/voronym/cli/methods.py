@@ -1,4 +1,4 @@
-"""`voronym methods`: the registry of partitioning methods."""
+"""`voronym methods`: the registries of methods, those that make cells and those that do not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import typer
 
 from voronym.cli import common
 
+_HEADS = {
+    "cells": "Methods that make cells of k or more records",
+    "mask": "\nMethods that make no cells: they mask record by record, and promise no k",
+}
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
@@ -15,12 +20,14 @@ def register(app: typer.Typer) -> None:
 
 
 def methods(json: common.Json = False) -> None:
-    """List the partitioning methods: what each promises, costs, and where it comes from."""
-    import voronym.microaggregate  # noqa: F401 - importing registers the methods
+    """List the methods: what each promises, costs, and where it comes from."""
+    import voronym  # noqa: F401 - importing registers the methods
+    from voronym.masking import masks
     from voronym.registry import algorithms
 
     rows: list[dict[str, Any]] = [
         {
+            "kind": kind,
             "name": method.name,
             "summary": method.summary,
             "guarantee": method.guarantee,
@@ -28,7 +35,8 @@ def methods(json: common.Json = False) -> None:
             "reference": method.reference,
             "options": {name: str(default) for name, default in method.options.items()},
         }
-        for method in algorithms().values()
+        for kind, found in (("cells", algorithms()), ("mask", masks()))
+        for method in found.values()
     ]
     if json:
         common.emit(rows)
@@ -37,7 +45,11 @@ def methods(json: common.Json = False) -> None:
     from rich.padding import Padding
 
     out = Console(highlight=False)
+    kind = ""
     for row in rows:
+        if row["kind"] != kind:
+            kind = row["kind"]
+            out.print(f"[bold underline]{_HEADS[kind]}[/]\n")
         out.print(f"[bold]{row['name']}[/]  {row['summary']}")
         options = ", ".join(f"{name}={value}" for name, value in row["options"].items())
         for what, text in (

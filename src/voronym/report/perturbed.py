@@ -22,7 +22,9 @@ _CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correcti
 
 def nats(value: float | None) -> str:
     """Write a risk; everything can be told where there is no finite figure."""
-    return "∞" if value is None or not np.isfinite(value) else decimal(float(value))
+    if value is None or not np.isfinite(value):
+        return "∞"
+    return f"{value:.3g}" if value >= 0.001 or value == 0.0 else "< 0.001"
 
 
 def about(view: View) -> str:
@@ -40,9 +42,11 @@ def verdict(view: View) -> str:
         return "The keys were randomised; the figures are not in memory."
     if len(parts) == 1:
         risk = nats(view.figures["risk"])
-        return f"The published keys tell at most {risk} nats about {about(view)}, on average."
+        model = "By the normal model, the" if parts[0]["kind"] == "noise" else "The"
+        return f"{model} published keys tell at most {risk} nats about {about(view)}, on average."
     return (
-        f"What the keys tell about {about(view)} fell from {nats(view.figures['information'])} to "
+        f"Summed over the rules, what the keys tell about {about(view)} fell from "
+        f"{nats(view.figures['information'])} to "
         f"{nats(view.figures['risk'])} nats."
     )
 
@@ -55,9 +59,9 @@ def support(view: View) -> tuple[str, ...]:
         out.append(f"As they were they told {nats(view.figures['information'])}.")
     elif parts:
         out.append(
-            f"That is the sum over {len(parts)} rules, each on keys of its own; together the keys may tell "
-            "more than "
-            "the sum."
+            f"There are {len(parts)} rules, each on keys of its own; together the keys may tell more than "
+            "the "
+            "sum."
         )
     if any(part["kind"] == "noise" for part in parts):
         out.append("The risk of noise is that of normal data with the same covariances.")

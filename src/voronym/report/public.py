@@ -397,9 +397,9 @@ def _fate(role: str) -> str:
 def _public_recipe(view: View) -> dict[str, Any]:
     """Return the recipe without levels that no longer occur: they could be somebody's alone."""
     plain: dict[str, Any] = dict(view.recipe.to_dict())
+    plain["options"] = public_options(plain.get("options", {}))
     if getattr(view.recipe, "masks", False):  # whoever has the seed can undo what was drawn
         plain.pop("seed", None)
-        plain["options"] = public_options(plain.get("options", {}))
     columns = []
     for row in plain.get("schema", {}).get("columns", ()):
         kept = {key: value for key, value in row.items() if key != "note"}

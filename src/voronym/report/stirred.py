@@ -210,7 +210,8 @@ def protected(view: View, before: Any = None) -> Section | None:
         "distances, and guesses among those equally near."
     )
     if left:
-        lead += f" {names(left, 4)} {'ties' if len(left) == 1 else 'tie'} records to people: no limit is promised."
+        ties = "ties" if len(left) == 1 else "tie"
+        lead += f" {names(left, 4)} {ties} records to people: no limit is promised."
     note = f"Measured on {measured}; the interval is Hoeffding’s."
     return Section(
         "risk",
