@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from benchmarks import channel, enforce, loss, proof, quantize, records, speed  # noqa: F401 - importing registers
+from benchmarks import channel, enforce, loss, mixed, proof, quantize, records, speed  # noqa: F401 - importing registers
 from benchmarks.base import Benchmark
 
 
