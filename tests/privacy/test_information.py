@@ -84,6 +84,20 @@ def test_the_interval_covers_the_truth(classes, size, levels, spread):
     assert excess <= corrected + 1e-3
 
 
+@pytest.mark.parametrize(("weights", "n"), [((1, 1, 1, 1), 400), ((1, 1, 1, 1), 40), ((5, 3, 1), 400)])
+def test_the_interval_covers_all_there_is_to_know(weights, n):
+    """W follows from the class: the truth is the entropy of the population, which no sample reaches."""
+    p = np.array(weights) / sum(weights)
+    truth = float(-(p * np.log(p)).sum())
+    rng = np.random.default_rng(n)
+    found = []
+    for _ in range(100):
+        codes = rng.choice(len(p), n, p=p)
+        found.append(of(codes, codes))
+    assert sum(e.low - 1e-12 <= truth <= e.high + 1e-12 for e in found) >= 90
+    assert all(e.plug_in - 1e-12 <= e.corrected <= e.high <= math.log(len(p)) for e in found)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30)), min_size=1, max_size=60), st.integers(2, 9))
 def test_bins_are_even_and_hide_information(rows, bins):

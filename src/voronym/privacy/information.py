@@ -32,8 +32,9 @@ class Estimate:
         The mutual information of the counts as they are.
     corrected : float
         Miller and Madow's: each entropy of I = H(W) + H(C) - H(W, C) is raised by its number of non-empty
-        levels less 1, over 2n, which takes (pairs - levels - classes + 1) / 2n away; at least 0. Right to
-        the first order in 1/n; too little where classes hold a few records only.
+        levels less 1, over 2n, which takes (pairs - levels - classes + 1) / 2n away; at least 0 and at most
+        the logarithm of the number of levels. Right to the first order in 1/n; too little where classes
+        hold a few records only.
     chance : float
         The expected plug-in value if the same confidential values were dealt out to the same classes at
         random: what smallness of the classes alone shows.
@@ -45,11 +46,12 @@ class Estimate:
         little away and the other too much, so the interval reaches from the lesser less z standard errors to
         the greater plus as many. The standard error is asymptotic: that of the mean of
         ln p(w, c) / (p(w) p(c)) over the records. With many records in every class the corrections meet and
-        this is the usual interval.
+        this is the usual interval. It ends at the logarithm of the number of levels, which I cannot exceed;
+        not at ``entropy``, which a sample shows too low.
     confidence : float
         Coverage of the interval.
     entropy : float
-        H(W): the most that could be learned.
+        H(W) of the counts: the most that this table could tell.
     """
 
     plug_in: float
@@ -71,13 +73,14 @@ def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimat
     bias = (len(runs.cell) - levels.size - len(runs.occupied) + 1) / (2 * n)
     q = levels.counts / n
     entropy = max(0.0, float(-(q * np.log(q)).sum()))
-    corrected = min(max(0.0, plug_in - bias), entropy)
+    most = math.log(levels.size)  # the entropy of the counts is below that of the population
+    corrected = min(max(0.0, plug_in - bias), most)
     spread = max(0.0, math.fsum(share * np.square(score)) - plug_in**2)
     half = float(ndtri(0.5 + confidence / 2)) * float(np.sqrt(spread / n))
     chance = expected_by_chance(runs.sizes[runs.occupied], levels.counts)
     excess = max(0.0, plug_in - chance)
     low = max(0.0, min(corrected, excess) - half)
-    high = min(entropy, max(corrected, excess) + half)
+    high = min(most, max(corrected, excess) + half)
     return Estimate(plug_in, corrected, chance, excess, low, high, confidence, entropy)
 
 
