@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import narwhals as nw
 import polars as pl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from voronym.errors import InputError
 from voronym.privacy import (
@@ -51,6 +53,51 @@ def test_texts_and_models(text, model):
     assert hash(parse_model(text)) == hash(model)
 
 
+ODD = st.lists(
+    st.one_of(
+        st.sampled_from([*",='\" \t", '""', "distance", "column", "bins", "k-anonymity", "t-closeness", "5"]),
+        st.characters(exclude_categories=["Cs"]),
+    ),
+    max_size=9,
+).map("".join)
+
+
+@given(ODD)
+@example("a,distance=equal")
+@example("a ,b")
+@example('"a"')
+@example('a="b,k-anonymity=2')
+@example("a,k-anonymity")
+@example(" a")
+@example("")
+def test_any_column_name_comes_back(column):
+    for value in (None, 0.2):
+        found = [
+            TCloseness(value, column=column),
+            TCloseness(value, distance="kl", column=column),
+            TCloseness(value, taxonomy={column: ["x"], column + "b": ["x"]}, column=column),
+            MutualInformation(value, bins=3, column=column),
+            DeltaDisclosure(value, column=column),
+        ]
+        found += [PSensitive(value and 2, column=column), LDiversity(value and 2, column=column)]
+        for model in found:
+            assert parse_model(str(model)) == model
+        split = split_models([",".join(map(str, found))])
+        assert [parse_model(text) for text in split] == found
+
+
+def test_names_in_quotes():
+    assert str(TCloseness(0.2, column="a, b")) == "t-closeness=0.2,column=a, b"
+    assert str(TCloseness(0.2, column='a="b"')) == 't-closeness=0.2,column="a=""b"""'
+    model = parse_model('t-closeness=0.2, column = "a,distance=kl" , distance=equal')
+    assert model == TCloseness(0.2, distance="equal", column="a,distance=kl")
+    for text in ('p-sensitive=2,column="a', 'p-sensitive=2,column="a" b', 'p-sensitive=column="a"b"'):
+        with pytest.raises(InputError, match="a quote is opened and not closed"):
+            parse_model(text)
+    with pytest.raises(InputError, match="'b' is no option of p-sensitive"):
+        parse_model('p-sensitive=2,column="a",b')
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -90,6 +137,12 @@ def test_bad_arguments_get_a_sentence(value):
     for make in (PSensitive, LDiversity, TCloseness, DeltaDisclosure, MutualInformation):
         with pytest.raises(InputError, match="must be a"):
             make(value)
+
+
+def test_a_column_that_is_no_name_gets_a_sentence():
+    for make in (PSensitive, LDiversity, TCloseness, DeltaDisclosure, MutualInformation):
+        with pytest.raises(InputError, match="column must be the name of a column, a text, not 5"):
+            make(column=5)
 
 
 def test_a_missing_confidential_column_gets_a_sentence():

@@ -12,7 +12,7 @@ from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
 from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.distances import ratio
-from voronym.privacy.text import number, read_options, short, write_options
+from voronym.privacy.text import column_name, number, read_options, short, write_options
 
 
 def surprise(runs: Runs, levels: Levels) -> Floats:
@@ -67,6 +67,7 @@ class DeltaDisclosure(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
+        column_name(self.name, self.column)
         object.__setattr__(self, "delta", number(self.name, "delta", self.delta, above=True))
 
     @property

@@ -14,7 +14,7 @@ from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
 from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.p_sensitive import distinct
-from voronym.privacy.text import number, read_options, short, whole, write_options
+from voronym.privacy.text import column_name, number, read_options, short, whole, write_options
 
 KINDS = ("distinct", "entropy", "recursive")
 
@@ -94,6 +94,7 @@ class LDiversity(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
+        column_name(self.name, self.column)
         if self.kind not in KINDS:
             raise InputError(f"{self.name}: no kind is called {self.kind!r}; there are: {', '.join(KINDS)}")
         if self.kind == "entropy":

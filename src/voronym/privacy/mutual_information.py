@@ -16,7 +16,7 @@ from voronym.privacy.cells import CellJudge, Floats, Levels, count_runs, joint
 from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
-from voronym.privacy.text import number, read_options, short, whole, write_options
+from voronym.privacy.text import column_name, number, read_options, short, whole, write_options
 
 UNITS = {"nats": 1.0, "bits": math.log(2.0)}
 FEWEST, MOST = 8, 64
@@ -88,6 +88,7 @@ class MutualInformation(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
+        column_name(self.name, self.column)
         object.__setattr__(self, "bound", number(self.name, "the bound", self.bound))
         if self.unit not in UNITS:
             raise InputError(f"{self.name}: no unit is called {self.unit!r}; there are: {', '.join(UNITS)}")

@@ -10,7 +10,7 @@ import numpy as np
 from voronym.privacy.base import register
 from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
 from voronym.privacy.confidential import ConfidentialModel
-from voronym.privacy.text import read_options, whole, write_options
+from voronym.privacy.text import column_name, read_options, whole, write_options
 
 
 def distinct(runs: Runs, levels: Levels) -> Floats:
@@ -53,6 +53,7 @@ class PSensitive(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
+        column_name(self.name, self.column)
         object.__setattr__(self, "p", whole(self.name, "p", self.p, least=2))
 
     @property

@@ -15,7 +15,7 @@ from voronym.privacy.cells import CellJudge, Floats, Levels
 from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.taxonomy import Taxonomy
-from voronym.privacy.text import number, read_options, short, write_options
+from voronym.privacy.text import column_name, number, read_options, short, write_options
 
 DISTANCES = ("ordered", "equal", "hierarchical", "total-variation", "kl")
 _PLAIN = {
@@ -77,6 +77,7 @@ class TCloseness(ConfidentialModel):
     taxonomy: Taxonomy | Mapping[Any, Sequence[Any]] | str | Path | None = None
 
     def __post_init__(self) -> None:
+        column_name(self.name, self.column)
         object.__setattr__(self, "t", number(self.name, "t", self.t))
         if self.distance is not None and self.distance not in DISTANCES:
             raise InputError(

@@ -1,21 +1,64 @@
-"""The text forms of models: ``name=value,option=value``."""
+"""The text forms of models: ``name=value,option=value``.
+
+A value of an option may stand in quotes, with quotes inside it doubled: ``column="a,b"``. It is written so
+where it could be taken for something else.
+"""
 
 from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from voronym.errors import InputError
 from voronym.privacy.base import models
 
+_OPENS = re.compile(r'\s*(?:[^\s=",]+\s*=\s*){1,2}"')
+"""A part whose value begins with a quote: ``option="`` or, at the head of a model, ``name=option="``."""
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"\s*(?=,|\Z)')
+
+
+def _parts(text: str) -> list[str]:
+    """Split at the commas that do not stand in quotes."""
+    out, at = [], 0
+    while at <= len(text):
+        opens = _OPENS.match(text, at)
+        if opens is None:
+            end = text.find(",", at)
+            end = len(text) if end < 0 else end
+        else:
+            quoted = _QUOTED.match(text, opens.end() - 1)
+            if quoted is None:
+                raise InputError(
+                    f"{text}: a quote is opened and not closed before the next comma or the end; "
+                    'put the whole name in quotes, and write a quote in it twice: column="a ""b"""'
+                )
+            end = quoted.end()
+        out.append(text[at:end])
+        at = end + 1
+    return out
+
+
+def _quote(value: str) -> str:
+    """Return a value in quotes where it would not be read back as it is."""
+    begins_a_model = any(part.strip() in models() for part in value.split(",")[1:])
+    if "=" in value or value.startswith('"') or value != value.strip() or begins_a_model:
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def _unquote(value: str) -> str:
+    found = _QUOTED.fullmatch(value)
+    return value if found is None else found[1].replace('""', '"')
+
 
 def split_models(given: Sequence[str]) -> list[str]:
     """Split texts of several models at commas, and leave the commas inside a model.
 
     A part begins a model when the name before its ``=`` is registered, or when nothing came before it. Any
-    other part belongs to the model before it.
+    other part belongs to the model before it. Commas in quotes do not split.
 
     Examples
     --------
@@ -26,32 +69,32 @@ def split_models(given: Sequence[str]) -> list[str]:
     out: list[str] = []
     for text in given:
         begun = False
-        for part in text.split(","):
+        for part in _parts(text):
             if not begun or part.partition("=")[0].strip() in known:
                 if part.strip():
-                    out.append(part.strip())
+                    out.append(part)
                     begun = True
             else:
                 out[-1] += "," + part
-    return out
+    return [model.strip() for model in out]
 
 
 def read_options(name: str, text: str | None, options: Collection[str]) -> tuple[str | None, dict[str, str]]:
     """Split ``value,option=value,...`` into the value, None where there is none, and the options.
 
     A part that does not begin with the name of an option belongs to the one before it, so that values may
-    hold commas: names of columns do.
+    hold commas: names of columns do. A value in quotes is taken as it is.
     """
     value: str | None = None
     found: dict[str, str] = {}
     last: str | None = None
-    for i, part in enumerate([] if text is None else text.split(",")):
+    for i, part in enumerate([] if text is None else _parts(text)):
         head, equals, rest = part.partition("=")
         head = head.strip()
         if equals and head in options:
             if head in found:
                 raise InputError(f"{name}={text}: {head} is given twice")
-            found[head], last = rest, head
+            found[head], last = rest, None if _QUOTED.fullmatch(rest.strip()) else head
         elif last is not None:
             found[last] += "," + part
         elif equals or i > 0:
@@ -60,14 +103,21 @@ def read_options(name: str, text: str | None, options: Collection[str]) -> tuple
             )
         else:
             value = part.strip() or None
-    return value, {key: kept.strip() for key, kept in found.items()}
+    return value, {key: _unquote(kept.strip()) for key, kept in found.items()}
 
 
 def write_options(name: str, value: str | None, **options: object) -> str:
     """Return the text that `read_options` reads; options that are None are left out."""
     parts = [] if value is None else [value]
-    parts += [f"{key}={kept}" for key, kept in options.items() if kept is not None]
+    parts += [f"{key}={_quote(str(kept))}" for key, kept in options.items() if kept is not None]
     return f"{name}={','.join(parts)}" if parts else name
+
+
+def column_name(name: str, given: Any) -> str | None:
+    """Return the name of a column; None stays None, and what is no text is refused."""
+    if given is not None and not isinstance(given, str):
+        raise InputError(f"{name}: column must be the name of a column, a text, not {given!r}")
+    return given
 
 
 def number(name: str, symbol: str, given: Any, *, least: float = 0.0, above: bool = False) -> float | None:
