@@ -111,3 +111,21 @@ def test_the_nonnegative_variant_has_no_negative_share_and_agrees_inside():
 def test_bad_input_is_refused_with_a_reason(work, words):
     with pytest.raises(InputError, match=words):
         work()
+
+
+def test_more_published_letters_than_original_ones():
+    """Shares add up to 1, the estimator is unbiased, and no other one of that sum is nearer to T."""
+    rule = np.array([[0.6, 0.3, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])
+    codes = np.repeat([0, 1], [700, 300])
+    other = np.tile([0, 1, 1, 1, 1], 200)
+    found = [pram(codes, matrix=rule, seed=s).recover(other) for s in range(300)]
+    shares = np.array([f.shares for f in found])
+    assert shares.sum(axis=1) == pytest.approx(np.tile([0.2, 0.8], (300, 1)), abs=1e-12)
+    truth = np.outer([0.7, 0.3], [0.2, 0.8])
+    assert np.abs(shares.mean(axis=0) - truth).max() < 4 * shares.std(axis=0).max() / np.sqrt(300)
+    assert (shares.std(axis=0) < np.mean([f.errors for f in found], axis=0)).all()  # drawing adds to them
+    one = pram(codes, matrix=rule, seed=1)
+    T = np.bincount(one.codes, minlength=4) / 1000
+    near = np.linspace(0.0, 1.0, 100_001)
+    far = np.square(np.outer(near, rule[0]) + np.outer(1 - near, rule[1]) - T).sum(axis=1)
+    assert one.recover().shares == pytest.approx([near[far.argmin()], 1 - near[far.argmin()]], abs=1e-5)

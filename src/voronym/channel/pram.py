@@ -139,9 +139,10 @@ def recover(
     """Estimate the shares of the original categories from a randomised column and its matrix.
 
     With T the published shares, ``E T = P' θ`` where θ are the original shares; the estimator is the solution
-    of ``P' θ = T`` (of least squares where there are more published letters than original ones). It is
-    unbiased. The nonnegative variant maximises the likelihood of T over shares that are 0 or more, by the EM
-    algorithm: ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
+    of ``P' θ = T``. Where there are more published letters than original ones, it is the solution of least
+    squares among the shares that add up to those of T: to 1, or to the share of each category of ``other``.
+    It is unbiased. The nonnegative variant maximises the likelihood of T over shares that are 0 or more, by
+    the EM algorithm: ``θ_x <- θ_x sum_y T_y P_xy / (P'θ)_y``.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def recover(
             f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, "
             "so the original frequencies are gone; merge categories with equal rows, or ask for less privacy"
         )
-    inverse = np.linalg.pinv(rule.T)
+    inverse = _inverse(rule)
     shares = inverse @ T
     # for a sum of 0-1 records, each y in group g contributes inverse[:, y]: variance of that mean
     second = np.square(inverse) @ T
@@ -195,6 +196,19 @@ def recover(
     return Recovered(
         shares, errors, "nonnegative" if nonnegative else "unbiased", float(singular[0] / singular[-1])
     )
+
+
+def _inverse(rule: Array) -> Array:
+    """Return G with G P' = I whose columns add up to 1, so that shares G T add up as T does.
+
+    The pseudoinverse of a square P' has that. Otherwise what is lacking goes where least squares with the
+    sum given puts it, along ``(P P')^-1 1``. As P' keeps sums, G P' = I still holds.
+    """
+    inverse = np.linalg.pinv(rule.T)
+    if rule.shape[0] == rule.shape[1]:
+        return np.asarray(inverse)
+    along = inverse @ inverse.sum(axis=0)  # (P P')^-1 1, as G G' = (P P')^-1
+    return np.asarray(inverse + np.outer(along / along.sum(), 1.0 - inverse.sum(axis=0)))
 
 
 def _likeliest(rule: Array, T: Array, *, iterations: int = 20_000) -> Array:
