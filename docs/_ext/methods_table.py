@@ -1,4 +1,4 @@
-"""The table of partitioning methods, made from the registry when the documentation is built."""
+"""Tables of methods, made from the registries when the documentation is built."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ _DOI = re.compile(r"\b(?:doi:\s*|https?://doi\.org/)?(10\.\d{4,}/\S+)")
 
 
 class MethodsTable(SphinxDirective):
-    """``{methods-table}``: one row for every registered method."""
+    """``{methods-table}``: one row for every registered method; with ``masks``, for those without cells."""
+
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
         import voronym
+        from voronym.masking import masks
 
+        wanted = self.arguments[0] if self.arguments else "cells"
+        if wanted not in ("cells", "masks"):
+            raise self.error(f"methods-table takes 'cells' or 'masks', not {wanted!r}")
+        found = voronym.algorithms() if wanted == "cells" else masks()
         table = nodes.table(classes=["methods", "colwidths-given"])
         group = nodes.tgroup(cols=len(HEADINGS))
         table += group
@@ -27,7 +34,7 @@ class MethodsTable(SphinxDirective):
         group += nodes.thead("", _row(nodes.Text(heading) for heading in HEADINGS))
         body = nodes.tbody()
         group += body
-        for method in voronym.algorithms().values():
+        for method in found.values():
             options = ", ".join(f"{name}={default}" for name, default in method.options.items())
             body += _row(
                 [
