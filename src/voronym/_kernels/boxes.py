@@ -197,14 +197,15 @@ def emit(row, zero, size, keep, tie, margin, many, near, chosen, entry, unit, ce
     ``keep`` where that is worse by no more than ``tie``, rounding. Without room, only the count goes on.
     """
     best = np.inf
-    label = -1
+    at = min(0, size)
     for t in range(size):
         if row[t] < best:
             best = row[t]
-            label = zero[t]
+            at = t
     for t in range(size):
         if zero[t] == keep and row[t] <= best + tie:
-            label = keep
+            at = t
+    label = zero[at]
     if many >= size > 1:
         for t in range(size):
             if used < len(unit):
@@ -216,6 +217,11 @@ def emit(row, zero, size, keep, tie, margin, many, near, chosen, entry, unit, ce
             if found < many or row[t] <= near[worst_of(many)]:
                 found = insert(near, chosen, found, many, row[t], t)
         arrange(near, chosen, found, many)
+        there = False
+        for s in range(found):
+            there = there or chosen[s] == at
+        if not there:  # one of many that are equally near
+            near[found - 1], chosen[found - 1] = row[at], at
         for s in range(found):
             if used < len(unit):
                 unit[used], cell[used], value[used] = entry, zero[chosen[s]], near[s]

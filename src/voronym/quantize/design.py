@@ -89,6 +89,7 @@ def pcl_method(
     init: str = "mdav",
     restarts: int = 1,
     speed: float = 1.8,
+    tolerance: float = 1e-5,
     iterations: int = 300,
 ) -> Partition:
     """Alternate centroids and exact assignments to cells of equal sizes (probability-constrained Lloyd).
@@ -102,6 +103,7 @@ def pcl_method(
         init=init,
         restarts=restarts,
         speed=speed,
+        tolerance=tolerance,
         iterations=iterations,
         space=space,
         seed=rng,
@@ -126,6 +128,7 @@ def pcl_variable(
     progress: Progress,
     init: str = "mdav",
     speed: float = 1.8,
+    tolerance: float = 1e-5,
     iterations: int = 300,
 ) -> Partition:
     """Alternate centroids and exact assignments to cells of k to 2k-1 records.
@@ -141,6 +144,7 @@ def pcl_variable(
         sizes=bounds,
         init=begin,
         speed=speed,
+        tolerance=tolerance,
         iterations=iterations,
         space=space,
         seed=rng,

@@ -21,7 +21,12 @@ RIDGE = 1e-9
 
 
 def guess(
-    source: Source, sizes: NDArray[np.int64], c: NDArray[np.float64], margin: float, rounds: int = 40
+    source: Source,
+    sizes: NDArray[np.int64],
+    c: NDArray[np.float64],
+    margin: float,
+    scan: Scan,
+    rounds: int = 40,
 ) -> tuple[NDArray[np.float64], float]:
     """Return costs that give nearly the sizes, and how far they may still be off.
 
@@ -35,10 +40,11 @@ def guess(
         Costs to start from.
     margin : float
         Width of the strip along the borders in which points are counted first.
+    scan : Scan
+        What the source says about these costs within the margin.
     """
-    scan = source.scan(c, margin)
     excess = scan.counts - sizes
-    good = 2 * len(sizes)
+    good = max(2 * len(sizes), int(sizes.sum()) // 500)  # a pass takes as long as so many paths
     for _ in range(rounds):
         off = int(np.abs(excess).sum())
         if off <= good:

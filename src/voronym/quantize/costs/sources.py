@@ -99,9 +99,8 @@ class Merge:
         np.any(rows[1:] != rows[:-1], axis=1, out=fresh[1:])
         self.whole = bool(fresh.sum() > 0.9 * len(X))  # hardly any are equal: every point for itself
         if self.whole:
-            self.first = np.arange(len(X))
+            self.first = self.members = np.arange(len(X))
             self.mass = np.ones(len(X), np.int64)
-            self.members = self.first
         else:
             where = np.flatnonzero(fresh)
             self.first = order[where]

@@ -107,7 +107,8 @@ def transport(
     C = check_centroids(centroids, points.shape[1])
     low, high = check_sizes(sizes, len(points), len(C))
     tell = silent if progress is None else progress
-    engine = Engine(points, Euclidean() if space is None else space, lambda: tell(Step("assign", 0.0)))
+    where = Euclidean() if space is None else space
+    engine = Engine(points, where, lambda: tell(Step("assign", 0.0)))
     solved = engine.solve(C, low, high, check_start(start, len(C)))
     answer = engine.prove(solved, low, high)
     tell(Step("assign", 1.0))
@@ -169,12 +170,16 @@ class Engine:
         Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the
         margin is no better than the best one, so what was left out proves to be of no account.
         """
-        scan = self.source.scan(c, 0.0)
         if self.margin <= 0.0:
-            self.margin = 0.5 * float(self.source.distances(scan.labels) @ self.source.mass) / self.n
+            scan = self.source.scan(c, 0.0)
+            self.margin = max(
+                0.5 * float(self.source.distances(scan.labels) @ self.source.mass) / self.n, 1e-300
+            )
+        scan = self.source.scan(c, self.margin)
         if np.abs(scan.counts - sizes).sum() > WILD * self.n:
             c = self._coarse(sizes, c)
-        c, off = guess(self.source, sizes, c, max(self.margin, 1e-300))
+            scan = self.source.scan(c, self.margin)
+        c, off = guess(self.source, sizes, c, self.margin, scan)
         margin = max(2.0 * off, 1e-9 * self.margin, 1e-300)
         paths = 0
         while True:
