@@ -10,7 +10,7 @@ import pytest
 import voronym as vr
 from voronym.channel.pram import recover
 from voronym.channel.release import confidential_codes, key_codes, mask_keys
-from voronym.errors import InputError
+from voronym.errors import GuaranteeError, InputError
 
 
 def people(n=1500, seed=0):
@@ -165,9 +165,68 @@ def test_bad_wishes_are_refused_with_a_reason():
         {"max_risk": 0.1, "max_distortion": 0.1},
         {"max_risk": -1.0},
         {"max_distortion": np.nan},
+        {"max_distortion": 5},
+        {"max_distortion": 1.0001},
     ):
         with pytest.raises(InputError):
             mask_keys(table, schema_of(table), **asked)
+    with pytest.raises(InputError, match="share of the keys' variance to lose, 0 to 1, not 5"):
+        mask_keys(table, schema_of(table), max_distortion=5)
     lonely = vr.Schema.build(table, keys=["age"], drop_undeclared=True)
     with pytest.raises(InputError, match="confidential"):
         mask_keys(table, lonely, max_distortion=0.1)
+
+
+def bent(n=2000):
+    """The middle ages are well, the others ill: no covariance, and the key tells everything."""
+    age = 4 * np.random.default_rng(0).integers(5, 20, n)
+    return pl.DataFrame({"age": age, "ill": np.where(np.abs(age - 50) > 15, "ill", "well")})
+
+
+def either(n=2000):
+    """A number and a name, each worthless alone, tell everything together."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    return pl.DataFrame({"a": a, "b": np.where(b, "u", "v"), "ill": np.where(a ^ b, "yes", "no")})
+
+
+@pytest.mark.parametrize(
+    ("table", "kinds", "why"),
+    [
+        (bent(), {"age": "numeric"}, "age tells 0.6.* in a way that is not linear"),
+        (either(), {"a": "numeric", "b": "nominal"}, "a, b together tell 0.69.* tell it together"),
+    ],
+)
+def test_a_limit_on_the_risk_that_the_table_breaks_is_refused(table, kinds, why):
+    def build(kinds):
+        return vr.Schema.build(table, keys=list(kinds), confidential=["ill"], kinds=kinds)
+
+    with pytest.raises(GuaranteeError, match=f"max_risk=0.05 cannot be kept.*{why}"):
+        mask_keys(table, build(kinds), max_risk=0.05)
+    # With a limit on the distortion the table comes, and says what it tells.
+    masked = mask_keys(table, build(kinds), max_distortion=0.2)
+    measured = masked.figures["measured"]
+    assert measured["keys"] == list(kinds)
+    assert masked.risk < 0.01 < 0.1 < measured["interval"][0] <= measured["excess"]
+    assert "the rules state" in masked.notes[0]
+    assert masked.steps[-1].startswith(f"Measured in this table: {', '.join(kinds)} tell")
+    # What the refusal proposes works: as names, and with more distortion.
+    counted = mask_keys(table, build(dict.fromkeys(kinds, "nominal")), max_risk=0.05)
+    assert counted.figures["measured"]["interval"][0] <= 0.05
+    assert counted.notes == ()
+    assert mask_keys(table, build(kinds), max_distortion=0.95).measured.excess < 0.02
+
+
+def test_a_limit_that_holds_is_not_refused():
+    """Normal data keep the promise of the normal model: no refusal, and no note."""
+    rng = np.random.default_rng(3)
+    notes = 0
+    for _ in range(8):
+        x = rng.standard_normal((400, 2))
+        w = 0.6 * x[:, 0] - 0.5 * x[:, 1] + 0.6 * rng.standard_normal(400)
+        table = pl.DataFrame({"x": x[:, 0].round(2), "y": x[:, 1].round(2), "w": w.round(2)})
+        schema = vr.Schema.build(table, keys=["x", "y"], confidential=["w"])
+        masked = mask_keys(table, schema, max_risk=0.1, seed=rng)
+        notes += len(masked.notes)
+        assert masked.figures["measured"]["interval"][0] <= 0.1 <= masked.figures["measured"]["entropy"]
+    assert notes == 0

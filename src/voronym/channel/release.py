@@ -1,7 +1,8 @@
 """Mask the keys of a table by randomised rules: noise for numbers, post-randomisation for categories.
 
 What it promises is not k-anonymity: nobody is hidden in a group. What is limited is how much the published
-keys tell about the confidential columns, on average over the table.
+keys tell about the confidential columns, on average over the table and under a model. What they tell without
+a model is measured afterwards.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 from voronym.channel.base import FiniteChannel
 from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
+from voronym.channel.measured import Told, measure_told
 from voronym.channel.published import published_matrix
-from voronym.errors import InputError
+from voronym.errors import GuaranteeError, InputError
 from voronym.masking import Masked, mask
 from voronym.microaggregate.front import check_seed
 from voronym.progress import Progress, Step, silent
@@ -77,23 +79,28 @@ class Perturbed(Masked):
         Mean squared error of the published keys as a share of their variance, every key at variance 1: the
         unit of the information loss, divided by 100. Measured, after rounding.
     risk : float
-        Sum of the risks of the parts in nats. Parts that are masked apart may tell more together.
+        Sum of the risks of the parts in nats, each under its model. Parts that are masked apart may tell more
+        together, and numbers more than normal data would.
     parts : tuple of Part
         The rules.
     channels : tuple
         The rules themselves, in the order of ``parts``; the matrices are what analysts need to correct.
+    measured : Told
+        What was measured in the masked table.
     """
 
     distortion: float = 0.0
     risk: float = 0.0
     parts: tuple[Part, ...] = ()
     channels: tuple[GaussianChannel | FiniteChannel, ...] = field(default=(), repr=False)
+    measured: Told | None = None
 
 
 @mask(
     "channel",
-    guarantee="the keys tell at most the stated risk about the confidential columns, on average and under "
-    "the stated model; no k",
+    guarantee="least risk about the confidential columns for the distortion, on average: counted for nominal "
+    "keys, under a normal model for numbers; measured in the masked table, and a max_risk found broken is "
+    "refused; no k",
     cost="O(n d^2); an interior point method on the combinations of nominal keys",
     reference="Rebollo-Monedero, Forné, Domingo-Ferrer, From t-Closeness-Like Privacy to Postrandomization "
     "via Information Theory",
@@ -125,6 +132,7 @@ def mask_keys(
         Largest share of the keys' variance to lose, each rule on its own columns; 0 to 1.
     max_risk : float, optional
         Largest sum of the rules' risks, in nats; shared out in proportion to what the keys tell unmasked.
+        Under the models of the rules; a table that is found to tell more is refused.
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret.
     progress : callable, optional
@@ -134,13 +142,24 @@ def mask_keys(
     -------
     Perturbed
 
+    Raises
+    ------
+    GuaranteeError
+        If ``max_risk`` is given and the masked keys tell clearly more: the lower end of what was measured is
+        above it.
+
     Notes
     -----
     The risk of a noise rule is that of normal data with the table's covariances; that of a matrix is counted
-    in the table (numeric confidential columns in 8 bins). Missing numbers stay missing; a missing category
-    is a category. Noise goes where keys and confidential columns go together: a key that says nothing about
-    them may come out unchanged, and lead to a person. Nothing is guaranteed for a single record, and the
-    table is not k-anonymous.
+    in the table (numeric confidential columns in 8 bins). Neither sees what numbers tell in a way that is not
+    linear, nor what keys of two rules tell together. Therefore the masked table is measured (see
+    `voronym.channel.measured.measure_told`): the result is in ``figures["measured"]`` and in ``steps``, and a
+    note says where it is clearly above the stated risk. It sees keys one by one, in pairs and all together,
+    in coarse cells: what it does not find may still be there.
+
+    Missing numbers stay missing; a missing category is a category. Noise goes where keys and confidential
+    columns go together: a key that says nothing about them may come out unchanged, and lead to a person.
+    Nothing is guaranteed for a single record, and the table is not k-anonymous.
 
     Examples
     --------
@@ -157,6 +176,11 @@ def mask_keys(
     name, value = ("max_risk", max_risk) if max_distortion is None else ("max_distortion", max_distortion)
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value < np.inf:
         raise InputError(f"{name} must be a finite number, 0 or more, not {value!r}")
+    if max_distortion is not None and value > 1.0:
+        raise InputError(
+            f"max_distortion is the share of the keys' variance to lose, 0 to 1, not {value!r}; 1 publishes "
+            "keys that say nothing"
+        )
     table = as_frame(frame)
     if not schema.confidential:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
@@ -199,31 +223,79 @@ def mask_keys(
     spread = float(np.square(X - X.mean(axis=0)).sum())
     distortion = float(np.square(X - after).sum()) / spread if spread > 0.0 else 0.0
     risk = sum(part.risk for part in parts)
+    tell(Step("measure", 0.0))
+    told = measure_told(released, schema, bins=_BINS)
+    notes = _judge(told, parts, risk, max_risk)
     before = sum(part.information for part in parts)
     figures = {
         "distortion": distortion,
         "risk": risk,
         "information": before if np.isfinite(before) else None,
+        "measured": told.to_dict(),
         "parts": [part.to_dict() for part in parts],
     }
     return Perturbed(
         released,
         figures,
-        steps=tuple(map(_step, parts)),
+        notes=notes,
+        steps=(*map(_step, parts), f"Measured in this table: {told}."),
         distortion=distortion,
         risk=risk,
         parts=tuple(parts),
         channels=tuple(channels),
+        measured=told,
+    )
+
+
+def _judge(told: Told, parts: list[Part], risk: float, max_risk: float | None) -> tuple[str, ...]:
+    """Compare what was stated with what was measured; refuse a promise that is clearly broken."""
+    if len(parts) == 1 and parts[0].kind == "pram":
+        return ()  # the stated risk is that of all keys, counted without a model: more is chance
+    low = told.estimate.low
+    if max_risk is not None and low > _slack(max_risk):
+        raise GuaranteeError(
+            f"max_risk={max_risk:g} cannot be kept, and nothing is released: in the masked table "
+            f"{_more(told)}. {_why(told)} Declare numeric keys nominal, or cut them into bins first: then "
+            "all keys are randomised together and the risk is counted (up to 150 combinations). Or give "
+            "max_distortion, larger than this risk would have cost, and judge by what is measured. Or use a "
+            "k-anonymous method with the model mutual-information or t-closeness"
+        )
+    if low > _slack(risk):
+        return (f"in the masked table {_more(told)}; the rules state {risk:.3g}. {_why(told)}",)
+    return ()
+
+
+def _slack(limit: float) -> float:
+    """Return a limit with room for rounding."""
+    return limit * (1.0 + 1e-9) + 1e-12
+
+
+def _more(told: Told) -> str:
+    verb = "tells" if len(told.keys) == 1 else "together tell"
+    return (
+        f"{', '.join(told.keys)} {verb} {told.excess:.3g} nats above chance about {', '.join(told.about)}, "
+        f"at least {told.estimate.low:.3g} with 95 % confidence"
+    )
+
+
+def _why(told: Told) -> str:
+    if len(told.keys) == 1:
+        return "The key tells it in a way that is not linear, which noise for normal data does not hide."
+    return (
+        "The keys tell it together, or in a way that is not linear; noise for normal data, and rules for "
+        "some of the keys each, do not hide that."
     )
 
 
 def _step(part: Part) -> str:
     """Say what a rule did."""
-    how = "Added noise to" if part.kind == "noise" else "Drew new values at random for"
+    noise = part.kind == "noise"
+    how = "Added noise to" if noise else "Drew new values at random for"
+    model = "if the data were normal with the same covariances" if noise else "as counted in this table"
     return (
-        f"{how} {', '.join(part.columns)}: {100 * part.distortion:.1f} % of the variance is lost, and what "
-        f"is left tells {part.risk:.3g} nats about the confidential columns, instead of "
-        f"{part.information:.3g}."
+        f"{how} {', '.join(part.columns)}: {100 * part.distortion:.1f} % of the variance is lost. What is "
+        f"left of these keys tells {part.risk:.3g} nats about the confidential columns instead of "
+        f"{part.information:.3g}, {model}."
     )
 
 

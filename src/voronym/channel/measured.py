@@ -1,0 +1,188 @@
+"""What the keys of a masked table tell about the confidential columns, measured in the table itself.
+
+A channel states the risk of a model: normal data for numbers, keys of several rules taken apart. Keys may
+tell more in a way that is not linear, or together. So the masked table is looked at, under no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.privacy.cells import Levels, count_runs, joint
+from voronym.privacy.information import Estimate, estimate
+from voronym.privacy.mutual_information import MutualInformation
+from voronym.table.schema import Schema
+
+Ints = NDArray[np.int64]
+
+_EACH = 5  # records per cell and level of W, on average: as for a chi-square test
+_FEWEST, _MOST = 4, 1000  # cells
+_PAIRED = 10  # keys, above which pairs are not looked at
+_SURE = 0.95
+
+
+@dataclass(frozen=True)
+class Told:
+    """What some of the published keys tell about some of the confidential columns.
+
+    Parameters
+    ----------
+    keys, about : tuple of str
+        The columns.
+    cells : int
+        Cells that the keys were cut into.
+    levels : int
+        Levels of the confidential columns.
+    estimate : Estimate
+        The mutual information of cells and levels, in nats. Its interval is so wide that all looks together
+        are wrong with 5 % at most.
+    looks : int
+        How many choices of keys and confidential columns were looked at; this one tells most.
+    """
+
+    keys: tuple[str, ...]
+    about: tuple[str, ...]
+    cells: int
+    levels: int
+    estimate: Estimate
+    looks: int
+
+    @property
+    def excess(self) -> float:
+        """What is told above chance."""
+        return self.estimate.excess
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        found = self.estimate
+        return {
+            "keys": list(self.keys),
+            "about": list(self.about),
+            "cells": self.cells,
+            "levels": self.levels,
+            "looks": self.looks,
+            "plug_in": found.plug_in,
+            "chance": found.chance,
+            "excess": found.excess,
+            "corrected": found.corrected,
+            "interval": [found.low, found.high],
+            "confidence": _SURE,
+            "entropy": found.entropy,
+        }
+
+    def __str__(self) -> str:
+        verb = "tells" if len(self.keys) == 1 else "tell"
+        return (
+            f"{', '.join(self.keys)} {verb} {self.excess:.3g} nats above chance about "
+            f"{', '.join(self.about)} ({self.estimate.low:.3g} to {self.estimate.high:.3g}; {self.cells} "
+            f"cells{', the most of ' + str(self.looks) + ' looks' if self.looks > 1 else ''})"
+        )
+
+
+def measure_told(published: nw.DataFrame[Any], schema: Schema, *, bins: int) -> Told:
+    """Measure I(W; X̂) in a masked table, from below: of all looks, return the one that tells most.
+
+    A look is a choice of keys (each alone, each pair, all of them) and of confidential columns (each, all of
+    them). The keys are cut into cells jointly: numbers and ordered levels into bins of about equal frequency,
+    nominal ones into their most frequent categories and the others, with a bin more for each key in turn
+    until there are 5 records per cell and level of W on average, or 1,000 cells. So what chance shows stays
+    small, and it is taken away. Cells are functions of the keys: the keys tell at least as much as they do.
+
+    Parameters
+    ----------
+    published : narwhals DataFrame
+        Masked keys and confidential columns.
+    schema : Schema
+        Roles and kinds.
+    bins : int
+        Numeric confidential columns are cut into so many bins of about equal frequency.
+
+    Returns
+    -------
+    Told
+        In O(n) per look. The lower end of its interval is above what the keys tell in the population behind
+        the table with 2.5 % chance at most, as far as the asymptotic error is right.
+    """
+    keys = [_levels(published, schema, name) for name in schema.keys]
+    secret = [
+        MutualInformation(column=name, bins=bins).levels(published, schema)[0] for name in schema.confidential
+    ]
+    targets: list[tuple[tuple[str, ...], Levels]] = [((one.column,), one) for one in secret]
+    if len(secret) > 1:
+        targets.append((tuple(schema.confidential), joint(secret)))
+    choices = list(_choices(len(keys)))
+    looks = len(choices) * len(targets)
+    found = []
+    for about, w in targets:
+        for chosen in choices:
+            labels = _cells([keys[i] for i in chosen], _room(w))
+            size = int(labels.max()) + 1
+            told = estimate(
+                count_runs(labels, w.codes, size, w.size), w, confidence=1.0 - (1.0 - _SURE) / looks
+            )
+            found.append(Told(tuple(keys[i].column for i in chosen), about, size, w.size, told, looks))
+    return max(found, key=lambda one: (one.estimate.low, one.excess, -len(one.keys)))
+
+
+def _levels(frame: nw.DataFrame[Any], schema: Schema, name: str) -> Levels:
+    return MutualInformation(column=name, bins="distinct").levels(frame, schema)[0]
+
+
+def _choices(d: int) -> Iterator[tuple[int, ...]]:
+    yield from ((i,) for i in range(d))
+    if d <= _PAIRED:
+        yield from combinations(range(d), 2)
+    if d > 2:
+        yield tuple(range(d))
+
+
+def _room(w: Levels) -> int:
+    """Return how many cells there may be."""
+    return int(np.clip(w.n // (_EACH * w.size), _FEWEST, _MOST))
+
+
+def _cells(keys: Sequence[Levels], room: int) -> Ints:
+    """Return a cell 0..m-1 for each record: a grid over the keys of at most ``room`` cells."""
+    bins = [1] * len(keys)
+    grows = [key.size > 1 for key in keys]
+    while any(grows):
+        for i, key in enumerate(keys):
+            if not grows[i]:
+                continue
+            others = int(np.prod(bins[:i] + bins[i + 1 :]))
+            if len(keys) == 1:
+                bins[i], grows[i] = min(room, key.size), False
+            elif others * (bins[i] + 1) <= room:
+                bins[i] += 1
+                grows[i] = bins[i] < key.size
+            else:
+                grows[i] = False
+    code = np.zeros(keys[0].n, np.int64)
+    for key, at_most in zip(keys, bins, strict=True):
+        if at_most > 1:
+            coarse = _coarse(key, at_most)
+            code = code * (int(coarse.max()) + 1) + coarse
+    return np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _coarse(key: Levels, at_most: int) -> Ints:
+    """Return at most so many levels of a key."""
+    if key.size <= at_most:
+        return key.codes
+    if key.ordered:
+        return key.binned(at_most - key.missing).codes if at_most - key.missing > 1 else _gone(key)
+    rank = np.empty(key.size, np.int64)
+    rank[np.argsort(-key.counts, kind="stable")] = np.arange(key.size)
+    return np.asarray(np.minimum(rank, at_most - 1)[key.codes], np.int64)
+
+
+def _gone(key: Levels) -> Ints:
+    """Return whether a value is missing: two levels where there is no room for more."""
+    return np.asarray(key.codes == key.size - 1, dtype=np.int64)
