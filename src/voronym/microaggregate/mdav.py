@@ -45,8 +45,8 @@ def mdav(
     the rest is the last. Ties go to the lowest index. s is looked for among the records that r's cell left,
     which makes a difference only where k or more of them are equally far from r.
 
-    In a `voronym.space.Mixed`, whose codes X then are, the mean becomes the coordinate-wise centroid; always by
-    scans, O(n²/k) costs.
+    In a `voronym.space.Mixed`, whose codes X then are, the mean becomes the coordinate-wise centroid; always
+    by scans, O(n²/k) costs.
 
     References
     ----------

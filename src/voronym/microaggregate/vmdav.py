@@ -61,8 +61,8 @@ def vmdav(
     -----
     Readings chosen where the description leaves room: distances, not their squares, are compared; the
     distance to a cell is that to its nearest member; a last record without other unassigned ones joins, for
-    any gamma > 0; leftovers go by the cell's mean. In a `voronym.space.Mixed` costs take the place of distances
-    and centroids that of means; O(n²) costs.
+    any gamma > 0; leftovers go by the cell's mean. In a `voronym.space.Mixed` costs take the place of
+    distances and centroids that of means; O(n²) costs.
 
     References
     ----------
