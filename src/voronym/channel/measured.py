@@ -169,7 +169,8 @@ def _cells(keys: Sequence[Levels], room: int) -> Ints:
         if at_most > 1:
             coarse = _coarse(key, at_most)
             code = code * (int(coarse.max()) + 1) + coarse
-    return np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    occupied = np.bincount(code) > 0  # at most ``room`` numbers: no need to sort
+    return np.asarray((np.cumsum(occupied) - 1)[code], dtype=np.int64)
 
 
 def _coarse(key: Levels, at_most: int) -> Ints:

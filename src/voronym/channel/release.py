@@ -98,9 +98,8 @@ class Perturbed(Masked):
 
 @mask(
     "channel",
-    guarantee="least risk about the confidential columns for the distortion, on average: counted for nominal "
-    "keys, under a normal model for numbers; measured in the masked table, and a max_risk found broken is "
-    "refused; no k",
+    guarantee="least risk for the distortion, counted for nominal keys, under a normal model for numbers; "
+    "measured afterwards, and refused where clearly above max_risk; no k",
     cost="O(n d^2); an interior point method on the combinations of nominal keys",
     reference="Rebollo-Monedero, Forné, Domingo-Ferrer, From t-Closeness-Like Privacy to Postrandomization "
     "via Information Theory",
