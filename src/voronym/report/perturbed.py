@@ -102,20 +102,26 @@ def rules(view: View) -> Section | None:
     known = [
         p["information"] for p in parts if p["information"] is not None and np.isfinite(p["information"])
     ]
-    top = 1.08 * max([*known, *(p["risk"] for p in parts)]) or 1.0
+    seen = view.figures.get("measured")
+    dots: list[tuple[str, float | None, float | None, tuple[float, float] | None]] = [
+        (
+            f"{_columns(p)} ({KINDS.get(p['kind'], p['kind'])})",
+            p["information"] if p["information"] in known else None,
+            p["risk"],
+            None,
+        )
+        for p in parts
+    ]
+    top = max([*known, *(p["risk"] for p in parts)])
+    if seen:
+        low, high = max(0.0, seen["interval"][0]), max(0.0, seen["interval"][1])
+        dots.append((f"measured: {names(seen['keys'], 4)}", None, max(0.0, seen["excess"]), (low, high)))
+        top = max(top, high, seen["excess"])
     told = figures.dot_ranges(
-        [
-            (
-                f"{_columns(p)} ({KINDS.get(p['kind'], p['kind'])})",
-                p["information"] if p["information"] in known else None,
-                p["risk"],
-                None,
-            )
-            for p in parts
-        ],
+        dots,
         title="What the keys told and tell",
         desc="Risk in nats of each rule, unmasked and published; the table has the figures.",
-        limits=(0.0, top),
+        limits=(0.0, 1.08 * top or 1.0),
     )
     risks = Table.of(
         ("keys", "unmasked", "published", "proven within"),
@@ -153,7 +159,7 @@ def rules(view: View) -> Section | None:
     )
     foot = " ".join(f"{_columns(p)}: {clean(p['note'])}." for p in parts)
     blocks = (
-        Block("Risk", svg(told), risks, "Grey: the keys unmasked. Blue: as published."),
+        Block("Risk", svg(told), risks, f"Grey: the keys unmasked. Blue: as published.{_measured(seen)}"),
         Block(
             "Distortion",
             svg(lost),
@@ -163,6 +169,20 @@ def rules(view: View) -> Section | None:
         ),
     )
     return Section("rules", "What the keys tell, and what it cost", lead, blocks, foot=foot)
+
+
+def _measured(seen: Mapping[str, Any] | None) -> str:
+    """Say what was measured in the released table, under no model."""
+    if not seen:
+        return ""
+    low, high = (nats(max(0.0, end)) for end in seen["interval"])
+    return (
+        f" Measured in the released table, under no model: {names(seen['keys'], 4)} "
+        f"{'tells' if len(seen['keys']) == 1 else 'tell'} {nats(max(0.0, seen['excess']))} nats above chance "
+        f"about {names(seen['about'], 4)} ({low} to {high} at {100 * seen['confidence']:.0f}\u202f%), the "
+        "most of "
+        f"{plural(seen['looks'], 'look')} at single keys, pairs and all of them, in coarse cells."
+    )
 
 
 def _gap(value: float) -> str:

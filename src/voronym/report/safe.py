@@ -14,7 +14,7 @@ from typing import Any
 
 _RECORDS = ("m", "records", "clusters_after", "small_clusters", "outliers", "blend")
 _COLUMN = ("metric", "blended", "unchanged", "total_variation")
-_CHANNEL = ("distortion", "risk", "information")
+_CHANNEL = ("distortion", "risk", "information", "measured")
 _PART = (
     "columns",
     "kind",
