@@ -141,7 +141,7 @@ class Engine:
         )
         self.n = len(X)
         self.scale = float(np.square(X - X.mean(axis=0)).sum()) if space.name == "euclidean" else 0.0
-        self.margin = 0.0
+        self.margin = self.widest = 0.0
         self.nearest = NEAREST
 
     def solve(
@@ -170,17 +170,16 @@ class Engine:
         Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the
         margin is no better than the best one, so what was left out proves to be of no account.
         """
-        if self.margin <= 0.0:
+        if self.widest <= 0.0:
             scan = self.source.scan(c, 0.0)
-            self.margin = max(
-                0.5 * float(self.source.distances(scan.labels) @ self.source.mass) / self.n, 1e-300
-            )
+            mean = float(self.source.distances(scan.labels) @ self.source.mass) / self.n
+            self.margin = self.widest = max(0.5 * mean, 1e-300)
         scan = self.source.scan(c, self.margin)
         if np.abs(scan.counts - sizes).sum() > WILD * self.n:
             c = self._coarse(sizes, c)
             scan = self.source.scan(c, self.margin)
         c, off = guess(self.source, sizes, c, self.margin, scan)
-        margin = max(2.0 * off, 1e-9 * self.margin, 1e-300)
+        margin = max(min(2.0 * off, 0.25 * self.widest), 1e-9 * self.widest)
         paths = 0
         while True:
             arcs = self.source.arcs(c, margin, 1, keep)
@@ -188,7 +187,7 @@ class Engine:
             c = found.costs - found.costs.min()
             paths += found.paths
             if found.done:
-                self.margin = max(4.0 * off, 1e-9 * self.margin)
+                self.margin = max(min(4.0 * off, self.widest), 1e-9 * self.widest)
                 return self._solved(found, c, paths)
             margin *= 2.0
 
