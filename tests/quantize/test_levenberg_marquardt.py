@@ -150,6 +150,14 @@ def test_repeated_points_end(X):
     assert found.sizes.sum() == 50  # costs alone cannot split equal points: what comes nearest
 
 
+@pytest.mark.parametrize("costs", ["newton", "levenberg-marquardt"])
+def test_more_cells_than_places_end(costs):
+    places = np.random.default_rng(0).random((5, 2))
+    assert vr.quantize.pcl(np.ones((40, 2)), 5, costs=costs).distortions[-1] == 0.0
+    found = vr.quantize.pcl(np.repeat(places, 8, axis=0), 40, costs=costs)
+    assert found.distortions[-1] < 1e-30  # 35 cells cannot have points, and none is divided that has none
+
+
 def test_one_cell_and_two_points():
     assert levenberg_marquardt([[1.0], [2.0]], [[0.0]], [2]).labels.tolist() == [0, 0]
     assert levenberg_marquardt([[1.0], [2.0]], [[1.0], [2.0]], [1, 1]).labels.tolist() == [0, 1]

@@ -246,6 +246,7 @@ class Near:
         self.C, self.c = start.centroids, start.costs
         self.centroids = Centroids(X, space)
         self.answer: Assignment | None = None
+        self.rng = np.random.default_rng(len(X))  # for places where nothing better is known
 
     def step(self) -> Turn:
         """Move the centroids, but for the first time, and assign the points anew."""
@@ -259,13 +260,17 @@ class Near:
     def divide(self, answer: Assignment) -> None:
         """Give the centroid of a tiny cell a new place, halfway to the farthest point of a large one."""
         lost = np.flatnonzero(answer.sizes < TINY * self.sizes)
-        large = np.argsort(-answer.sizes, kind="stable")[: len(lost)]
-        for cell, other in zip(lost, large, strict=True):
+        order = np.argsort(-answer.sizes, kind="stable")
+        kept = order[(answer.sizes >= TINY * self.sizes)[order] & (answer.sizes >= 2)[order]]
+        for cell, other in zip(lost, kept, strict=False):
             members = np.flatnonzero(answer.labels == other)
             far = members[np.argmax(self.space.cost(self.X[members], self.C[[other]])[:, 0])]
             half = 0.5 * (self.C[other] + self.X[far])
             self.C[cell] = half if self.space.name in LINEAR else self.X[far]
             self.c[cell] = self.c[other]
+        rest = lost[len(kept) :]  # more are lost than can be divided: any points, at the costs of their cells
+        chosen = self.rng.permutation(len(self.X))[: len(rest)]
+        self.C[rest], self.c[rest] = self.X[chosen], self.c[answer.labels[chosen]]
 
 
 def move(
