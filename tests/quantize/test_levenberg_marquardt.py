@@ -163,6 +163,29 @@ def test_one_cell_and_two_points():
     assert levenberg_marquardt([[1.0], [2.0]], [[1.0], [2.0]], [1, 1]).labels.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("exponent", [-500, -40, 40, 498])
+def test_the_unit_of_the_points_changes_no_bit(exponent):
+    X, C, target = instance(600, 4, 2, 9)
+    found = levenberg_marquardt(X, C, target)
+    other = levenberg_marquardt(np.ldexp(X, exponent), np.ldexp(C, exponent), target)
+    np.testing.assert_array_equal(other.labels, found.labels)
+    np.testing.assert_array_equal(np.ldexp(other.costs, -2 * exponent), found.costs)
+    assert np.ldexp(other.cost, -2 * exponent) == found.cost
+    assert found.iterations > 0
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_large_and_small_units_in_any_space(scale):
+    X, C, target = instance(600, 4, 2, 9)
+    sizes = vr.quantize.pcl(X * scale, 2, costs="levenberg-marquardt").quantizer.sizes(X * scale)
+    assert abs(sizes - 300).max() <= 2
+    space = Mahalanobis([[2.0, 0.5], [0.5, 1.0]])
+    found = levenberg_marquardt(X * scale, C * scale, target, space=space)
+    assert abs(found.sizes - target).max() <= 2
+    rule = Quantizer(C * scale, found.costs, space)
+    np.testing.assert_array_equal(rule.assign(X * scale), found.labels)
+
+
 def test_progress_is_told_and_may_stop():
     X, C, target = instance(3000, 6, 2, 8)
     told = []

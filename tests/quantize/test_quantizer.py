@@ -113,6 +113,10 @@ def test_decode_distortion_and_shares_by_hand():
         (lambda: Quantizer([[1.0]]).decode([0.5]), "integers"),
         (lambda: Quantizer([[1.0]]).diagram((0, 0, 1, 1)), "plane"),
         (lambda: Quantizer([[1.0, 2.0]]).diagram((1, 0, 0, 1)), "left < right"),
+        (lambda: Quantizer([[1.0, 2.0]]).diagram((0, 0, 1)), "left < right"),
+        (lambda: Quantizer([[1.0, 2.0]]).diagram("abcd"), "left < right"),
+        (lambda: Quantizer([[1.0, 2.0]]).diagram(None), "left < right"),
+        (lambda: Quantizer([[1.0, 2.0]]).diagram((0, 0, np.inf, 1)), "left < right"),
         (lambda: Quantizer([[1.0, 2.0]], None, Manhattan()).diagram((0, 0, 1, 1)), "straight"),
     ],
 )
@@ -189,7 +193,7 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
         ({"version": 2}, "version 2; this program reads 1"),
         ({"version": "1"}, "version '1'"),
         ({"version": True}, "version True"),
-        ({"extra": 1}, "unknown: extra"),
+        ({"extra": 1}, r"unknown: 'extra'$"),
         ({"costs": [0.0]}, "2 centroids, 1 costs"),
         ({"costs": [0.0, float("nan")]}, "NaN or infinity"),
         ({"costs": [0.0, None]}, "must be numbers"),
@@ -205,7 +209,15 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
         ({"space": "euclidean"}, "has no name"),
         ({"space": {"name": "mahalanobis"}}, "parameters of its space"),
         ({"space": {"name": "mahalanobis", "matrix": [[1.0]]}}, "parameters of its space"),
-        ({"space": {"name": "mahalanobis", "matrix": "x"}}, "parameters of its space"),
+        ({"space": {"name": "mahalanobis", "matrix": "x"}}, "matrix of its space must be a list of lists"),
+        ({"space": {"name": "mahalanobis", "matrix": [[10**400]]}}, "matrix of its space must be finite"),
+        ({"space": {"name": "mahalanobis", "matrix": [["1", "0"], ["0", "1"]]}}, "must be numbers"),
+        ({"space": {"name": "mahalanobis", "matrix": [[True, False], [False, True]]}}, "must be numbers"),
+        ({"space": {"name": "mahalanobis", "matrix": [[1.0, 0.0], [0.0]]}}, "differ in length"),
+        (
+            {"space": {"name": "sphere"}, "centroids": [[5.0, 5.0], [1.0, 0.0]]},
+            "do not fit its space: 1 of 2",
+        ),
         ({"space": {"name": "euclidean", "power": 3}}, "parameters of its space"),
     ],
 )
@@ -224,10 +236,42 @@ def test_what_is_no_json_is_refused(tmp_path, content):
         Quantizer.load(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (json.dumps(GOOD)[:-1] + ', "costs": [0.0, 5.0]}', "'costs'"),
+        (json.dumps(GOOD).replace('"name":', '"name": "sphere", "name":'), "'name'"),
+    ],
+)
+def test_a_key_that_is_there_twice_is_refused(tmp_path, text, key):
+    path = tmp_path / "q.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=f"the key {key} is there twice"):
+        Quantizer.load(path)
+
+
+def test_unknown_keys_are_quoted_and_cut(tmp_path):
+    path = tmp_path / "q.json"
+    odd = {f"\x1b[31m{i}" + "x" * 1000: 0 for i in range(9)}
+    path.write_text(json.dumps({**GOOD, **odd}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"and 4 more$") as caught:
+        Quantizer.load(path)
+    said = str(caught.value).removeprefix(str(path))
+    assert "\x1b" not in said
+    assert len(said) < 300
+
+
+def test_a_mark_before_the_text_does_no_harm(tmp_path):
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps(GOOD), encoding="utf-8-sig")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert Quantizer.load(path).n_cells == 2
+
+
 def test_a_missing_key_is_named(tmp_path):
     path = tmp_path / "q.json"
     path.write_text(json.dumps({key: GOOD[key] for key in GOOD if key != "costs"}), encoding="utf-8")
-    with pytest.raises(InputError, match="missing or unknown: costs"):
+    with pytest.raises(InputError, match=r"missing or unknown: 'costs'$"):
         Quantizer.load(path)
 
 

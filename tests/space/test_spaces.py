@@ -111,6 +111,11 @@ def test_mahalanobis_from_data_does_not_see_linear_maps(seed, d):
         ([[1.0, 2.0], [0.0, 1.0]], "symmetric"),
         ([[1.0, 2.0], [2.0, 1.0]], "positive definite"),
         ([[np.nan]], "missing"),
+        ("a", "must be finite numbers"),
+        (None, "square|numbers"),
+        ([["1"]], "must be finite numbers"),
+        ([[10**400]], "must be finite numbers"),
+        ([[1.0, 0.0], [0.0]], "must be finite numbers"),
     ],
 )
 def test_a_matrix_that_is_no_metric(matrix, says):
@@ -126,6 +131,8 @@ def test_data_without_an_inverse_covariance():
         Mahalanobis.from_data(np.column_stack([x, 1e6 * x]))
     with pytest.raises(InputError, match="more rows than columns"):
         Mahalanobis.from_data(np.eye(3))
+    with pytest.raises(InputError, match="X must be finite numbers"):
+        Mahalanobis.from_data([["a"], ["b"]])
     with pytest.raises(InputError, match="for 2 columns"):
         Mahalanobis(np.eye(2)).cost(np.eye(3), np.eye(3))
 
@@ -157,3 +164,10 @@ def test_points_off_the_sphere_and_degrees_that_are_none():
         Sphere.from_degrees([91.0], [0.0])
     with pytest.raises(InputError, match="shape"):
         Sphere.from_degrees([1.0, 2.0], [0.0])
+    with pytest.raises(InputError, match="must be numbers"):
+        Sphere.from_degrees(["a"], [0.0])
+    with pytest.raises(InputError, match="must be numbers"):
+        Sphere.to_degrees(["a", "b", "c"])
+    for places in ([1.0, 2.0], 1.0, np.ones((2, 2)), np.ones((1, 1, 3)), [np.nan, 0.0, 1.0]):
+        with pytest.raises(InputError, match=r"shape \(n, 3\) or \(3,\)"):
+            Sphere.to_degrees(places)

@@ -28,9 +28,14 @@ def polygons(
             f"a diagram is drawn in the plane and where borders are straight ({', '.join(STRAIGHT)}); "
             f"this quantizer has {centroids.shape[1]} coordinates, {space.name}"
         )
-    left, bottom, right, top = (float(value) for value in bounds)
+    try:
+        left, bottom, right, top = (float(value) for value in bounds)
+    except (TypeError, ValueError, OverflowError):
+        left = bottom = right = top = np.nan
     if not (left < right and bottom < top and np.isfinite([left, bottom, right, top]).all()):
-        raise InputError("bounds are (left, bottom, right, top), with left < right and bottom < top")
+        raise InputError(
+            "bounds are four finite numbers (left, bottom, right, top), with left < right and bottom < top"
+        )
     box = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
     keys = np.column_stack([centroids, costs])
     first = np.unique(keys, axis=0, return_index=True)[1]  # a twin of an earlier cell never gets a point

@@ -53,13 +53,15 @@ def save(path: Path, centroids: NDArray[np.float64], costs: NDArray[np.float64],
 def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
     """Return centroids, costs and space of a file, or say why it is no quantizer."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
     except OSError as error:
         raise ReadError(f"no quantizer can be read from {path}: {error.strerror}") from error
     except UnicodeDecodeError:
         raise InputError(f"{path} is no quantizer: it is not text") from None
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        content = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except _TwiceError as twice:
+        raise InputError(f"{path} is no quantizer: the key {twice} is there twice") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path} is no quantizer: it is not JSON, or has NaN or infinity") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -71,12 +73,34 @@ def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
         )
     if set(content) != set(KEYS):
         odd = sorted(set(content) ^ set(KEYS))
-        raise InputError(f"{path} is no quantizer: keys are missing or unknown: {', '.join(odd)}")
+        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
+        said = ", ".join(f"{key!r:.40}" for key in odd[:5])
+        raise InputError(f"{path} is no quantizer: keys are missing or unknown: {said}{more}")
     centroids = _array(path, "centroids", content["centroids"], 2)
     costs = _array(path, "costs", content["costs"], 1)
     if len(centroids) != len(costs):
         raise InputError(f"{path} is no quantizer: {len(centroids)} centroids, {len(costs)} costs")
-    return centroids, costs, _space(path, content["space"], centroids.shape[1])
+    space = _space(path, content["space"], centroids.shape[1])
+    try:
+        with np.errstate(all="ignore"):
+            space.cost(centroids, centroids[:1])
+    except InputError as error:
+        raise InputError(f"{path} is no quantizer: its centroids do not fit its space: {error}") from error
+    return centroids, costs, space
+
+
+class _TwiceError(ValueError):
+    """A key that an object has twice."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of which no key is read over another."""
+    content: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in content:
+            raise _TwiceError(f"{key!r:.40}")
+        content[key] = value
+    return content
 
 
 def _refuse(name: str) -> float:
@@ -110,6 +134,8 @@ def _space(path: Path, described: Any, d: int) -> Space:
             f"there are: {', '.join(spaces.SPACES)}"
         )
     parameters = {key: value for key, value in described.items() if key != "name"}
+    if "matrix" in parameters:
+        parameters["matrix"] = _array(path, "the matrix of its space", parameters["matrix"], 2)
     try:
         space: Space = spaces.SPACES[name](**parameters)
         space.cost(np.eye(1, d), np.eye(1, d))

@@ -45,8 +45,9 @@ class Quantizer:
 
     ``space`` has the space's name and, next to it, its parameters: ``"matrix"`` for "mahalanobis". Numbers
     are the shortest decimals that give back the same float64, so a quantizer that was loaded equals the one
-    that was saved, and assigns alike. `load` refuses another format or version, keys that are
-    missing or unknown, ragged or mismatched shapes, NaN and infinity, and spaces it does not know. A file is
+    that was saved, and assigns alike. `load` refuses another format or version, keys that are missing,
+    unknown or there twice, ragged or mismatched shapes, what is no number, NaN and infinity, spaces it does
+    not know and centroids that are not in them. A file is
     written under a temporary name in the same folder and then renamed: it is whole or not there. The
     centroids of small cells tell about the people in them: treat the file like the release itself.
 

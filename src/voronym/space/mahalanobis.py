@@ -32,7 +32,7 @@ class Mahalanobis:
     name = "mahalanobis"
 
     def __init__(self, matrix: ArrayLike) -> None:
-        given = np.array(matrix, dtype=np.float64)
+        given = _numbers("the matrix", matrix)
         if given.ndim != 2 or given.shape[0] != given.shape[1] or given.size == 0:
             raise InputError(f"the matrix must be square, one row for each column; got shape {given.shape}")
         if not np.isfinite(given).all():
@@ -62,7 +62,7 @@ class Mahalanobis:
         >>> round(float(space.cost(X, X.mean(axis=0, keepdims=True)).mean()), 9)  # d, whatever the data
         2.0
         """
-        points = np.asarray(X, dtype=np.float64)
+        points = _numbers("X", X)
         if points.ndim != 2 or len(points) <= points.shape[1] or not np.isfinite(points).all():
             raise InputError(
                 f"a covariance needs finite numbers and more rows than columns; got shape {points.shape}"
@@ -111,3 +111,13 @@ class Mahalanobis:
 
     def __repr__(self) -> str:
         return f"Mahalanobis(matrix of {len(self.matrix)} columns)"
+
+
+def _numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return values as numbers, in an array of their own; texts that read like numbers are none."""
+    try:
+        if np.asarray(values).dtype.kind in "US":
+            raise TypeError
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} must be finite numbers, as many in every row") from None

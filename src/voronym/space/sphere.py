@@ -52,7 +52,7 @@ class Sphere:
     @staticmethod
     def from_degrees(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.float64]:
         """Return places as unit vectors, shape (n, 3)."""
-        lat, lon = np.atleast_1d(np.radians(latitude)), np.atleast_1d(np.radians(longitude))
+        lat, lon = (np.atleast_1d(np.radians(_numbers(angles))) for angles in (latitude, longitude))
         if lat.shape != lon.shape or lat.ndim != 1:
             raise InputError(f"latitudes have shape {lat.shape}, longitudes {lon.shape}")
         outside = int((~(np.abs(lat) <= np.pi / 2)).sum() + (~(np.abs(lon) <= 2 * np.pi)).sum())
@@ -66,8 +66,18 @@ class Sphere:
     @staticmethod
     def to_degrees(X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return latitude and longitude (-180..180) of unit vectors, shape (n, 3) or (3,)."""
-        x, y, z = np.asarray(X, dtype=np.float64).T
+        vectors = _numbers(X)
+        if vectors.ndim not in (1, 2) or vectors.shape[-1] != 3 or not np.isfinite(vectors).all():
+            raise InputError(f"places are finite vectors, shape (n, 3) or (3,); got shape {vectors.shape}")
+        x, y, z = vectors.T
         return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
+
+
+def _numbers(values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("degrees and places must be numbers, as many in every row") from None
 
 
 def _check(X: NDArray[np.float64]) -> None:

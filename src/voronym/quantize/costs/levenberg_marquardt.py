@@ -107,9 +107,12 @@ def levenberg_marquardt(
     if not tolerance >= 0 or iterations < 0:
         raise InputError("tolerance and iterations must be 0 or more")
     tell = silent if progress is None else progress
-    work = _Work(points, C, target, Euclidean() if space is None else space)
+    where, unit = _scaled(points, C, Euclidean() if space is None else space)
+    if where.name == "euclidean":
+        points, C = np.ldexp(points, -unit // 2), np.ldexp(C, -unit // 2)
+    work = _Work(points, C, target, where)
     allowed = np.maximum(1.0, tolerance * target)
-    view = work.look(costs)
+    view = work.look(np.ldexp(costs, -unit))
     best, done = view, 0
     mu, tried = 1e-3, 0
     while done < iterations and not bool((np.abs(view.counts - target) <= allowed).all()):
@@ -127,11 +130,37 @@ def levenberg_marquardt(
             best = view
     if view.error < best.error:
         best = view
-    costs = best.costs - best.costs.min()
-    cost = _assign.total(points, C, best.labels, work.space)
+    costs = np.ldexp(best.costs - best.costs.min(), unit)
+    cost = float(np.ldexp(_assign.total(points, C, best.labels, where), unit))
     gap = float(costs @ (target - best.counts))
     tell(Step("costs", 1.0))
     return Assignment(best.labels, costs, best.counts, cost, gap, False, done, "levenberg-marquardt")
+
+
+class _Scaled:
+    """A space whose costs are divided by a power of two."""
+
+    def __init__(self, space: Space, unit: int) -> None:
+        self.name, self.space, self.unit = space.name, space, unit
+
+    def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.ldexp(self.space.cost(X, Y), -self.unit))
+
+    def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.space.centroid(X)
+
+
+def _scaled(X: NDArray[np.float64], C: NDArray[np.float64], space: Space) -> tuple[Space, int]:
+    """Return the space, and the binary exponent of the costs in it: JᵀJ has their inverse to the fourth.
+
+    By powers of two, so that no bit changes. Squared distances scale with the points, which is the caller's
+    part; in other spaces the costs are divided as they come.
+    """
+    if space.name == "euclidean":
+        spread = max(float(np.ptp(X, axis=0).max()), float(np.abs(C - X[0]).max()))
+        return space, 2 * int(np.frexp(spread)[1])
+    unit = int(np.frexp(space.cost(X, C[:1]).max())[1])
+    return _Scaled(space, unit), unit
 
 
 class _View(NamedTuple):
