@@ -42,24 +42,20 @@ def aim(p, s):
 
 
 @kernel
-def cost_to(p, s, X, i):
-    """Return the cost between record i and the point."""
-    total = 0.0
-    for k in range(X.shape[1]):
-        if s.row_at[k] >= 0:
-            total += s.row[s.row_at[k] + X[i, k]]
-        else:
-            total += mapped(p, k, X[i, k], s.point[k])
-    return total
-
-
-@kernel
 def add_record(p, s, X, i, sign):
     """Add a record to the sums, or take it out of them."""
+    tried, high, low = s.tried, s.high, s.low
     for k in range(X.shape[1]):
-        for t in range(s.tried_at[k], s.tried_at[k + 1]):
-            off = mapped(p, k, X[i, k], s.tried[t])
-            s.high[t], s.low[t] = add_exactly(s.high[t], s.low[t], sign * off)
+        begin, end = s.tried_at[k], s.tried_at[k + 1]
+        if s.row_at[k] >= 0:
+            row = p.mapped_at[k] + X[i, k] * p.levels[k]
+            for t in range(begin, end):
+                off = p.mapped[row + tried[t]]
+                high[t], low[t] = add_exactly(high[t], low[t], sign * off)
+        else:
+            for t in range(begin, end):
+                off = mapped(p, k, X[i, k], tried[t])
+                high[t], low[t] = add_exactly(high[t], low[t], sign * off)
 
 
 @kernel
@@ -89,10 +85,22 @@ def to_record(s, X, i):
 
 @kernel
 def costs_to(p, s, X, alive, left, out):
-    """Fill the costs of the remaining records to the point, in their order."""
+    """Fill the costs of the remaining records to the point, in their order.
+
+    Column by column: inside the loop there is nothing but a read, which a call per record would outweigh.
+    """
     aim(p, s)
+    row = s.row
     for t in range(left):
-        out[t] = cost_to(p, s, X, alive[t])
+        out[t] = 0.0
+    for k in range(X.shape[1]):
+        begin = s.row_at[k]
+        if begin >= 0:
+            for t in range(left):
+                out[t] += row[begin + X[alive[t], k]]
+        else:
+            for t in range(left):
+                out[t] += mapped(p, k, X[alive[t], k], s.point[k])
 
 
 @kernel
