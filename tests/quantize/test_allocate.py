@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,8 @@ from voronym.errors import InputError
 from voronym.quantize import _programme
 from voronym.quantize.allocate import allocate
 from voronym.space import Manhattan, Sphere
+
+module = importlib.import_module("voronym.quantize.allocate")  # the package has the function by that name
 
 
 def least(D, a, b, low, high):
@@ -124,6 +127,33 @@ def test_doubling_a_point_is_doubling_its_weight():
     assert twice.cost == pytest.approx(heavy.cost)
     halves = allocate(X, C, capacities=15.0 / 4, weights=np.full(20, 0.5))
     assert halves.cost == pytest.approx(heavy.cost / 4, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["capacity", "both", "minimum"])
+def test_prices_have_the_sign_that_they_are_said_to_have(kind):
+    for seed in range(20):  # one point is so far away that the rounding of its price is a number of some size
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(2, 60)), int(rng.integers(2, 6))
+        X, C = 1e6 * rng.standard_normal((n, 2)), 1e6 * rng.standard_normal((m, 2))
+        X[0] *= 1e6
+        w = rng.random(n)
+        p = rng.dirichlet(np.ones(m)) * w.sum()
+        low, high = {
+            "capacity": (np.zeros(m), p * rng.choice([1.001, 1.5])),
+            "both": (0.5 * p, 1.5 * p),
+            "minimum": (0.7 * p, np.full(m, np.inf)),
+        }[kind]
+        found = allocate(X, C, capacities=high, minimum=low, weights=w)
+        slack = 1e-6 * w.sum()
+        assert not (found.costs[found.loads < high - slack] > 0).any(), seed
+        assert not (found.costs[found.loads > low + slack] < 0).any(), seed
+        assert abs(found.gap) <= 1e-7 * found.cost
+
+
+def test_costs_that_rounding_left_are_taken_away():
+    low, high = np.array([0.0, 1.0, 0.0, 2.0, 0.0]), np.array([9.0, 9.0, 3.0, 2.0, 3.0])
+    costs, loads = np.array([1e-9, -1e-9, 4.0, -7.0, -1e-9]), np.array([3.0, 3.0, 3.0, 2.0, 3.0])
+    assert module._lawful(costs, loads, low, high, 1e-7).tolist() == [0.0, 0.0, 4.0, -7.0, 0.0]
 
 
 def test_two_measures_by_hand():

@@ -57,6 +57,16 @@ def test_samplers_and_distributions():
         (lambda n, rng: rng.random((n + 1, 2)), {}, "asked for 10 points and gave 11"),
         (lambda n, _: np.full((n, 2), np.nan), {}, "missing"),
         ("uniform", {}, "source must be"),
+        (lambda *_: None, {}, "asked for 10 points and gave nothing"),
+        (lambda *_: "abc", {}, "numeric"),
+        (triangle, {}, "if it is a density.*give bounds"),
+        (stats.norm().pdf, {}, "if it is a density.*give bounds"),
+        (lambda n, rng: rng.random((n, 1)), {"bounds": [[0, 1]]}, "a sampler.*without bounds"),
+        (stats.norm(), {"bounds": [[0, 1]]}, "has rvs go without bounds"),
+        (triangle, {"bounds": "x"}, "bounds must be"),
+        (triangle, {"bounds": [[0, 1], [1]]}, "bounds must be"),
+        (lambda *_: None, {"bounds": [[0, 1]]}, "one value for each point"),
+        (lambda X: ["a"] * len(X), {"bounds": [[0, 1]]}, "one value for each point"),
         (triangle, {"bounds": [[1, 0]]}, "bounds must be"),
         (triangle, {"bounds": [0, 1]}, "bounds must be"),
         (lambda X: X[:, 0] - 0.5, {"bounds": [[0, 1]]}, "0 or more"),
@@ -68,6 +78,16 @@ def test_bad_sources_get_one_sentence(source, options, says):
         draw(source, 10, np.random.default_rng(0), **options)
 
 
+def test_one_point_may_come_without_its_axis():
+    rng = np.random.default_rng(0)
+    assert draw(stats.multivariate_normal(np.zeros(3)), 1, rng).shape == (1, 3)
+    assert draw(stats.norm(), 1, rng).shape == (1, 1)
+    assert draw(lambda _, rng: rng.random(2), 1, rng).shape == (1, 2)
+    assert draw(stats.norm(), 5, rng).shape == (5, 1)
+    with pytest.raises(InputError, match="asked for 5 points and gave 2"):
+        draw(lambda _, rng: rng.random(2), 5, rng)
+
+
 def test_a_density_that_is_zero_ends():
     with pytest.raises(GuaranteeError, match="gave 0 of 10 points"):
         module._reject(lambda X: np.zeros(len(X)), 10, np.random.default_rng(0), [[0, 1]], rounds=5)
@@ -76,8 +96,12 @@ def test_a_density_that_is_zero_ends():
 def test_sizes_that_are_none():
     with pytest.raises(InputError, match="samples must be"):
         design_density(lambda n, rng: rng.random((n, 1)), 2, samples=0)
-    with pytest.raises(InputError, match="level"):
-        shares(Quantizer([0.0, 1.0]), lambda n, rng: rng.random((n, 1)), level=1.0)
+    for cells in (-1, 0, "a", 2.5, True):
+        with pytest.raises(InputError, match="cells must be a whole number, 1 or more"):
+            design_density(lambda n, rng: rng.random((n, 1)), cells)
+    for level in (1.0, "a", None, np.nan):
+        with pytest.raises(InputError, match="level is a probability"):
+            shares(Quantizer([0.0, 1.0]), lambda n, rng: rng.random((n, 1)), level=level)
 
 
 def test_the_uniform_density_on_a_line_is_cut_into_equal_pieces():

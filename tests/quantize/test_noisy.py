@@ -94,6 +94,9 @@ def test_a_cell_that_lost_its_points_starts_anew():
         {"noise": 0.1, "final": 0.2},
         {"final": 0.0},
         {"noise": np.inf},
+        {"noise": "a"},
+        {"final": None},
+        {"noise": True},
     ],
 )
 def test_bad_options(options):

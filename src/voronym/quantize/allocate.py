@@ -32,7 +32,8 @@ class Allocation:
         The whole plan, sorted: share of a point that goes to a cell, 1 unless the point is divided.
     costs : array, shape (m,)
         The price of room. Every point goes where ``weight * d(x, place) + load * cost`` is least. Positive
-        only where a place is full, negative only where it has no more than its minimum.
+        only where a place is full, negative only where it has no more than its minimum. Where minimum and
+        capacity are the same it may be either; if they are everywhere, the least cost is 0.
     loads : array, shape (m,)
         What each place has to bear, by the plan.
     cost : float
@@ -164,6 +165,7 @@ def allocate(
     order = np.lexsort((q, i))
     i, q, share = i[order], q[order], share[order]
     carried = np.asarray(np.bincount(q, b[i] * share, m), np.float64)
+    costs = _lawful(costs, carried, low, high, 1e-7 * float(b.sum()))
     distance = _programme.distances(points, C, i, q, chosen)
     cost = float((a[i] * share * distance).sum())
     gap = cost - _programme.dual(points, C, a, b, low, high, costs, chosen)
@@ -192,6 +194,21 @@ def _by_transport(
     nearest = Quantizer(C, np.zeros(m), space).assign(X[free]) if len(free) else free
     share = np.concatenate([count / a[i], np.ones(len(free))])
     return np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(found.costs)
+
+
+def _lawful(
+    costs: NDArray[np.float64],
+    loads: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    slack: float,
+) -> NDArray[np.float64]:
+    """Return the costs without what rounding left of them: positive where not full, negative above a minimum.
+
+    Complementary slackness has them 0. Where both bounds are the same, both signs are right.
+    """
+    odd = ((costs > 0) & (loads < high - slack)) | ((costs < 0) & (loads > low + slack))
+    return np.where(odd & (low < high), 0.0, costs)
 
 
 def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> NDArray[np.float64]:

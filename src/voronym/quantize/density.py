@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -119,6 +121,10 @@ def design_density(
     True
     """
     rng = check_seed(seed)
+    if cells is not None and (
+        isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < 1
+    ):
+        raise InputError(f"cells must be a whole number, 1 or more, not {cells!r:.40}")
     count = samples
     if count is None:
         given = cells if cells is not None else np.size(probabilities) if probabilities is not None else 1
@@ -161,8 +167,8 @@ def shares(
     >>> bool((found.low < 0.5).all() and (found.high > 0.5).all())
     True
     """
-    if not 0 < level < 1:
-        raise InputError(f"level is a probability between 0 and 1, not {level!r}")
+    if not isinstance(level, Real) or not 0 < level < 1:
+        raise InputError(f"level is a probability between 0 and 1, not {level!r:.40}")
     from scipy.stats import beta  # takes a while to load
 
     X = draw(source, samples, check_seed(seed), bounds=bounds)
@@ -179,31 +185,64 @@ def draw(
 ) -> NDArray[np.float64]:
     """Return n points from a sampler, a scipy distribution or, within bounds, a density."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"samples must be a whole number, 1 or more, not {n!r}")
+        raise InputError(f"samples must be a whole number, 1 or more, not {n!r:.40}")
     if bounds is not None:
+        if not callable(source) or not _takes(source, None):
+            raise InputError(
+                "with bounds the source is a density, source(points) -> values; a sampler (n, rng) -> points "
+                "and what has rvs go without bounds"
+            )
         return _reject(source, int(n), rng, bounds)
     if hasattr(source, "rvs"):
-        points = check_points(source.rvs(size=n, random_state=rng))
-    elif callable(source):
-        points = check_points(source(n, rng))
-    else:
+        drawn = source.rvs(size=n, random_state=rng)
+    elif not callable(source):
         raise InputError("source must be a sampler (n, rng) -> points, a density with bounds, or have rvs")
+    elif not _takes(source, n, rng):
+        raise InputError(
+            "without bounds the source is a sampler, source(n, rng) -> points, and this one does not take "
+            "two arguments; if it is a density, source(points) -> values, give bounds"
+        )
+    else:
+        drawn = source(n, rng)
+    if drawn is None:
+        raise InputError(f"the sampler was asked for {n} points and gave nothing; does it return them?")
+    if n == 1 and np.ndim(drawn) < 2:  # scipy leaves out the axis of a single point
+        drawn = np.reshape(np.asarray(drawn), (1, -1))
+    points = check_points(drawn)
     if len(points) != n:
         raise InputError(f"the sampler was asked for {n} points and gave {len(points)}")
     return points
+
+
+def _takes(source: Source, *arguments: object) -> bool:
+    """Tell whether a call with these arguments fits the signature; True where there is none to look at."""
+    try:
+        inspect.signature(source).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions have no signature
+        return True
+    return True
 
 
 def _reject(
     density: Source, n: int, rng: np.random.Generator, bounds: ArrayLike, *, rounds: int = 10_000
 ) -> NDArray[np.float64]:
     """Sample a density in a box by rejection, below a ceiling that rises as it must."""
-    box = np.asarray(bounds, dtype=np.float64)
+    try:
+        box = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        box = np.empty(0)
     if box.ndim != 2 or box.shape[1] != 2 or not np.isfinite(box).all() or (box[:, 0] >= box[:, 1]).any():
         raise InputError("bounds must be finite pairs (lowest, highest), one for each coordinate")
     kept, ceiling = np.empty((0, len(box))), 0.0
     for _ in range(rounds):
         points = rng.uniform(box[:, 0], box[:, 1], (max(1024, n), len(box)))
-        values = np.asarray(density(points), dtype=np.float64).reshape(-1)
+        given = density(points)
+        try:
+            values = np.asarray(given, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError):
+            values = np.empty(0)
         if len(values) != len(points) or not np.isfinite(values).all() or (values < 0).any():
             raise InputError("a density gives one value for each point, finite and 0 or more")
         if values.max() > ceiling:

@@ -80,6 +80,14 @@ def hierarchy(
     Partition(1000 records in 200 cells of 5..5, k=5)
     """
     check_space(space, "hierarchy")
+    if not isinstance(inner_options, Mapping | None) or not all(
+        isinstance(name, str) for name in inner_options or ()
+    ):
+        raise InputError(
+            f"inner_options must be options by name, such as {{'init': 'random'}}, not {inner_options!r:.40}"
+        )
+    if not isinstance(inner, str):
+        raise InputError(f"inner must be the name of a method, not {inner!r:.40}")
     options: dict[str, Any] = dict(inner_options or {})
     chosen = registry.get(inner)
     if inner == "hierarchy":

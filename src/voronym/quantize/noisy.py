@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,7 +87,8 @@ def noisy_pcl(
     for name, value, least in given:
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
-    if not 0 < final <= noise or not np.isfinite(noise):
+    real = all(isinstance(value, Real) and not isinstance(value, bool) for value in (noise, final))
+    if not real or not 0 < final <= noise or not np.isfinite(noise):
         raise InputError(f"noise falls from noise to final: 0 < final <= noise, not {noise!r} and {final!r}")
     n, m = len(X), len(X) // k
     sizes = equal_sizes(n, m)
