@@ -121,55 +121,66 @@ def after(p, c, q, leave, join, limit):
 
 @kernel
 def centre(p, c, k, q):
-    """Return the best level for column k of a cell, the lowest among equals, and its cost."""
+    """Return the best of the members' values in a column with many levels, and its cost."""
     best, level = math.inf, min(0, q)
     none = min(-1, q)  # a literal would be a type of its own, and numba compile everything twice
-    if c.at[k] < 0:
-        step = 1 + (c.sizes[q] - 1) // TRIED
-        for t in range(0, c.sizes[q], step):
-            value = c.X[c.members[q, t], k]
-            cost = cost_of_value(p, c, k, q, value, none, none)
-            if cost < best or (cost == best and value < level):
-                best, level = cost, value
-        return level, best
-    for v in range(c.low[q, k], c.high[q, k] + 1):
-        cost = c.sums[q, c.at[k] + v]
-        if cost < best:
-            best, level = cost, v
+    step = 1 + (c.sizes[q] - 1) // TRIED
+    for t in range(0, c.sizes[q], step):
+        value = c.X[c.members[q, t], k]
+        cost = cost_of_value(p, c, k, q, value, none, none)
+        if cost < best or (cost == best and value < level):
+            best, level = cost, value
     return level, best
 
 
 @kernel
 def refresh(p, c, q):
     """Compute sums, centroid and costs of a cell anew: nothing drifts, however many moves are made."""
-    c.cost[q] = 0.0
-    for k in range(c.X.shape[1]):
-        if c.at[k] >= 0:
-            size = p.levels[k]
-            sums = c.sums[q, c.at[k] : c.at[k] + size]
-            sums[:] = 0.0
-            c.low[q, k], c.high[q, k] = 0, size - 1
+    X, levels, at, rows, tables = c.X, c.levels, c.at, c.rows, c.tables
+    low, high, column, sums, members, level = c.low, c.high, c.column, c.sums, c.members, c.level
+    many = c.sizes[q]
+    total = 0.0
+    for k in range(X.shape[1]):
+        best, chosen = math.inf, min(0, q)
+        if at[k] < 0:
+            if many > 0:
+                chosen, best = centre(p, c, k, q)
+        else:
+            size, first = levels[k], at[k]
+            begin, end = min(0, size), size - 1
             if c.ordered[k] == 1:
-                c.low[q, k], c.high[q, k] = size - 1, 0
-            for t in range(c.sizes[q]):
-                value = c.X[c.members[q, t], k]
-                c.low[q, k], c.high[q, k] = min(c.low[q, k], value), max(c.high[q, k], value)
-                here = c.rows[k] + value * size
+                begin, end = size - 1, min(0, size)
+            for v in range(size):
+                sums[q, first + v] = 0.0
+            for t in range(many):
+                value = X[members[q, t], k]
+                begin, end = min(begin, value), max(end, value)
+                here = rows[k] + value * size
                 for v in range(size):
-                    sums[v] += c.tables[here + v]
-        c.column[q, k] = 0.0
-        if c.sizes[q] > 0:
-            c.level[q, k], c.column[q, k] = centre(p, c, k, q)
-        c.cost[q] += c.column[q, k]
+                    sums[q, first + v] += tables[here + v]
+            low[q, k], high[q, k] = begin, end
+            for v in range(begin, end + 1):
+                if sums[q, first + v] < best:
+                    best, chosen = sums[q, first + v], v
+        level[q, k] = chosen
+        column[q, k] = best if many > 0 else 0.0
+        total += column[q, k]
+    c.cost[q] = total
 
 
 @kernel
 def weigh(p, c, q):
     """Compute what the members of a cell would save by leaving."""
     none = min(-1, q)
+    X, levels, at, rows, tables = c.X, c.levels, c.at, c.rows, c.tables
+    low, high, column, sums, members, drop = c.low, c.high, c.column, c.sums, c.members, c.drop
+    wide, cost = c.wide[0], c.cost[q]
     for t in range(c.sizes[q]):
-        i = c.members[q, t]
-        c.drop[i] = c.cost[q] - after(p, c, q, i, none, math.inf)
+        i = members[q, t]
+        rest = price(X, levels, at, rows, tables, low, high, column, sums, q, i, none, math.inf)
+        if wide > 0:
+            rest += price_wide(p, c, q, i, none)
+        drop[i] = cost - rest
 
 
 @kernel

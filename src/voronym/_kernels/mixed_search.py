@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import kernel
 from voronym._kernels.exchange import CLOCK, FREE, HEAD, LOGGED, STAMP, WAITING, draw, look_at
-from voronym._kernels.mixed_cells import Cells, after, move, refresh, weigh
+from voronym._kernels.mixed_cells import Cells, after, move, price, price_wide, refresh, weigh
 
 
 class Search(NamedTuple):
@@ -94,30 +94,49 @@ def swap_change(p, c, i, j, limit):
 def best_for(p, s, k, i):
     """Return the best shift or swap of record i: (change, cell, record that comes for it or -1)."""
     c = s.cells
-    a = c.labels[i]
+    X, levels, at, rows, tables = c.X, c.levels, c.at, c.rows, c.tables
+    low, high, column, sums, members, sizes = c.low, c.high, c.column, c.sums, c.members, c.sizes
+    cost, drop, labels, near, seen, touched = c.cost, c.drop, c.labels, s.near, s.seen, s.touched
+    wide = c.wide[0]
+    a = labels[i]
     none = min(-1, k)  # a literal would be a type of its own
     best, cell, other = 0.0, none, none
     since = s.checked[i]
-    fresh = s.touched[a] > since
+    fresh = touched[a] > since
     s.count[STAMP] += 1
     stamp = s.count[STAMP]
-    for t in range(s.near.shape[1]):
-        b = c.labels[s.near[i, t]]
-        if b == a or s.seen[b] == stamp or not (fresh or s.touched[b] > since):
+    for t in range(near.shape[1]):
+        b = labels[near[i, t]]
+        if b == a or seen[b] == stamp or not (fresh or touched[b] > since):
             continue
-        s.seen[b] = stamp
-        if c.sizes[a] > k and c.sizes[b] < 2 * k - 1:
-            limit = best + c.drop[i] + c.cost[b]
-            change = after(p, c, b, none, i, limit) - c.cost[b] - c.drop[i]
+        seen[b] = stamp
+        if sizes[a] > k and sizes[b] < 2 * k - 1:
+            change = price(
+                X, levels, at, rows, tables, low, high, column, sums, b, none, i, best + drop[i] + cost[b]
+            )
+            if wide > 0 and change < math.inf:
+                change += price_wide(p, c, b, none, i)
+            change -= cost[b] + drop[i]
             if change < best:
                 best, cell, other = change, b, none
-        for u in range(c.sizes[b]):
-            j = c.members[b, u]
-            if -c.drop[i] - c.drop[j] >= best:  # a swap saves no more than two leavers do
+        before = cost[a] + cost[b]
+        for u in range(sizes[b]):
+            j = members[b, u]
+            if -drop[i] - drop[j] >= best:  # a swap saves no more than two leavers do
                 continue
-            change = swap_change(p, c, i, j, best)
-            if change < best:
-                best, cell, other = change, b, j
+            # What comes to b adds something or nothing: b is left with its cost without j, at least.
+            limit = best + cost[a] + drop[j]
+            here = price(X, levels, at, rows, tables, low, high, column, sums, a, i, j, limit)
+            if wide > 0 and here < limit:
+                here += price_wide(p, c, a, i, j)
+            if here >= limit:
+                continue
+            limit = best + before - here
+            there = price(X, levels, at, rows, tables, low, high, column, sums, b, j, i, limit)
+            if wide > 0 and there < limit:
+                there += price_wide(p, c, b, j, i)
+            if there < limit and here + there - before < best:
+                best, cell, other = here + there - before, b, j
     return best, cell, other
 
 
@@ -284,33 +303,49 @@ def anneal(p, s, k, temperature, jumps, proposals):
     How much worse a proposal may be is drawn before it is priced, so that pricing ends where it is too much.
     """
     c = s.cells
-    n, width = s.near.shape
+    X, levels, at, rows, tables = c.X, c.levels, c.at, c.rows, c.tables
+    low, high, column, sums, members, sizes = c.low, c.high, c.column, c.sums, c.members, c.sizes
+    cost, drop, labels, near = c.cost, c.drop, c.labels, s.near
+    wide = c.wide[0]
+    n, width = near.shape
     total = 0.0
-    scale = 1.0 / 2.0**31
-    none = min(-1, k)
+    many = max(2**31, n)
+    scale = 1.0 / many
+    none, two, three = min(-1, k), min(2, k), min(3, k + 1)  # literals would be types of their own
     for _ in range(proposals):
         i = draw(s.random, n)
-        chance = (draw(s.random, 2**31) + 0.5) * scale
+        chance = (draw(s.random, many) + 0.5) * scale
         limit = -temperature * math.log(chance) if temperature > 0.0 else 0.0
-        if jumps > 0.0 and draw(s.random, 2**31) * scale < jumps:
+        if jumps > 0.0 and draw(s.random, many) * scale < jumps:
             s.count[LOGGED] = 0
             free_cell(s)
-            change = jump(p, s, k, i, draw(s.random, 3))
+            change = jump(p, s, k, i, draw(s.random, three))
             if change < limit:
                 total += change
                 s.count[LOGGED] = 0
             else:
                 take_back(p, s)
             continue
-        a, b = c.labels[i], c.labels[s.near[i, draw(s.random, width)]]
+        a, b = labels[i], labels[near[i, draw(s.random, width)]]
         if a == b:
             continue
-        j = none
-        if c.sizes[a] > k and c.sizes[b] < 2 * k - 1 and draw(s.random, 2) == 0:
-            change = after(p, c, b, none, i, limit + c.cost[b] + c.drop[i]) - c.cost[b] - c.drop[i]
+        before = cost[a] + cost[b]
+        if sizes[a] > k and sizes[b] < 2 * k - 1 and draw(s.random, two) == 0:
+            j = none
+            here = cost[a] - drop[i]
         else:
-            j = c.members[b, draw(s.random, c.sizes[b])]
-            change = swap_change(p, c, i, j, limit)
+            j = members[b, draw(s.random, sizes[b])]
+            here = price(
+                X, levels, at, rows, tables, low, high, column, sums, a, i, j, limit + cost[a] + drop[j]
+            )
+            if wide > 0 and here < math.inf:
+                here += price_wide(p, c, a, i, j)
+            if here >= limit + cost[a] + drop[j]:
+                continue
+        there = price(X, levels, at, rows, tables, low, high, column, sums, b, j, i, limit + before - here)
+        if wide > 0 and there < math.inf:
+            there += price_wide(p, c, b, j, i)
+        change = here + there - before
         if change < limit:
             total += change
             move(c, i, b)

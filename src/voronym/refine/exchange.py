@@ -21,9 +21,6 @@ from voronym.space import Space
 KICKS = 10_000
 """Perturbations, at most, where their number is not given."""
 
-MIXED_KICKS = 2_000
-"""The same for mixed records, where a perturbation costs some ten times as much."""
-
 EXACT_BELOW = 10_000
 """Records from which on the lists of neighbours are approximate."""
 
@@ -61,8 +58,8 @@ def exchange(
     neighbours : int
         K, the nearest records whose cells are candidates.
     iterations : int, optional
-        Perturbations; 0 is the local search alone. By default four for each record, 10,000 at most (2,000 in
-        a mixed space), or, with a time limit, as many as it allows.
+        Perturbations; 0 is the local search alone. By default four for each record, 10,000 at most, or, with
+        a time limit, as many as it allows.
     space : Space, optional
         Euclidean, or `voronym.space.Mixed`: then X are its codes, and the cost to the centroids is minimised
         by the same moves. A record's candidates are the cells of the nearest distinct records.
@@ -86,15 +83,14 @@ def exchange(
     [0, 0, 0, 1, 1, 1]
     """
     width = whole("neighbours", neighbours, 1)
-    mixed = space is not None and space.name == "mixed"
     if iterations is None:
-        kicks = None if time_limit is not None else min(4 * len(X), MIXED_KICKS if mixed else KICKS)
+        kicks = None if time_limit is not None else min(4 * len(X), KICKS)
     else:
         kicks = whole("iterations", iterations, 0)
     clock = Clock(progress, time_limit)
     if len(X) < 2 * k:
         return part
-    if space is not None and mixed:
+    if space is not None and space.name == "mixed":
         where, codes = check_mixed(space, X)
         return exchange_mixed(where, codes, k, part, rng=rng, clock=clock, width=width, kicks=kicks)
     work = Work(X, k, part.labels)
