@@ -110,17 +110,50 @@ def test_large_cells_and_small_ones_agree_with_the_proof(seed, monkeypatch):
 
 
 def test_by_hand():
-    """Two cells, four points on a line: the third must go the long way, and the price is the difference."""
+    """Two cells, four points on a line: the third must go the long way, and the price is the difference.
+
+    It is at 4 and 64: the price is 60 or more. The second is at 1 and 81: 80 or less. The middle is taken.
+    """
     answer = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], [2, 2])
     assert answer.labels.tolist() == [0, 0, 1, 1]
     assert answer.cost == 0 + 1 + 64 + 0
-    assert answer.costs.tolist() == [60.0, 0.0]
+    assert answer.costs == pytest.approx([70.0, 0.0])
     bounded = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], ([1, 1], [3, 3]))
     assert bounded.labels.tolist() == [0, 0, 0, 1]
     assert bounded.costs.tolist() == [0.0, 0.0]
     forced = transport([0.0, 1.0, 2.0, 10.0], [[0.0], [10.0]], ([0, 2], [4, 4]))
     assert forced.labels.tolist() == [0, 0, 1, 1]
-    assert forced.costs.tolist() == [0.0, -60.0]
+    assert forced.costs == pytest.approx([0.0, -70.0])
+
+
+@pytest.mark.parametrize(("n", "m"), [(2000, 16), (2000, 100), (2000, 400), (3000, 1500)])
+@pytest.mark.parametrize("dense", [5_000_000, 0])
+def test_costs_are_a_rule_for_distinct_points(n, m, dense, monkeypatch):
+    """No point on a border: the costs alone give back labels and sizes, and prove them as well as before."""
+    import importlib
+
+    monkeypatch.setattr(importlib.import_module("voronym.quantize.costs.centre"), "DENSE", dense)
+    X = vr.datasets.gaussian(n, 2, seed=m)
+    C, sizes = X[:m], equal_sizes(n, m)
+    D = Euclidean().cost(X, C)
+    for low, high in ((sizes, sizes), (sizes, sizes + 1), (np.maximum(sizes - 1, 0), sizes)):
+        answer = transport(X, C, (low, high))
+        check(X, C, low, high, answer)
+        assert answer.gap <= 1e-12 * n
+        assert (vr.Quantizer(C, answer.costs).assign(X) == answer.labels).all()
+        best = np.partition(D + answer.costs, 1, axis=1)
+        assert (best[:, 1] - best[:, 0]).min() > 1e-13
+
+
+def test_a_cell_between_its_bounds_keeps_the_cost_0():
+    X = vr.datasets.gaussian(300, 2, seed=5)
+    C = X[:12]
+    answer = transport(X, C, (np.full(12, 15), np.full(12, 33)))
+    between = (answer.sizes > 15) & (answer.sizes < 33)
+    assert between.any()
+    assert (~between).any()
+    assert (answer.costs[between] == 0.0).all()
+    assert (vr.Quantizer(C, answer.costs).assign(X) == answer.labels).all()
 
 
 @settings(max_examples=40, deadline=None)

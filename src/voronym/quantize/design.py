@@ -44,7 +44,8 @@ def design(
     Returns
     -------
     Quantizer
-        On the points it was designed with, its cells have the sizes asked for, but for ties.
+        On the points it was designed with, its cells have the sizes asked for, where the solver is exact, but
+        for equal points that had to be divided between cells: a rule sends all of them to one.
 
     Examples
     --------

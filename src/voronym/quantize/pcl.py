@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +16,7 @@ from voronym.progress import Progress, Step, silent
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS
 from voronym.quantize.costs.base import Assignment, Sizes
-from voronym.quantize.costs.transport import Engine
+from voronym.quantize.costs.transport import Engine, Solved
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Euclidean, Space
 
@@ -39,7 +39,8 @@ class Design:
     Parameters
     ----------
     quantizer : Quantizer
-        Centroids and costs; it assigns the design's points as in ``labels``, but for ties.
+        Centroids and costs. It assigns the design's points as in ``labels``, where the solver is exact; equal
+        points that are divided between cells, and other ties that no costs can break, go to one of them.
     labels : array of int, shape (n,)
         The cell of each point, numbered as the quantizer's.
     distortions : tuple of float
@@ -197,6 +198,7 @@ class Turn:
     centroids: NDArray[np.float64]
     costs: NDArray[np.float64]
     distortion: float
+    solved: Solved | None = None
 
 
 class Exact:
@@ -227,7 +229,14 @@ class Exact:
         solved = self.engine.solve(self.C, *self.bounds, self.c, self.labels)
         self.labels, self.c = self.engine.labels(solved), solved.costs
         self.distances = self.engine.distances(solved)
-        return Turn(self.labels, self.C, self.c, self.distances / len(self.X))
+        return Turn(self.labels, self.C, self.c, self.distances / len(self.X), solved)
+
+    def settle(self, turn: Turn) -> Turn:
+        """Return a turn with its assignment proven, by costs that leave no needless ties."""
+        assert turn.solved is not None  # noqa: S101 - every step has one
+        self.engine.place(turn.centroids)
+        answer = self.engine.prove(self.engine.centred(turn.solved, *self.bounds), *self.bounds)
+        return replace(turn, labels=np.array(answer.labels), costs=answer.costs)
 
 
 class Near:
@@ -256,6 +265,10 @@ class Near:
         self.answer = self.solver(self.X, self.C, self.sizes, space=self.space, start=self.c)
         self.c = np.array(self.answer.costs)
         return Turn(np.array(self.answer.labels), self.C, self.c, self.answer.cost / len(self.X))
+
+    def settle(self, turn: Turn) -> Turn:
+        """Return the turn: there is nothing to prove."""
+        return turn
 
     def divide(self, answer: Assignment) -> None:
         """Give the centroid of a tiny cell a new place, halfway to the farthest point of a large one."""
@@ -297,6 +310,7 @@ def follow(steps: Exact | Near, costs: str, tolerance: float, iterations: int, n
         note(Step("design", min(0.99, len(trace) / iterations)))
     if costs == "transport":  # rounding may have raised it in the last digit
         trace = np.minimum.accumulate(trace).tolist()
+    best = steps.settle(best)
     quantizer = Quantizer(best.centroids, best.costs, steps.space)
     note(Step("design", 1.0))
     return Design(quantizer, best.labels, tuple(trace), costs == "transport", converged)

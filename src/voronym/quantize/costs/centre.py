@@ -1,0 +1,160 @@
+"""Costs in the middle of those that prove an assignment, so that no point is on a border without need.
+
+Shortest paths end at a vertex of the dual: as many points as there are cells, less one, are as well off in a
+second cell. A rule has to break these ties, and breaks them wrongly. Yet the costs that prove an assignment
+are a whole polyhedron, given by differences: x changes the costs c to c + x, which prove as well if
+
+    x_p - x_q <= slack_pq = min over the points i of cell p of (d_iq + c_q) - (d_ip + c_p)   for all p, q,
+
+and, where sizes have bounds, x_p <= -c_p for a cell below its upper bound, x_p >= -c_p for one above its
+lower bound. Slacks that are not known may be replaced by less: what is left is still a part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.quantize.costs.repair import Repaired, values
+from voronym.quantize.costs.sources import BLOCK, Source
+
+DENSE = 5_000_000
+"""Units times cells up to which all slacks are computed."""
+
+ROOM = 20_000_000
+"""Slacks of points near borders, about, that are held at most."""
+
+FEW = 256
+"""Cells up to which all slacks are kept."""
+
+NEIGHBOURS = 16
+"""Slacks of a cell that are kept, about, where there are more cells."""
+
+SWEEPS = 1000
+"""Times, at most, that all costs move towards the middle."""
+
+NEAR = 40
+"""Points of each cell, about, whose slacks are looked at where there are very many points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slacks:
+    """What the members of cell ``tail`` lose, at least, in cell ``head``; in any other cell, ``rest``."""
+
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    value: NDArray[np.float64]
+    rest: float
+
+
+def centre(
+    source: Source,
+    pieces: Repaired,
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+    c: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return costs that prove the same assignment, with no point tied that need not be.
+
+    Cost: O(n m) where that is little, else a few passes over the points; then some hundred times the pairs of
+    neighbouring cells. With very many points in reach of a border the costs are left as they are.
+    """
+    m = len(c)
+    if m == 1:
+        return c
+    count = np.bincount(pieces.cell, pieces.amount, m)
+    free = (low < high) & (c == 0.0)  # no cost where none is needed
+    upper = np.where((count < high) & (low < high) | free, np.maximum(-c, 0.0), np.inf)
+    lower = np.where((count > low) & (low < high) | free, np.minimum(-c, 0.0), -np.inf)
+    little = len(pieces.unit) * m <= DENSE
+    slacks = _every(source, pieces, c) if little else _near(source, pieces, c)
+    if not slacks.rest > 0.0:
+        return c
+    moved = c + _middle(slacks, lower, upper)
+    return moved if (low < high).any() else moved - moved.min()
+
+
+def _every(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
+    """Return the slacks of all pairs of cells, or the least of each cell."""
+    m = len(c)
+    W = np.full((m, m), np.inf)
+    order = np.argsort(pieces.cell, kind="stable")
+    step = max(1, BLOCK // m)
+    for begin in range(0, len(order), step):
+        some = order[begin : begin + step]
+        cell = pieces.cell[some]
+        total = source.rows(pieces.unit[some]) + c
+        total -= np.take_along_axis(total, cell[:, None], axis=1)
+        start = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]])
+        held = cell[start]
+        W[held] = np.minimum(W[held], np.minimum.reduceat(total, start, axis=0))
+    np.maximum(W, 0.0, out=W)
+    np.fill_diagonal(W, np.inf)
+    known = np.isfinite(W)
+    rest = 4.0 * float(W[known].max(initial=0.0))  # only an empty cell has slacks that are not known
+    if m > FEW:  # the borders are with a few neighbours
+        least = np.partition(W, NEIGHBOURS - 1, axis=1)[:, NEIGHBOURS - 1]
+        rest = float(np.median(np.minimum(least, rest)))
+        known = rest > W
+    tail, head = np.nonzero(known)
+    return Slacks(tail, head, W[tail, head], rest)
+
+
+def _near(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
+    """Return the slacks that points near borders have."""
+    m = len(c)
+    unit, cell = pieces.unit, pieces.cell
+    own = values(source, unit, cell)
+    mean = float(own @ pieces.amount) / float(pieces.amount.sum())
+    margin = 0.5 * mean * min(1.0, NEAR * m / len(unit))
+    for _ in range(20):
+        close = int((source.scan(c, margin).second >= 0).sum())
+        if close * min(m, 64) <= ROOM:
+            break
+        margin /= 8.0
+    else:
+        margin = 0.0
+    if margin == 0.0:
+        return Slacks(unit[:0], unit[:0], own[:0], 0.0)
+    arcs = source.arcs(c, margin, 1, None)
+    first = np.searchsorted(arcs.unit, unit)
+    number = np.searchsorted(arcs.unit, unit, side="right") - first
+    piece = np.repeat(np.arange(len(unit)), number)
+    arc = np.arange(len(piece)) + np.repeat(first - (np.cumsum(number) - number), number)
+    loss = arcs.value[arc] + c[arcs.cell[arc]] - own[piece] - c[cell[piece]]
+    tail, head = cell[piece], arcs.cell[arc]
+    other = np.flatnonzero(tail != head)
+    key = tail[other] * m + head[other]
+    order = np.argsort(key, kind="stable")
+    key, loss = key[order], loss[other][order]
+    start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]]) if len(key) else np.empty(0, np.int64)
+    least = np.minimum.reduceat(loss, start) if len(key) else loss
+    return Slacks(key[start] // m, key[start] % m, np.clip(least, 0.0, margin), margin)
+
+
+def _middle(slacks: Slacks, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a change in the middle: every cell moves half of the way there, as the others allow, many times.
+
+    A step takes at most a quarter of a slack from either side, so half of it is left, and what is not tied
+    is not tied again. A tied cell gets room as soon as a neighbour has moved.
+    """
+    m = len(lower)
+    top, bottom = np.minimum(upper, 0.5 * slacks.rest), np.maximum(lower, -0.5 * slacks.rest)
+    out, into = np.argsort(slacks.tail, kind="stable"), np.argsort(slacks.head, kind="stable")
+    tails, starts = np.unique(slacks.tail[out], return_index=True)
+    heads, begins = np.unique(slacks.head[into], return_index=True)
+    x = np.zeros(m)
+    for _ in range(SWEEPS):
+        most, least = top.copy(), bottom.copy()
+        if len(slacks.value):
+            reach = x[slacks.head[out]] + slacks.value[out]
+            most[tails] = np.minimum(most[tails], np.minimum.reduceat(reach, starts))
+            reach = x[slacks.tail[into]] - slacks.value[into]
+            least[heads] = np.maximum(least[heads], np.maximum.reduceat(reach, begins))
+        change = 0.5 * (0.5 * (most + least) - x)
+        x += change
+        if np.abs(change).max() <= 1e-12 * slacks.rest:
+            break
+    return x
