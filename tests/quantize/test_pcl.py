@@ -200,6 +200,13 @@ def test_variable_sizes_follow_clusters():
         ({"cells": 3, "restarts": 0}, "restarts"),
         ({"cells": 3, "iterations": 1.5}, "iterations"),
         ({"cells": 3, "tolerance": -1.0}, "tolerance"),
+        ({"cells": 3, "tolerance": float("nan")}, "tolerance"),
+        ({"cells": 3, "space": "manhattan"}, "space must be a Space"),
+        ({"cells": 3, "speed": "a"}, "speed must be a number"),
+        ({"probabilities": ["a"]}, "probabilities must be"),
+        ({"init": 5}, "init must be"),
+        ({"cells": 3, "init": 5}, "shape"),
+        ({"cells": 3, "costs": [1]}, "no cost solver"),
         ({"cells": 3, "costs": "magic"}, "no cost solver"),
         ({"cells": 3, "init": "magic"}, "no method"),
         ({"cells": 3, "init": [[0.0], [1.0]]}, "has 2 cells, but sizes are asked for 3"),
@@ -219,6 +226,23 @@ def test_equal_points_and_progress():
     assert sorted(found.sizes.tolist()) == [7] * 6 + [8]
     assert all(0 <= step.done <= 1 for step in told)
     assert told[-1].done == 1.0
+
+
+@pytest.mark.parametrize(("init", "restarts"), [("mdav", 1), ("random", 3)])
+def test_progress_never_goes_back(init, restarts):
+    told = []
+    X = vr.datasets.gaussian(3000, 2, seed=1)
+    pcl(X, 30, init=init, restarts=restarts, progress=lambda step: told.append(step.done))
+    assert len(told) > 20
+    assert (np.diff(told) >= 0.0).all()
+
+
+def test_numbers_of_numpy_and_a_wild_quantizer():
+    X = vr.datasets.gaussian(120, 2, seed=3)
+    expected = pcl(X, 6, init=X[:6], restarts=np.int64(1), iterations=np.int32(50))
+    wild = Quantizer(X[:6], [1e300, 0.0, -1e300, 1e12, 5.0, 0.0])
+    found = pcl(X, 6, init=wild, iterations=50)
+    assert found.distortion == pytest.approx(expected.distortion, rel=1e-9)
 
 
 def test_a_quantizer_of_another_space_is_a_start():

@@ -46,6 +46,8 @@ def bounds(
     elif isinstance(init, Quantizer):
         low = high = equal_sizes(n, check_cells(init.n_cells, n))
     elif not isinstance(init, str):
+        if np.ndim(init) == 0:
+            raise InputError("init must be a method's name, a partition, centroids or a quantizer")
         low = high = equal_sizes(n, check_cells(len(init), n))
     else:
         raise InputError("say how many cells there are to be, or their probabilities or sizes")

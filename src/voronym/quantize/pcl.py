@@ -162,7 +162,9 @@ def pcl(
     points = check_points(X)
     where = Euclidean() if space is None else space
     check_numbers(speed, restarts, tolerance, iterations)
-    if costs not in SOLVERS:
+    if not isinstance(where, Space):
+        raise InputError(f"space must be a Space, not {type(where).__name__}")
+    if not isinstance(costs, str) or costs not in SOLVERS:
         raise InputError(f"no cost solver is called {costs!r}; there are: {', '.join(SOLVERS)}")
     tell = silent if progress is None else progress
     rng = check_seed(seed)
@@ -174,12 +176,14 @@ def pcl(
     for turn in range(restarts):
         note = share(tell, turn / restarts, (turn + 1) / restarts)
         if best is None:
-            start = _start.start(points, bounds, init, where, rng, note)
+            start = _start.start(points, bounds, init, where, rng, share(note, 0.0, 0.3))
+            note = share(note, 0.3, 1.0)
         else:
             start = _start.shake(points, best.quantizer, best.distortion, where.name in LINEAR, rng)
         steps: Exact | Near
         if engine is not None:
-            engine.tick = lambda note=note: note(Step("design", 0.5))  # type: ignore[misc]
+            repeat = Again(note)
+            engine.tick, note = repeat.again, repeat
             steps = Exact(points, start, bounds, engine, where, speed)
         else:
             steps = Near(points, start, bounds[0], costs, where, speed)
@@ -188,6 +192,22 @@ def pcl(
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
+
+
+class Again:
+    """A progress callback that can repeat what it told last, to show that work goes on."""
+
+    def __init__(self, note: Progress) -> None:
+        self.note, self.last = note, Step("design", 0.0)
+
+    def __call__(self, step: Step) -> None:
+        """Pass a step on."""
+        self.last = step
+        self.note(step)
+
+    def again(self) -> None:
+        """Tell the last step once more."""
+        self.note(self.last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +234,8 @@ class Exact:
         speed: float,
     ) -> None:
         self.X, self.bounds, self.engine, self.space, self.speed = X, bounds, engine, space, speed
-        self.C, self.c, self.labels = start.centroids, start.costs, start.labels
+        self.C, self.labels = start.centroids, start.labels
+        self.c = engine.tamed(start.costs, start.centroids, *bounds)
         self.centroids = Centroids(X, space)
         self.distances: float | None = None
 
@@ -235,7 +256,7 @@ class Exact:
         """Return a turn with its assignment proven, by costs that leave no needless ties."""
         assert turn.solved is not None  # noqa: S101 - every step has one
         self.engine.place(turn.centroids)
-        answer = self.engine.prove(self.engine.centred(turn.solved, *self.bounds), *self.bounds)
+        answer = self.engine.settle(turn.solved, *self.bounds, 1e-9)
         return replace(turn, labels=np.array(answer.labels), costs=answer.costs)
 
 
@@ -354,10 +375,13 @@ def spent(X: NDArray[np.float64], labels: NDArray[np.int64], C: NDArray[np.float
 
 def check_numbers(speed: float, restarts: int, tolerance: float, iterations: int) -> None:
     """Refuse settings that make no sense."""
+    for name, number in (("speed", speed), ("tolerance", tolerance)):
+        if isinstance(number, bool) or not isinstance(number, int | float | np.integer | np.floating):
+            raise InputError(f"{name} must be a number, not {type(number).__name__}")
     if not 0.0 < speed <= 2.0:
         raise InputError(f"speed must be above 0 and at most 2, not {speed!r}")
     for name, value in (("restarts", restarts), ("iterations", iterations)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise InputError(f"{name} must be a whole number, 1 or more, not {value!r}")
     if not tolerance >= 0.0:
         raise InputError(f"tolerance must be 0 or more, not {tolerance!r}")

@@ -14,6 +14,9 @@ from voronym.errors import InputError
 Sizes = ArrayLike | tuple[ArrayLike, ArrayLike]
 """Exact sizes, shape (m,), or the pair ``(low, high)`` of bounds on them."""
 
+MOST = 10**14
+"""Larger sizes count as this, so that sums do not overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
@@ -35,8 +38,8 @@ class Assignment:
         Sum of ``d(x, centroid of its cell)``, what the assignment costs.
     gap : float
         ``cost`` less the dual value of ``costs``, 0 or more but for rounding: no assignment that keeps the
-        sizes asked for costs less than ``cost - gap``. Where ``exact`` is false the sizes may differ
-        from those asked for, and the gap with them, even in sign.
+        sizes asked for costs less than ``cost - gap``. Exact solvers add what rounding may hide. Where
+        ``exact`` is false the sizes may differ from those asked for, and the gap with them, even in sign.
     exact : bool
         Whether the sizes are met exactly and the gap is rounding.
     iterations : int
@@ -106,7 +109,7 @@ def check_sizes(sizes: Any, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[
             raise InputError(f"the lower bounds ask for {low.sum()} points in all, there are {n}: lower them")
         if high.sum() < n:
             raise InputError(f"the upper bounds allow {high.sum()} points in all, there are {n}: raise them")
-        return low, high
+        return low, np.minimum(high, n + 1)  # not n: a cell with all points is not at its bound
     exact = _whole(sizes, m, "sizes")
     if exact.sum() != n:
         raise InputError(f"the sizes sum to {exact.sum()}, there are {n} points: they must be equal")
@@ -124,14 +127,17 @@ def _whole(sizes: ArrayLike, m: int, what: str) -> NDArray[np.int64]:
         raise InputError(f"{what} must be whole numbers")
     if (given < 0).any():
         raise InputError(f"{int((given < 0).sum())} of {m} {what} are negative")
-    return given.astype(np.int64)
+    return np.minimum(given, MOST).astype(np.int64)
 
 
 def check_start(start: ArrayLike | None, m: int) -> NDArray[np.float64]:
     """Return the costs to start from: zeros where none are given."""
     if start is None:
         return np.zeros(m)
-    costs = np.array(start, dtype=np.float64)
+    try:
+        costs = np.array(start, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"start must be {m} finite costs, one per cell") from None
     if costs.shape != (m,) or not np.isfinite(costs).all():
         raise InputError(f"start must be {m} finite costs, one per cell; got shape {costs.shape}")
     return costs
@@ -167,7 +173,10 @@ def round_sizes(probabilities: Sequence[float] | NDArray[np.float64], n: int) ->
     >>> round_sizes([0.5, 0.3, 0.2], 9).tolist()
     [4, 3, 2]
     """
-    given = np.asarray(probabilities, dtype=np.float64)
+    try:
+        given = np.asarray(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("probabilities must be a vector of finite numbers, one per cell") from None
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all():
         raise InputError("probabilities must be a vector of finite numbers, one per cell")
     if (given < 0).any():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.errors import GuaranteeError
+from voronym.errors import GuaranteeError, InputError
 from voronym.microaggregate.front import check_points
 from voronym.progress import Progress, Step, silent
 from voronym.quantize.costs.base import (
@@ -21,8 +21,10 @@ from voronym.quantize.costs.base import (
 from voronym.quantize.costs.centre import centre
 from voronym.quantize.costs.guess import guess
 from voronym.quantize.costs.repair import Repaired, repair, values
-from voronym.quantize.costs.sources import Matrix, Merge, Source, Tick, Tree
+from voronym.quantize.costs.sources import BLOCK, Matrix, Merge, Source, Tick, Tree
 from voronym.space import Euclidean, Space
+
+EPS = float(np.finfo(np.float64).eps)
 
 LARGE = 40
 """Points per cell from which on costs are guessed from counts and only borders are repaired."""
@@ -70,15 +72,17 @@ def transport(
     X : array, shape (n, d) or (n,)
         The points.
     centroids : array, shape (m, d)
-        One per cell; they may coincide.
+        One per cell; they may coincide. Such cells have the same cost, and share their points in any way.
     sizes : array of int, shape (m,), or a pair of them
         Exact sizes, which sum to n, or ``(low, high)``.
     space : Space, optional
         The distance; squared Euclidean by default. Others go through their matrix, in blocks.
     start : array, shape (m,), optional
         Costs to start from, such as those for centroids nearby. They change the time it takes, not the cost.
+        Beyond the largest distance they are cut off.
     tolerance : float
-        Largest gap that counts as rounding, relative to the total distance.
+        Largest gap that counts as rounding, relative to the total distance, before ``gap`` is widened by what
+        rounding may hide.
     progress : callable, optional
         Called now and then with a `voronym.progress.Step`; it may raise to stop the work.
 
@@ -90,6 +94,9 @@ def transport(
     Notes
     -----
     Guarantee: sizes are exact, and no assignment with these sizes has a total distance below ``cost - gap``.
+    The gap has in it what rounding may hide, about n times the largest cost times 1e-15. A point or centroid
+    very far from all others makes for large costs: with one at 1e9 the rest may be far from optimal, and the
+    gap says so. Look at it, or take such points out.
     Cost: a few passes over the points, each O(n) times the cells near a point, then a shortest path in the
     graph of cells for each point that the guess left over. Memory O(n d), plus the cells near each point
     where cells are small.
@@ -112,14 +119,14 @@ def transport(
     low, high = check_sizes(sizes, len(points), len(C))
     tell = silent if progress is None else progress
     where = Euclidean() if space is None else space
+    if not isinstance(where, Space):
+        raise InputError(f"space must be a Space, not {type(where).__name__}")
+    if not tolerance >= 0.0:
+        raise InputError(f"tolerance must be 0 or more, not {tolerance!r}")
     engine = Engine(points, where, lambda: tell(Step("assign", 0.0)))
-    solved = engine.solve(C, low, high, check_start(start, len(C)))
-    answer = engine.prove(engine.centred(solved, low, high), low, high)
+    solved = engine.solve(C, low, high, engine.tamed(check_start(start, len(C)), C, low, high))
+    answer = engine.settle(solved, low, high, tolerance)
     tell(Step("assign", 1.0))
-    if answer.gap > tolerance * (1.0 + 1e-3 * len(C)) * max(answer.cost, engine.scale):
-        raise GuaranteeError(
-            f"rounding leaves a gap of {answer.gap:.3g}, at a cost of {answer.cost:.6g}: scale the columns"
-        )
     return answer
 
 
@@ -161,7 +168,25 @@ class Engine:
         c: NDArray[np.float64],
         labels: NDArray[np.int64] | None = None,
     ) -> Solved:
-        """Return an optimal assignment to some centroids, starting from costs and perhaps labels."""
+        """Return an optimal assignment to some centroids, starting from costs and perhaps labels.
+
+        Cells whose centroids coincide are solved as one, and its points divided afterwards: paths among them
+        would lead nowhere.
+        """
+        places, cells = np.unique(C, axis=0, return_inverse=True)
+        if len(places) < len(C):
+            cells = cells.reshape(-1)
+            first = np.unique(cells, return_index=True)[1]
+            few = [np.bincount(cells, bound).astype(np.int64) for bound in (low, high)]
+            one = self.solve(
+                places,
+                few[0],
+                np.minimum(few[1], self.n + 1),
+                c[first],
+                None if labels is None else cells[labels],
+            )
+            self.place(C)
+            return self._divided(one, cells, low, high)
         self.place(C)
         keep = None if labels is None else self.merge.join(labels)
         if (low == high).all():
@@ -207,7 +232,7 @@ class Engine:
         if self.sample is None:
             stride = max(2, min(THIN, 2 * self.n // (LARGE * len(c))))
             rows = np.sort(self.merge.members[::stride])
-            self.sample = Engine(self.X[rows], self.space, self.tick)
+            self.sample = Engine(self.X[rows], self.space, lambda: self.tick())
         few = round_sizes(sizes / self.n, self.sample.n)
         return self.sample.solve(self.C, few, few, c).costs
 
@@ -229,6 +254,26 @@ class Engine:
                 return self._solved(found, costs, found.paths)
             self.nearest = many = min(4 * many, m)
 
+    def _divided(
+        self, one: Solved, cells: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> Solved:
+        """Return an assignment in which joint cells are divided: what each needs, and the rest in order."""
+        pieces, m = one.pieces, len(cells)
+        sizes = low.copy()
+        left = np.bincount(pieces.cell, pieces.amount, len(one.costs)).astype(np.int64)
+        left -= np.bincount(cells, low, len(left)).astype(np.int64)
+        for q in np.flatnonzero(low < high):
+            more = min(int(high[q] - low[q]), int(left[cells[q]]))
+            sizes[q] += more
+            left[cells[q]] -= more
+        unit, joint = np.repeat(pieces.unit, pieces.amount), np.repeat(pieces.cell, pieces.amount)
+        cell = np.empty_like(joint)
+        turns = np.argsort(cells, kind="stable")
+        cell[np.argsort(joint, kind="stable")] = np.repeat(turns, sizes[turns])
+        every, amount = np.unique(unit * m + cell, return_counts=True)
+        found = Repaired(True, one.costs[cells], every // m, every % m, amount.astype(np.int64), one.paths)
+        return self._solved(found, found.costs, one.paths)
+
     def _solved(self, found: Repaired, c: NDArray[np.float64], paths: int) -> Solved:
         labels = np.empty(len(self.source.mass), np.int64)
         labels[found.unit] = found.cell
@@ -236,7 +281,17 @@ class Engine:
 
     def centred(self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64]) -> Solved:
         """Return the same assignment to the centroids last placed, with costs that leave no needless ties."""
-        return replace(solved, costs=centre(self.source, solved.pieces, low, high, solved.costs))
+        places, cells = np.unique(self.C, axis=0, return_inverse=True)
+        if len(places) == len(self.C):
+            return replace(solved, costs=centre(self.source, solved.pieces, low, high, solved.costs))
+        C, cells = self.C, cells.reshape(-1)
+        first = np.unique(cells, return_index=True)[1]
+        few = [np.bincount(cells, bound).astype(np.int64) for bound in (low, high)]
+        self.place(places)
+        pieces = replace(solved.pieces, cell=cells[solved.pieces.cell])
+        costs = centre(self.source, pieces, few[0], few[1], solved.costs[first])
+        self.place(C)
+        return replace(solved, costs=costs[cells])
 
     def _objections(self, solved: Solved) -> float:
         """Return what points would gain, in all, if each could go to its best cell."""
@@ -255,6 +310,50 @@ class Engine:
         """Return the summed distance of the points to the centroids of their cells."""
         pieces = solved.pieces
         return float(values(self.source, pieces.unit, pieces.cell) @ pieces.amount)
+
+    def tamed(
+        self,
+        c: NDArray[np.float64],
+        C: NDArray[np.float64],
+        low: NDArray[np.int64],
+        high: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Return costs to start from within the largest distance of 0: beyond it they say no more."""
+        if not c.any():
+            return c
+        c = np.clip(c, -1e300, 1e300)
+        if (low == high).all():
+            c = c - np.median(c)
+        self.place(C)
+        far = 0.0
+        step = max(1, BLOCK // len(C))
+        for begin in range(0, len(self.source.mass), step):
+            units = np.arange(begin, min(len(self.source.mass), begin + step))
+            far = max(far, float(self.source.rows(units).max()))
+        return np.clip(c, -far, far)
+
+    def settle(
+        self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64], tolerance: float
+    ) -> Assignment:
+        """Return the assignment to the centroids last placed, proven; if it fails, one from no costs.
+
+        What rounding may have hidden is added to the gap in the end, and not held against it.
+        """
+        for last in (False, True):
+            answer = self.prove(self.centred(solved, low, high), low, high)
+            scale = float(self.source.distances(np.zeros(len(self.source.mass), np.int64)) @ self.source.mass)
+            if answer.gap <= tolerance * (1.0 + 1e-3 * len(self.C)) * max(answer.cost, self.scale, scale):
+                return replace(answer, gap=answer.gap + self._rounding(answer))
+            if not last:
+                solved = self.solve(self.C, low, high, np.zeros(len(self.C)))
+        raise GuaranteeError(
+            f"rounding leaves a gap of {answer.gap:.3g}, at a cost of {answer.cost:.6g}: scale the columns"
+        )
+
+    def _rounding(self, answer: Assignment) -> float:
+        """Return how much the sums of distances and costs may be off, over all points."""
+        most = self.source.distances(answer.labels[self.merge.first]).max() + np.abs(answer.costs).max()
+        return 4.0 * EPS * self.n * float(most)
 
     def prove(self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64]) -> Assignment:
         """Return the assignment with its cost and its gap, both computed afresh.
