@@ -41,7 +41,8 @@ def published_matrix(
     -------
     dict or None
         ``letters``, those told apart; ``together``, how many stand in the last row and column (0: there is
-        none); ``rows``. None where fewer than two rows are left.
+        none), and ``share``, of the records, that have them; ``rows``. None where fewer than two rows are
+        left.
 
     Examples
     --------
@@ -71,5 +72,6 @@ def published_matrix(
     return {
         "letters": [name for name, hidden in zip(names, rare, strict=True) if not hidden],
         "together": int(rare.sum()),
+        "share": float(often[rare].sum() / len(codes)),
         "rows": (whole / _PARTS).tolist(),
     }

@@ -78,8 +78,12 @@ def plane(evidence: Any) -> Section:
         note += " Cells that overlap here lie apart in the other directions."
     lead = (
         f"Each dot is a record, each {'colour' if flatland else 'tinted shape'} a cell, each ring the "
-        "centre that is published for all of its records. "
-        f"{'Narrow cells' if flatland else 'Small shapes'} lose little."
+        + (
+            "mean of its records; what is published is a record of real values near it. "
+            if getattr(evidence, "fates", None)  # cells of a mixed space
+            else "centre that is published for all of its records. "
+        )
+        + f"{'Narrow cells' if flatland else 'Small shapes'} lose little."
     )
     return Section(
         "plane",

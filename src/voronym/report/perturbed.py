@@ -232,10 +232,7 @@ def matrices(view: View) -> Section | None:
                 f" “{OTHERS}” are {plural(part['matrix']['together'], 'value')} with few records, or that "
                 "were never drawn: recode them as one before you correct."
             )
-        if np.linalg.cond(np.array(rows)) > _CONDITION:
-            note += (
-                " This one cannot be undone exactly: values that are hardly ever published leave no trace."
-            )
+        note += _undoing(part["matrix"])
         drawing = (
             heat.heat_map(
                 called,
@@ -266,8 +263,28 @@ def matrices(view: View) -> Section | None:
     return Section("matrices", "The transition matrices", lead, tuple(blocks), code=tuple(code), foot=foot)
 
 
+def _firm(rows: Sequence[Sequence[float]]) -> bool:
+    """Say whether the shares before can be computed from those after, without a large error."""
+    singular = np.linalg.svd(np.array(rows), compute_uv=False)
+    return bool(singular[-1] * _CONDITION > singular[0])
+
+
+def _undoing(matrix: Mapping[str, Any]) -> str:
+    """Say what is lost for good, if anything."""
+    if _firm(matrix["rows"]):
+        return ""
+    if matrix["together"] and _firm(matrix["rows"][:-1]):
+        return (
+            " They are hardly ever published, so their share cannot be computed: leave out the last row "
+            "when you "
+            f"correct. The error is at most their share, {share(matrix['share'])}."
+        )
+    return " It cannot be undone: different values are published by nearly the same law."
+
+
 def _recipe_to_correct(part: Mapping[str, Any]) -> str:
     columns = [clean(name) for name in part["columns"]]
+    rows = "" if _firm(part["matrix"]["rows"]) or not part["matrix"]["together"] else "[:-1]  # no last row"
     value = (
         f"row[{columns[0]!r}]" if len(columns) == 1 else f'" · ".join(str(row[name]) for name in {columns!r})'
     )
@@ -278,7 +295,8 @@ def _recipe_to_correct(part: Mapping[str, Any]) -> str:
         "letters = matrix[:, 0].to_list()\n"
         f"values = [{value} for row in table.iter_rows(named=True)]\n"
         "codes = np.array([letters.index(v) if v in letters else len(letters) - 1 for v in values])\n"
-        "found = vr.channel.recover(codes, matrix[:, 1:].to_numpy().astype(float))\n"
+        f"rule = matrix[:, 1:].to_numpy().astype(float){rows}\n"
+        "found = vr.channel.recover(codes, rule)\n"
         "for letter, share, error in zip(letters, found.shares, found.errors):\n"
         '    print(letter, round(share, 3), "±", round(error, 3))'
     )

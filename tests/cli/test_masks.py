@@ -1,0 +1,99 @@
+"""Methods that make no cells, from the command line."""
+
+import json
+
+import pytest
+
+import voronym as vr
+from cli.test_cli import voronym  # noqa: F401 - a fixture
+from tables import count_csv
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the command line prints them
+ROLES = ["--key", "age,sex,zip", "--confidential", "diagnosis,days", "--drop-undeclared"]
+MAKE = ["anonymize", "patients.csv", "-o", "out.csv", *ROLES]
+
+
+def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
+    code, out, err = voronym(
+        *MAKE, "--method", "records", "--flatten", "zip,diagnosis", "--shuffle", "age", "--shuffle", "sex",
+        "--metric", "sex=nominal", "--weight", "age=2", "--option", "m=3", "--option", "blend=centroid",
+        "--report", "in.html", "--public-report", "out.html", "--save-recipe", "r.toml", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["recipe"]["options"] == {
+        "m": 3, "blend": "centroid", "flatten": ["zip", "diagnosis"], "shuffle": ["age", "sex"],
+        "metrics": {"sex": "nominal"}, "weights": {"age": 2},
+    }  # fmt: skip
+    assert told["figures"]["clusters_after"]["smallest"] > 3
+    assert told["figures"]["linkage"]["after"]["value"] <= 0.25
+    assert "seed" not in told["recipe"]
+    assert (tmp_path / "in.html").stat().st_size > (tmp_path / "out.html").stat().st_size
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "again.csv", "--recipe", "r.toml")
+    assert code == 0, err
+    assert "an attack" in err
+    assert "k = 1, none promised" in err
+    assert count_csv(tmp_path / "again.csv", ["zip"]) > 3  # flattened: a cluster's, all of them
+
+
+def test_channel_tells_its_matrices(voronym):  # noqa: F811
+    code, out, err = voronym(
+        "anonymize", "patients.csv", "-o", "out.csv", "--key", "age,sex", "--confidential", "diagnosis",
+        "--drop-undeclared", "--method", "channel", "--max-distortion", "0.3", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    parts = {part["kind"]: part for part in json.loads(out)["figures"]["parts"]}
+    assert parts["pram"]["matrix"]["letters"] == [["female"], ["male"]]
+    assert parts["noise"]["noise"][0]["columns"] == ["age"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--method", "records", "--option", "gamma=1"], 2, "no option 'gamma'; it has: m, epsilon"),
+        (["--method", "channel", "--flatten", "zip", "--max-risk", "1"], 2, "no option 'flatten'"),
+        (["--flatten", "zip"], 2, "no option 'flatten'"),
+        (["--method", "records", "--flatten", "zipp"], 2, "'zipp'"),
+        (["--method", "records", "--flatten", "zip", "--option", 'flatten=["zip"]'], 2, "given twice"),
+        (["--method", "records", "--flatten", "zip", "--shuffle", "zip"], 2, "not both"),
+        (["--method", "records", "--metric", "zip"], 2, "NAME=VALUE"),
+        (["--method", "records", "--metric", "zip=fuzzy"], 2, "no metric is called 'fuzzy'"),
+        (["--method", "records", "--metric", "zip=taxonomy=none.csv"], 1, "none.csv"),
+        (["--method", "records", "--option", "m=many"], 2, "whole number"),
+        (["--method", "records", "-k", "5"], 3, "k-anonymity"),
+        (["--method", "channel"], 2, "max_distortion or max_risk"),
+    ],
+)
+def test_wrong_uses(voronym, tmp_path, words, code, says):  # noqa: F811
+    got, _, err = voronym(*MAKE, "--report", "r.html", *words)
+    assert (got, says in err) == (code, True), err
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_ctrl_c_leaves_nothing(voronym, tmp_path, monkeypatch):  # noqa: F811
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("voronym.records.front.linkage", stop)
+    code, _, err = voronym(*MAKE, "--method", "records")
+    assert code == 130
+    assert "no file was left half-written" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_methods_lists_both_kinds(voronym):  # noqa: F811
+    code, out, _ = voronym("methods")
+    assert code == 0
+    head = out.index("Methods that make no cells")
+    assert out.index("\nmdav  ") < head < out.index("\nchannel  ") < out.index("\nrecords  ")
+    rows = json.loads(voronym("methods", "--json")[1])
+    assert {row["name"] for row in rows if row["kind"] == "mask"} == {"channel", "records"}
+    assert {row["name"] for row in rows if row["kind"] == "cells"} == set(vr.algorithms())
+
+
+def test_the_demo_has_outliers(voronym, tmp_path):  # noqa: F811
+    code, _, err = voronym("demo", "--records", 200)
+    assert code == 0, err
+    ages = vr.read(tmp_path / "voronym-demo" / "patients.csv")["age"]
+    assert sum(age > 101 for age in ages) == 2
