@@ -84,7 +84,7 @@ def anneal(
         How many blocks or chains are worked on at a time.
     space : Space, optional
         Euclidean, or `voronym.space.Mixed`: then X are its codes, and one chain over all records minimises
-        the cost to the centroids, by shifts, swaps and jumps; some 3 µs a proposal.
+        the cost to the centroids, by shifts, swaps and jumps; 1 to 2 µs a proposal.
 
     Returns
     -------
