@@ -79,7 +79,7 @@ def plane(evidence: Any) -> Section:
     lead = (
         f"Each dot is a record, each {'colour' if flatland else 'tinted shape'} a cell, each ring the "
         + (
-            "mean of its records; what is published is a record of real values near it. "
+            "mean of its records; what is published is a combination of real values near it. "
             if getattr(evidence, "fates", None)  # cells of a mixed space
             else "centre that is published for all of its records. "
         )
