@@ -102,7 +102,7 @@ def enforce(
     >>> ill = Levels("ill", np.array([0, 0, 0, 1, 1, 1]), False, ("no", "yes"))
     >>> judge = vr.privacy.p_sensitive.PSensitive(2).judge(ill)
     >>> done = enforce(X, vr.Partition([0, 0, 0, 1, 1, 1]), k=3, judges=[judge])
-    >>> judge.values(done.partition.labels, done.partition.n_cells).min()
+    >>> float(judge.values(done.partition.labels, done.partition.n_cells).min())
     2.0
     """
     points = check_points(X)
