@@ -46,6 +46,7 @@ class View:
     @classmethod
     def of(cls, release: Any) -> View:
         """Take from a release what everybody may know; nothing else of it goes any further."""
+        masked = getattr(release.recipe, "masks", False)
         return cls(
             table=nw.from_native(release.table, eager_only=True),
             schema=release.schema,
@@ -56,8 +57,8 @@ class View:
             published=getattr(release, "published_loss", None),
             gap=release.gap,
             warnings=tuple(release.warnings),
-            figures=public_figures(release.recipe.method, getattr(release, "figures", {})),
-            steps=tuple(getattr(release, "steps", ())),
+            figures=public_figures(release.recipe.method, release.figures) if masked else {},
+            steps=tuple(release.steps) if masked else (),
         )
 
     @property
