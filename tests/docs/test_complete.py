@@ -13,6 +13,7 @@ import typer.main
 import voronym
 from docs.pages import DOCS, PAGES, ROOT
 from voronym.cli import app
+from voronym.masking import masks
 
 CLI = typer.main.get_command(app)
 VERBS = sorted(CLI.commands)
@@ -55,6 +56,13 @@ def test_every_method_is_documented_with_its_options(name: str) -> None:
         assert f"`{word}`" in text
 
 
+@pytest.mark.parametrize("name", sorted(masks()))
+def test_every_mask_is_documented_with_its_options(name: str) -> None:
+    text = (DOCS / "methods.md").read_text(encoding="utf-8").partition("## Methods that make no cells")[2]
+    for word in (name, *masks()[name].options):
+        assert f"`{word}`" in text
+
+
 @pytest.mark.parametrize("name", voronym.__all__)
 def test_every_public_name_is_in_the_reference(name: str) -> None:
     text = (DOCS / "api.md").read_text(encoding="utf-8")
@@ -94,5 +102,5 @@ def test_the_documentation_builds_without_warnings(tmp_path: Path) -> None:
     built = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert built.returncode == 0, built.stderr
     page = (tmp_path / "html" / "methods.html").read_text(encoding="utf-8")
-    for name in voronym.algorithms():
+    for name in (*voronym.algorithms(), *masks()):
         assert f">{name}</span>" in page
