@@ -274,10 +274,12 @@ def _undoing(matrix: Mapping[str, Any]) -> str:
     if _firm(matrix["rows"]):
         return ""
     if matrix["together"] and _firm(matrix["rows"][:-1]):
+        rows = np.array(matrix["rows"])
+        weights = np.linalg.lstsq(rows[:-1].T, rows[-1], rcond=None)[0]  # whose records they pass for
+        worst = float(matrix["share"] * np.abs(weights).max())
         return (
-            " They are hardly ever published, so their share cannot be computed: leave out the last row "
-            "when you "
-            f"correct. The error is at most their share, {share(matrix['share'])}."
+            " They are hardly ever published, so their share cannot be computed: leave out the last row when "
+            f"you correct. They pass for others, and another share comes out wrong by up to {share(worst)}."
         )
     return " It cannot be undone: different values are published by nearly the same law."
 

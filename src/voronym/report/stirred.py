@@ -37,6 +37,12 @@ def least(view: View) -> int | None:
     return None if found is None else int(found["smallest"])
 
 
+def _crowded(view: View) -> bool:
+    """Say whether the table is k-anonymous for the size of the smallest cluster: all keys are flattened."""
+    size = least(view)
+    return size is not None and view.k is not None and view.k >= size
+
+
 def verdict(view: View) -> str:
     """Say what protects the records."""
     broken = [f for f in view.findings if not f.holds]
@@ -45,7 +51,7 @@ def verdict(view: View) -> str:
     size, (_, _, left) = least(view), handled(view)
     if size is None:
         return "Records were blended into clusters and stirred; the figures are not in memory."
-    if view.k is not None and view.k >= size:
+    if _crowded(view):
         return f"Every combination of keys is shared by at least {view.k} records."
     if left:
         return (
@@ -72,7 +78,8 @@ def support(view: View) -> tuple[str, ...]:
         out.append(f"{names(flat, 6)} {'is' if len(flat) == 1 else 'are'} the same for the whole cluster.")
     if left:
         out.append(f"{names(left, 6)} {'was' if len(left) == 1 else 'were'} not shuffled.")
-    out.append(own(view))
+    if not _crowded(view):
+        out.append(own(view))
     if view.risk is not None and view.risk.unique and not left:
         out.append(
             "A combination is put together from the values of several people: it leads to a cluster, not "
@@ -303,9 +310,8 @@ def fates(view: View) -> dict[str, str]:
 def limits(view: View) -> list[str]:
     """Say what is not promised."""
     out = [
-        "It is not k-anonymity and not differential privacy. It hides which record is whose among a cluster, "
-        "from "
-        "somebody who knows the keys and nothing else.",
+        f"It is {'not' if _crowded(view) else 'not k-anonymity and not'} differential privacy. It hides which "
+        "record is whose among a cluster, from somebody who knows the keys and nothing else.",
         "Rare values stay in the table. That somebody has them can be seen; which other values are theirs "
         "cannot.",
         "Whoever is known to be in a cluster whose records share a confidential value is known to have it.",
