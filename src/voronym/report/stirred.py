@@ -310,8 +310,8 @@ def fates(view: View) -> dict[str, str]:
 def limits(view: View) -> list[str]:
     """Say what is not promised."""
     out = [
-        f"It is {'not' if _crowded(view) else 'not k-anonymity and not'} differential privacy. It hides which "
-        "record is whose among a cluster, from somebody who knows the keys and nothing else.",
+        f"It is {'not' if _crowded(view) else 'not k-anonymity and not'} differential privacy. It hides "
+        "which record is whose among a cluster, from somebody who knows the keys and nothing else.",
         "Rare values stay in the table. That somebody has them can be seen; which other values are theirs "
         "cannot.",
         "Whoever is known to be in a cluster whose records share a confidential value is known to have it.",
