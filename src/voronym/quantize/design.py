@@ -79,6 +79,7 @@ def design(
     cost="that of MDAV, then some tens of passes; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
+    practical=50_000,
 )
 def pcl_method(
     X: NDArray[np.float64],
@@ -119,6 +120,7 @@ def pcl_method(
     cost="that of MDAV, then some tens of passes; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
+    practical=50_000,
 )
 def pcl_variable(
     X: NDArray[np.float64],

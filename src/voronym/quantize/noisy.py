@@ -28,7 +28,7 @@ TINY = 0.1
     cost="iterations times some ten passes over samples·n/k points and n/k cells",
     reference="Rebollo-Monedero, Forné, Soriano: k-anonymous microaggregation and clustering, 2011",
     max_size=lambda k: 2 * k - 1,
-    practical=1000,
+    practical=200,
 )
 def noisy_pcl(
     X: NDArray[np.float64],
