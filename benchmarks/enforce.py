@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from benchmarks.base import Benchmark, Case, Row
 from benchmarks.loss import ADULT
 from voronym import datasets
-from voronym.microaggregate import microaggregate
-from voronym.microaggregate.loss import information_loss, standardize
+from voronym.partitioners import microaggregate
+from voronym.partitioners.loss import information_loss, standardize
 from voronym.privacy import TCloseness, levels
 from voronym.privacy.enforce import METHODS, enforce
 from voronym.table import as_frame

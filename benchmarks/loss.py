@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.base import Benchmark, Case, Row
 from voronym import datasets, registry
-from voronym.microaggregate import microaggregate
-from voronym.microaggregate.loss import information_loss, standardize
+from voronym.partitioners import microaggregate
+from voronym.partitioners.loss import information_loss, standardize
 
 DATA = ("census", "tarragona", "eia", "adult")
 ADULT = ["age", "education-num", "hours-per-week"]

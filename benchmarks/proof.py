@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 from benchmarks.base import Benchmark, Case, Row
 from voronym import datasets
 from voronym.certify import lower_bound
-from voronym.microaggregate import microaggregate
-from voronym.microaggregate.auto import solve
-from voronym.microaggregate.front import check_seed
-from voronym.microaggregate.loss import information_loss, standardize
+from voronym.partitioners import microaggregate
+from voronym.partitioners.auto import solve
+from voronym.partitioners.front import check_seed
+from voronym.partitioners.loss import information_loss, standardize
 from voronym.progress import silent
-from voronym.refine import refine
+from voronym.refiners import refine
 from voronym.space import Euclidean
 
 # The ICSM paper of 2015: one run from MDAV (its table 2), the best of 1600 restarts (its table 4)

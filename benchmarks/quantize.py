@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from benchmarks.base import Benchmark, Case, Row
 from benchmarks.memory import peak_mebibytes
 from voronym import datasets
-from voronym.microaggregate import microaggregate
-from voronym.microaggregate.loss import information_loss, standardize
 from voronym.partition import Partition
+from voronym.partitioners import microaggregate
+from voronym.partitioners.loss import information_loss, standardize
 
 ADULT = ["age", "education-num", "hours-per-week"]
 OURS, THEIRS, COOLED = "pcl", "k-means-constrained", "pcl, cooled"

@@ -105,9 +105,9 @@ class Speed(Benchmark):
 def _function(method: str, path: str) -> Any:
     """Return ``(X, k) -> labels`` for a path of a method."""
     if method == "univariate":
-        front = importlib.import_module("voronym.microaggregate.front")
+        front = importlib.import_module("voronym.partitioners.front")
         return lambda X, k: front.microaggregate(X, k, method="univariate").labels
-    module = importlib.import_module(f"voronym.microaggregate.{method}")
+    module = importlib.import_module(f"voronym.partitioners.{method}")
     function = getattr(module, f"partition_{path}")
     if method == "vmdav":
         return lambda X, k: np.asarray(function(X, k, 0.2, silent))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import voronym as vr
-from voronym.microaggregate.front import OneCellWarning
+from voronym.partitioners.front import OneCellWarning
 from voronym.release import Release
 
 SECRET = "Zyxwvu-secret"  # noqa: S105 - a marker to look for

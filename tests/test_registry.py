@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import voronym as vr
-from voronym.microaggregate.front import OneCellWarning
 from voronym.partition import Partition
+from voronym.partitioners.front import OneCellWarning
 from voronym.registry import Algorithm
 from voronym.testing import check_algorithm
 

@@ -6,9 +6,8 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 from importlib.metadata import version as _version
 
 from voronym import channel, datasets, quantize, records
-from voronym.anonymize import anonymize
 from voronym.certify import lower_bound
-from voronym.compare import compare
+from voronym.comparison import compare
 from voronym.errors import (
     GuaranteeError,
     InputError,
@@ -19,8 +18,9 @@ from voronym.errors import (
     WriteError,
 )
 from voronym.evaluate.measure import measure
-from voronym.microaggregate import information_loss, microaggregate, standardize
 from voronym.partition import Partition
+from voronym.partitioners import information_loss, microaggregate, standardize
+from voronym.pipeline import anonymize
 from voronym.privacy import (
     DeltaDisclosure,
     Finding,
@@ -33,7 +33,7 @@ from voronym.privacy import (
 )
 from voronym.quantize.quantizer import Quantizer
 from voronym.recipe import Recipe
-from voronym.refine import refine
+from voronym.refiners import refine
 from voronym.registry import algorithm, algorithms
 from voronym.release import Release
 from voronym.table.read import read

@@ -17,8 +17,8 @@ from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.masking import Masked
-from voronym.microaggregate import information_loss
 from voronym.partition import Partition
+from voronym.partitioners import information_loss
 from voronym.privacy import Finding
 from voronym.recipe import Recipe
 from voronym.table.codebook import labels_of

@@ -6,7 +6,7 @@ import pytest
 
 from voronym import datasets
 from voronym.evaluate import measure
-from voronym.microaggregate import microaggregate, standardize
+from voronym.partitioners import microaggregate, standardize
 
 
 @pytest.mark.data

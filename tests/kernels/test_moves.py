@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from microaggregate.points import records
+
 from voronym._kernels import exchange, icsm, moves
 from voronym.partition import Partition
 from voronym.progress import silent
-from voronym.refine.exchange import start
-from voronym.refine.icsm import Run, scores
-from voronym.refine.moves import Clock, Work
-from voronym.refine.tour import cut, string
+from voronym.refiners.exchange import start
+from voronym.refiners.icsm import Run, scores
+from voronym.refiners.moves import Clock, Work
+from voronym.refiners.tour import cut, string
 
 
 def random_labels(n, k, seed):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from voronym import registry
 from voronym._kernels import subsets
 from voronym.certify.bound import UNIT, Bound, percent, shave
-from voronym.microaggregate.univariate import univariate
 from voronym.partition import Partition
+from voronym.partitioners.univariate import univariate
 from voronym.progress import Progress, Step, silent
 from voronym.space import Euclidean
 

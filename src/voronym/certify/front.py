@@ -14,8 +14,8 @@ from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import SUBSETS, exact
 from voronym.certify.neighbours import neighbours
 from voronym.errors import InputError
-from voronym.microaggregate.front import check_k, check_points
 from voronym.partition import Partition
+from voronym.partitioners.front import check_k, check_points
 from voronym.progress import Progress, silent
 from voronym.space import Euclidean
 
@@ -107,7 +107,7 @@ def start(
     X: NDArray[np.float64], k: int, *, time_limit: float | None, seed: int, progress: Progress
 ) -> Partition:
     """Return a good partition to start from: annealing, for a tenth of the time."""
-    import voronym.refine  # noqa: F401 - importing registers
+    import voronym.refiners  # noqa: F401 - importing registers
 
     options = {} if time_limit is None else {"time_limit": min(20.0, 0.1 * time_limit)}
     rng = np.random.default_rng(seed)

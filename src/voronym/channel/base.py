@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
-from voronym.microaggregate.front import check_seed
+from voronym.partitioners.front import check_seed
 
 Array = NDArray[np.float64]
 

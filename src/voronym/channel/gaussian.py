@@ -14,7 +14,7 @@ from scipy import linalg, optimize
 from voronym.channel.logdet import Optimum, maximise
 from voronym.channel.waterfill import closed_form
 from voronym.errors import GuaranteeError, InputError
-from voronym.microaggregate.front import check_points, check_seed
+from voronym.partitioners.front import check_points, check_seed
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from voronym.channel.function import privacy_distortion
 from voronym.errors import InputError
-from voronym.microaggregate.front import check_points, partition
+from voronym.partitioners.front import check_points, partition
 from voronym.progress import Progress, Step, silent
 
 Array = NDArray[np.float64]

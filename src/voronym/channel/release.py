@@ -22,7 +22,7 @@ from voronym.channel.measured import Told, measure_told
 from voronym.channel.published import published_matrix
 from voronym.errors import GuaranteeError, InputError
 from voronym.masking import Masked, mask
-from voronym.microaggregate.front import check_seed
+from voronym.partitioners.front import check_seed
 from voronym.progress import Progress, Step, silent
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame, factorize, form, missing, numbers

@@ -115,7 +115,7 @@ def anonymize(
 
     The methods `channel` and `records` make no cells and promise no k: they mask record by record.
     """
-    from voronym.anonymize import anonymize as make
+    from voronym.pipeline import anonymize as make
     from voronym.privacy import split_models
     from voronym.recipe import Recipe
     from voronym.table.read import read

@@ -12,7 +12,7 @@ from voronym.cli import common
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from voronym.compare import Comparison, Row
+    from voronym.comparison import Comparison, Row
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +46,7 @@ def compare(
     json: common.Json = False,
 ) -> None:
     """Partition the keys by every method and k: loss, risk, time; a table and a plot."""
-    from voronym.compare import compare as look
+    from voronym.comparison import compare as look
     from voronym.errors import InputError
     from voronym.table.read import read
 

@@ -33,9 +33,9 @@ def demo(
 ) -> None:
     """Make up a table of patients, anonymize it, and write the release and its report."""
     from voronym import datasets
-    from voronym.anonymize import anonymize
     from voronym.cli.anonymize import show
     from voronym.errors import WriteError
+    from voronym.pipeline import anonymize
 
     out = common.console()
     with common.ticker(not json) as progress:

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from voronym.errors import InputError
 from voronym.evaluate.rate import Rate, rate
-from voronym.microaggregate.front import check_seed
+from voronym.partitioners.front import check_seed
 from voronym.privacy.classes import equivalence_classes
 from voronym.progress import Progress, Step, silent
 

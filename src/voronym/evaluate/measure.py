@@ -16,7 +16,7 @@ from voronym.evaluate import attacks
 from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
-from voronym.microaggregate.front import check_seed
+from voronym.partitioners.front import check_seed
 from voronym.privacy import Finding, Model, models, parse_model
 from voronym.privacy.classes import check_columns
 from voronym.privacy.confidential import ConfidentialModel

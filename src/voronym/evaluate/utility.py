@@ -13,7 +13,7 @@ from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
 from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.pmse import PMSE, features, pmse
-from voronym.microaggregate.front import check_seed
+from voronym.partitioners.front import check_seed
 from voronym.progress import Progress, Step, silent
 from voronym.table.schema import Schema
 

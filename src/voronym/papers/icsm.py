@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from voronym import datasets
 from voronym.errors import ReadError
-from voronym.microaggregate import information_loss, microaggregate, standardize
 from voronym.papers.base import paper
 from voronym.papers.items import Cell, Table
+from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.progress import Progress, Step
-from voronym.refine import refine
+from voronym.refiners import refine
 from voronym.registry import algorithms
 
 # Table 2: data set, k -> MDAV, ICSM (percent), seconds of ICSM as printed.

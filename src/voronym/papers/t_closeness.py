@@ -212,7 +212,7 @@ def figure_7(steps: int, progress: Progress) -> Iterator[Item]:
 def figures_8_9(n: int, full: bool, progress: Progress) -> Iterator[Item]:
     """Run MDAV and μ-Approx on scalar normal data, and the optimal univariate partition beside them."""
     from voronym.channel import GaussianSource, curve, scalar_risk
-    from voronym.microaggregate import microaggregate
+    from voronym.partitioners import microaggregate
 
     w, X = draw(n, [RHO])
     bins = intervals(w)
@@ -266,7 +266,7 @@ def figures_8_9(n: int, full: bool, progress: Progress) -> Iterator[Item]:
 def several_keys(d: int, n: int, seconds: float, progress: Progress) -> Iterator[Item]:
     """Run MDAV, PCL and annealing on several keys, all correlated with W, against the bound."""
     from voronym.channel import GaussianSource, curve, gaussian_channel, qglb
-    from voronym.microaggregate import microaggregate
+    from voronym.partitioners import microaggregate
     from voronym.registry import algorithms
 
     w, X = draw(n, [RHO / np.sqrt(d)] * d)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import GuaranteeError, InputError
-from voronym.microaggregate.front import check_points, check_seed
+from voronym.partitioners.front import check_points, check_seed
 from voronym.progress import Progress
 from voronym.quantize.design import design
 from voronym.quantize.quantizer import Quantizer

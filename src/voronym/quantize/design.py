@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym import registry
-from voronym.microaggregate._cells import split_large
 from voronym.partition import Partition
+from voronym.partitioners._cells import split_large
 from voronym.progress import Progress
 from voronym.quantize.costs.base import Sizes, equal_sizes
 from voronym.quantize.pcl import Design, pcl

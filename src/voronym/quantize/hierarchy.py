@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from voronym import registry
 from voronym.errors import InputError
-from voronym.microaggregate._run import check_space, share
-from voronym.microaggregate.front import check_options, partition
 from voronym.partition import Partition
+from voronym.partitioners._run import check_space, share
+from voronym.partitioners.front import check_options, partition
 from voronym.progress import Progress, Step
 from voronym.quantize.costs.transport import transport
 from voronym.registry import algorithm

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
-from voronym.microaggregate._run import check_space, share
-from voronym.microaggregate.front import partition
 from voronym.partition import Partition
+from voronym.partitioners._run import check_space, share
+from voronym.partitioners.front import partition
 from voronym.progress import Progress, Step
 from voronym.quantize.costs.base import equal_sizes
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt

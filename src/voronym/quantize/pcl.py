@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
-from voronym.microaggregate._run import share
-from voronym.microaggregate.front import check_points, check_seed
 from voronym.partition import Partition
+from voronym.partitioners._run import share
+from voronym.partitioners.front import check_points, check_seed
 from voronym.progress import Progress, Step, silent
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS

@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.microaggregate.mixed import mixed_centroids
 from voronym.partition import Partition
+from voronym.partitioners.mixed import mixed_centroids
 from voronym.records.fields import Choice, make_fields
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed

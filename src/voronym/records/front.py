@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
 from voronym.masking import Masked, mask
-from voronym.microaggregate.front import check_seed
+from voronym.partitioners.front import check_seed
 from voronym.progress import Progress, silent
 from voronym.records import pushback as blending
 from voronym.records import stir

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym import datasets
-from voronym.microaggregate import standardize
 from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
 from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import Run, change, design, mdav, told
+from voronym.partitioners import standardize
 from voronym.progress import Progress
 
 COLUMNS = ["age", "education-num", "hours-per-week"]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from voronym.microaggregate import microaggregate
 from voronym.papers.items import Bounds, Floats, Panel
 from voronym.partition import Partition
+from voronym.partitioners import microaggregate
 from voronym.progress import Progress, Step
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.pcl import pcl

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import GuaranteeError, InputError
-from voronym.microaggregate.front import check_k, check_points, check_seed
 from voronym.partition import Partition
+from voronym.partitioners.front import check_k, check_points, check_seed
 from voronym.privacy.cells import Judge
 from voronym.privacy.enforce.first import confidential_first, least_size
 from voronym.privacy.enforce.merge import merge
@@ -162,7 +162,7 @@ def _swap(
     rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
     progress: Progress,
 ) -> Partition:
-    from voronym.microaggregate.front import partition  # the registry, when it is needed
+    from voronym.partitioners.front import partition  # the registry, when it is needed
 
     size = least_size(asked, k)
     if size > part.sizes.min() and size > k:  # no cell of k could be accepted, whatever it holds

@@ -1,0 +1,133 @@
+"""FDM: one tour of the records, cut for every k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym._kernels import shorten as kernels
+from voronym.errors import InputError
+from voronym.partition import Partition
+from voronym.partitioners._near import neighbourhoods
+from voronym.partitioners._order import cut, nearest_next, outermost
+from voronym.partitioners._run import check_space, in_pieces, share
+from voronym.partitioners.front import check_k, check_points
+from voronym.progress import Progress, silent
+from voronym.registry import algorithm
+from voronym.space import Space
+
+NEAR = 10
+"""Near records that a record's edges are compared with."""
+
+LEAST = 8
+"""Records from which on a tour has room for the moves."""
+
+
+@algorithm(
+    "fdm",
+    guarantee="every cell has k to 2k-1 records; no cut of the same tour loses less",
+    cost="O(n) searches in a k-d tree, O(n) moves of O(n) steps at worst, O(n k) steps; memory O(n d)",
+    reference="Mortazavi, Jalili: Fast data-oriented microaggregation algorithm, 2014",
+    max_size=lambda k: 2 * k - 1,
+)
+def fdm(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+    progress: Progress,
+) -> Partition:
+    """Make a short tour of all records, then cut it at the best places.
+
+    The tour does not depend on k; `fdm_partitions` cuts it for many k at once.
+
+    Notes
+    -----
+    The description leaves the order of the records open. Here it goes to the nearest record next, is then
+    shortened by 2-opt and Or-opt moves among each record's 10 nearest until none helps, and opened at its
+    longest edge. Without the moves this is "npn-mhm", which lost 3 to 27 % more on the reference data.
+
+    References
+    ----------
+    R. Mortazavi and S. Jalili, "Fast data-oriented microaggregation algorithm for large numerical datasets",
+    Knowledge-Based Systems 67 (2014), 195-205.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
+    >>> vr.microaggregate(X, 2, method="fdm").labels.tolist()
+    [0, 0, 1, 1, 1, 2, 2]
+    """
+    check_space(space, "fdm")
+    return _partitions(X, [k], progress)[k]
+
+
+def fdm_partitions(
+    X: ArrayLike, ks: Iterable[int], *, progress: Progress | None = None
+) -> dict[int, Partition]:
+    """Partition records for several k in one run: one tour, and one pass over its runs for all k.
+
+    Guarantee: each is the partition that method "fdm" gives for its k. The sum of squares of a run is
+    computed once for all k that may use it, so the cost is that of the largest k, plus O(n k) steps for each.
+
+    Parameters
+    ----------
+    X : array, shape (n, d) or (n,)
+        Records as numbers, used as they are.
+    ks : iterable of int
+        Least numbers of records in a cell, each from 2 to n.
+    progress : callable, optional
+        Called with a `voronym.progress.Step` now and then; it may raise to stop the work.
+
+    Returns
+    -------
+    dict
+        k -> Partition, by rising k.
+
+    References
+    ----------
+    R. Mortazavi and S. Jalili, "Fast data-oriented microaggregation algorithm for large numerical datasets",
+    Knowledge-Based Systems 67 (2014), 195-205.
+
+    Examples
+    --------
+    >>> from voronym.partitioners import fdm_partitions
+    >>> parts = fdm_partitions([[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]], [2, 3])
+    >>> {k: part.n_cells for k, part in parts.items()}
+    {2: 3, 3: 2}
+    """
+    points = check_points(X)
+    wanted = sorted({check_k(k, len(points)) for k in ks})
+    if not wanted:
+        raise InputError("give at least one k")
+    return _partitions(points, wanted, silent if progress is None else progress)
+
+
+def _partitions(X: NDArray[np.float64], ks: list[int], progress: Progress) -> dict[int, Partition]:
+    order = short_tour(X, share(progress, 0.0, 0.9))
+    return cut(X, order, ks, share(progress, 0.9, 1.0))
+
+
+def short_tour(X: NDArray[np.float64], progress: Progress) -> NDArray[np.int64]:
+    """Return the records in the order of a short tour that begins behind its longest edge."""
+    n = len(X)
+    tour = nearest_next(X, outermost(X), share(progress, 0.0, 0.3))
+    if n < LEAST:
+        return tour
+    near = neighbourhoods(X, min(NEAR + 1, n), share(progress, 0.3, 0.5)).near
+    place, segment, state = np.argsort(tour), np.empty(kernels.SEGMENT, np.int64), np.array([0, 0])
+    best = 0.0
+
+    def work(budget: int) -> float:
+        nonlocal best
+        kernels.shorten(X, tour, place, near, segment, state, budget)
+        best = max(best, float(state[1]) / n)
+        return best
+
+    in_pieces(work, share(progress, 0.5, 1.0), budget=20_000)
+    steps = np.square(X[tour] - X[np.roll(tour, 1)]).sum(axis=1)
+    return np.roll(tour, -int(np.argmax(steps)))

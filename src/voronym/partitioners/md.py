@@ -1,0 +1,102 @@
+"""MD: maximum distance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import md as kernels
+from voronym._kernels import plain
+from voronym._kernels import tree as trees
+from voronym.partition import Partition
+from voronym.partitioners._run import check_space, in_pieces
+from voronym.progress import Progress
+from voronym.registry import algorithm
+from voronym.space import Space
+
+FAST_FROM = 2_000
+"""Records from which on the tree pays."""
+
+
+@algorithm(
+    "md",
+    guarantee="every cell has k to 2k-1 records",
+    cost="O(n) searches in a k-d tree as a rule, O(n³/k) distances at worst; memory O(n d)",
+    reference="10.1109/69.979982",
+    max_size=lambda k: 2 * k - 1,
+)
+def md(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+    progress: Progress,
+) -> Partition:
+    """Build cells around the two most distant of the remaining records.
+
+    While 3k records or more remain: r and s are the two most distant of them; the k nearest to r (itself
+    included) form a cell, then the k nearest to s among the others. With 2k to 3k-1 left, one more cell
+    around r, and the rest is the last. r is the record with the lower index; among equally distant pairs the
+    one with the lowest r, then the lowest s. Where s fell into r's cell (only if many records are equally far
+    from r), the record farthest from r among the others takes its place.
+
+    The most distant pair is exact. Each record keeps the largest distance to any record as of its last look;
+    it stays an upper bound as records leave, so only the few with the largest bounds are looked at again.
+
+    References
+    ----------
+    J. Domingo-Ferrer and J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical
+    disclosure control", IEEE Transactions on Knowledge and Data Engineering 14 (2002), 189-201.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="md").labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    check_space(space, "md")
+    partition = partition_fast if len(X) >= FAST_FROM else partition_plain
+    return Partition(partition(X, k, progress), k=k)
+
+
+def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MD by scans over all remaining records."""
+    n, d = len(X), X.shape[1]
+    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
+    high, low, point = np.empty(d), np.empty(d), np.empty(d)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    reach, partner = np.empty(n), np.full(n, -1, np.int64)
+    plain.start_sums(X, high, low)
+    kernels.far_bounds(X, high / n, reach)
+
+    def work(budget: int) -> float:
+        kernels.md_plain(
+            X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget
+        )
+        return 1.0 - float(state[0]) / n * float(state[0]) / n
+
+    in_pieces(work, progress, budget=1_000_000)
+    return labels
+
+
+def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MD by a k-d tree that records leave, and a heap of bounds."""
+    n, d = len(X), X.shape[1]
+    labels, state, heap = np.full(n, -1, np.int64), np.array([n, 0, n]), np.arange(n)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    high, low, reach, partner = np.empty(d), np.empty(d), np.empty(n), np.full(n, -1, np.int64)
+    plain.start_sums(X, high, low)
+    kernels.far_bounds(X, high / n, reach)
+    kernels.make_heap(heap, reach)
+    tree = trees.grow(X, high / n)
+
+    def work(budget: int) -> float:
+        kernels.md_fast(tree, k, labels, heap, state, distances, members, reach, partner, budget)
+        if state[0] < 2 * k:
+            labels[labels < 0] = state[1]
+            return 1.0
+        return 1.0 - float(state[0]) / n
+
+    in_pieces(work, progress, budget=500)
+    return labels

@@ -1,0 +1,137 @@
+"""MDAV: maximum distance to average vector."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import mdav as kernels
+from voronym._kernels import plain, search
+from voronym._kernels import tree as trees
+from voronym.partition import Partition
+from voronym.partitioners._run import check_space, in_pieces
+from voronym.partitioners.mixed import check_mixed, mdav_mixed
+from voronym.progress import Progress
+from voronym.registry import algorithm
+from voronym.space import Space
+
+FAST_FROM = 20_000_000
+"""``n² / k`` from which on the tree pays: below, scans take a fraction of a second, and compile faster."""
+
+SHELL = 256
+"""Least number of records in a shell."""
+
+
+@algorithm(
+    "mdav",
+    guarantee="every cell has k to 2k-1 records",
+    cost="O(n²/k) distances at worst, near O(n log n) in few columns; memory O(n d)",
+    reference="10.1007/s10618-005-0007-5",
+    max_size=lambda k: 2 * k - 1,
+    spaces=("euclidean", "mixed"),
+)
+def mdav(
+    X: NDArray[np.float64],
+    k: int,
+    *,
+    space: Space,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+    progress: Progress,
+) -> Partition:
+    """Build cells at the far ends of what remains: r farthest from the mean, then s farthest from r.
+
+    While 3k records or more remain: the k nearest to r (itself included) form a cell, then the k nearest to s
+    among the others. With 2k to 3k-1 left, one more cell around the record farthest from the mean, and
+    the rest is the last. Ties go to the lowest index. s is looked for among the records that r's cell left,
+    which makes a difference only where k or more of them are equally far from r.
+
+    In a `voronym.space.Mixed`, whose codes X then are, the mean becomes the coordinate-wise centroid; always
+    by scans, O(n²/k) costs.
+
+    References
+    ----------
+    J. Domingo-Ferrer and V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through
+    microaggregation", Data Mining and Knowledge Discovery 11 (2005), 195-212.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="mdav").labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    if space.name == "mixed":
+        mixed, codes = check_mixed(space, X)
+        return Partition(mdav_mixed(mixed, codes, k, progress), k=k)
+    check_space(space, "mdav")
+    partition = partition_fast if len(X) ** 2 >= FAST_FROM * k else partition_plain
+    return Partition(partition(X, k, progress), k=k)
+
+
+def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MDAV by scans over all remaining records: the reference for the fast path."""
+    n, d = len(X), X.shape[1]
+    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
+    high, low, point = np.empty(d), np.empty(d), np.empty(d)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    plain.start_sums(X, high, low)
+
+    def work(budget: int) -> float:
+        plain.mdav_plain(X, k, labels, alive, state, high, low, point, distances, members, budget)
+        return 1.0 - float(state[0]) / n * float(state[0]) / n
+
+    in_pieces(work, progress, budget=2_000_000)
+    return labels
+
+
+def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+    """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates."""
+    n, d = len(X), X.shape[1]
+    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
+    high, low, mean = np.empty(d), np.empty(d), np.empty(d)
+    distances, members = np.empty(k), np.empty(k, np.int64)
+    plain.start_sums(X, high, low)
+    tree = trees.grow(X, high / n)
+    shell, complete = peel(X, tree, high / n, SHELL, n)
+    size, seen = SHELL, n
+
+    def work(budget: int) -> float:
+        nonlocal shell, complete, size, seen
+        while True:
+            budget = kernels.mdav_fast(
+                X, tree, shell, complete, k, labels, state, high, low, mean, distances, members, budget
+            )
+            left = int(state[0])
+            if left < 2 * k:
+                labels[labels < 0] = state[1]
+                return 1.0
+            if budget == 0:
+                return 1.0 - left / n
+            size = 4 * size if left == seen else max(SHELL, left // 16)
+            shell, complete = peel(X, tree, mean, size, left)
+            state[2], seen = 0, left
+
+    in_pieces(work, progress, budget=50)
+    return labels
+
+
+def peel(
+    X: NDArray[np.float64], tree: trees.Tree, mean: NDArray[np.float64], size: int, left: int
+) -> tuple[kernels.Shell, bool]:
+    """Return the shell of the ``size`` remaining records farthest from the mean, and whether that is all."""
+    squares, index = np.empty(left), np.empty(left, np.int64)
+    tree.query[:] = mean
+    search.all_distances(tree, squares, index)
+    if size < left:
+        outer = np.argpartition(squares, left - size)[left - size :]
+        squares, index = squares[outer], index[outer]
+    order = np.argsort(-squares)
+    squares, index = squares[order], index[order]
+    points = X[index]
+    start = np.arange(len(index) + 1)
+    if (squares[1:] == squares[:-1]).any():  # bring equal records together
+        order = np.lexsort((index, *points.T, -squares))
+        squares, index, points = squares[order], index[order], points[order]
+        new = np.flatnonzero((points[1:] != points[:-1]).any(axis=1)) + 1
+        start = np.concatenate([[0], new, [len(index)]])
+        squares, points = squares[start[:-1]], points[start[:-1]]
+    return kernels.Shell(mean.copy(), np.sqrt(squares), points, start, start[:-1].copy(), index), size >= left

@@ -1,0 +1,12 @@
+"""A partition in, a better partition out.
+
+`front` has the door, `refine`; `registry` the decorator; each refiner has a file of its own: `icsm` iterative
+constraint satisfaction, `exchange` local search with candidate lists. `moves` has what they share, `tour` the
+best cuts of a tour. `anneal` random moves that may go uphill (`chain` a run of it, `schedule` its
+temperatures, `blocks` large tables in parts).
+"""
+
+from voronym.refiners import anneal, exchange, icsm  # noqa: F401 - importing registers
+from voronym.refiners.front import refine
+
+__all__ = ["refine"]
