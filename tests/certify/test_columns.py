@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from microaggregate.points import records
 
 import voronym as vr
 from certify import oracles
+from partitioners.points import records
 from voronym import datasets, registry
 from voronym.certify import lower_bound
 from voronym.certify.columns import columns

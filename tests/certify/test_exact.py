@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate import oracles
-from microaggregate.points import records
 
 import voronym as vr
 from certify import oracles as own
+from partitioners import oracles
+from partitioners.points import records
 from voronym._kernels import subsets
 from voronym.certify.exact import by_subsets, distances, exact
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate.points import records
 
 import voronym as vr
 from certify import oracles
+from partitioners.points import records
 from voronym import datasets
 from voronym.certify.neighbours import BLOCK, neighbours
 

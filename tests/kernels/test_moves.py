@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate.points import records
 
+from partitioners.points import records
 from voronym._kernels import exchange, icsm, moves
 from voronym.partition import Partition
 from voronym.progress import silent

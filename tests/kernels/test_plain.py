@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate import oracles
-from microaggregate.points import records
 
+from partitioners import oracles
+from partitioners.points import records
 from voronym._kernels import plain
 
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate import oracles
-from microaggregate.points import records
 
+from partitioners import oracles
+from partitioners.points import records
 from voronym._kernels import search
 from voronym._kernels import tree as trees
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate import twins
-from microaggregate.points import records, scattered
 
 import voronym as vr
+from partitioners import twins
+from partitioners.points import records, scattered
 from voronym._kernels import shorten
 from voronym.partitioners import _order, fdm, fdm_partitions
 from voronym.progress import silent

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate import twins
-from microaggregate.points import records, scattered
 
 import voronym as vr
+from partitioners import twins
+from partitioners.points import records, scattered
 from voronym.partition import Partition
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from microaggregate.points import records
 
+from partitioners.points import records
 from voronym.partition import Partition
 from voronym.partitioners.loss import information_loss, standardize
 

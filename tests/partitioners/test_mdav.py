@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from microaggregate import oracles
-from microaggregate.points import records
 
+from partitioners import oracles
+from partitioners.points import records
 from voronym import datasets
 from voronym.errors import InputError
 from voronym.partition import Partition

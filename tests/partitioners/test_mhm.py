@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from microaggregate import oracles, twins
-from microaggregate.points import records, scattered
 
 import voronym as vr
+from partitioners import oracles, twins
+from partitioners.points import records, scattered
 from voronym.partition import Partition
 from voronym.partitioners import _order
 from voronym.progress import silent

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from microaggregate.oracles import farthest, md, mdav, mean, nearest, squared, sse
+
+from partitioners.oracles import farthest, md, mdav, mean, nearest, squared, sse
 
 
 def nearest_next(X, first):

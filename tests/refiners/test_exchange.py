@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from microaggregate.points import records
-from refine.test_icsm import best_neighbour
 
 import voronym as vr
+from partitioners.points import records
+from refiners.test_icsm import best_neighbour
 from voronym.progress import silent
 from voronym.refiners.exchange import EXACT_BELOW, nearest
 from voronym.refiners.moves import Clock

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from microaggregate.points import records
 
 import voronym as vr
+from partitioners.points import records
 
 PUBLISHED = {  # Mortazavi and Jalili 2015, table 2
     "census": {3: 4.85, 5: 7.78, 10: 11.93},
