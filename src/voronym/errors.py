@@ -32,3 +32,11 @@ class GuaranteeError(VoronymError):
 
 class MissingExtraError(VoronymError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+class Cancelled(VoronymError):  # noqa: N818 - a wish that was granted
+    """Somebody cancelled the work. Nothing was made and nothing was left behind."""
+
+
+class Unfinished(VoronymError):  # noqa: N818 - a wish that could not be granted
+    """Somebody wished to finish before there was a result to finish with."""

@@ -1,0 +1,351 @@
+"""The context of a piece of work: generator, deadline, progress, the wishes of whoever waits, and threads.
+
+Every long loop asks its `Context`, and only it: how much time is left, whether somebody wishes to *finish*
+(with the best so far) or to *cancel* (with nothing), and where to tell how far the work is. A part of the
+work gets a part of the context, made by `Context.part`; its progress is a share of the whole, so what is
+shown never goes back, and reaches the end only when all of the work is over.
+
+Two kinds of work meet a wish to finish differently. A *search* has a result at any time: it looks at
+`Context.over` between two pieces and returns its best. Work that *must be whole* has nothing to show before
+its end: `Context.pieces` and `Context.map` raise `Unfinished` there. A deadline alone never raises: work that
+must be whole goes on past it, because a late answer is better than none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from numbers import Integral, Real
+from threading import Event
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+
+from voronym.errors import Cancelled, InputError, Unfinished
+
+Block = TypeVar("Block")
+Answer = TypeVar("Answer")
+
+PIECE = 0.1
+"""Seconds that a piece of kernel work should take: short enough for Ctrl-C and a lively progress bar."""
+
+ALMOST = 0.999
+"""The most that is shown before the work is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a piece of work stands.
+
+    Parameters
+    ----------
+    stage : str
+        What is being done, in words for a reader ("grouping", "proving", "writing").
+    done : float
+        Share of the whole work that is done, from 0 to 1; never less than it was.
+    loss : float, optional
+        Information loss so far, in percent, where the method knows it.
+    bound : float, optional
+        Information loss, in percent, below which no partition can get, where it is proven already.
+    """
+
+    stage: str
+    done: float
+    loss: float | None = None
+    bound: float | None = None
+
+
+Progress = Callable[[Step], None]
+
+
+class Stop(Exception):  # noqa: N818 - control flow, not a failure
+    """Raised by a progress callback: the wish to finish with the best found so far."""
+
+
+class _Whole:
+    """What all parts of a context share: the callback, the wishes, and what was shown last."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.finish, self.cancel = Event(), Event()
+        self.halt = Event()  # a block failed: the others need not go on
+        self.shown = 0.0
+
+
+class Context:
+    """What a piece of work may use and must heed.
+
+    Parameters
+    ----------
+    seed : int, Generator or None
+        For random choices; None draws a fresh one.
+    time_limit : float, optional
+        Seconds from now on.
+    progress : callable, optional
+        Called with a `Step` now and then, from the thread that does the work. It may raise `Stop` to finish
+        early, or any other exception, which passes through.
+    threads : int, optional
+        How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
+        Results do not depend on it.
+
+    Examples
+    --------
+    >>> ctx = Context(seed=1, progress=lambda step: print(step.stage, step.done))
+    >>> half = ctx.part(0.0, 0.5, stage="grouping")
+    >>> half.tell(0.5)
+    grouping 0.25
+    >>> Context().map(lambda number: number * number, [1, 2, 3])
+    [1, 4, 9]
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int | np.random.Generator | None = 0,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.rng = check_seed(seed)
+        self.threads = min(8, os.cpu_count() or 1) if threads is None else threads
+        self.started = perf_counter()
+        self.deadline = None if time_limit is None else self.started + check_seconds(time_limit)
+        self._whole = _Whole(progress)
+        self._stage, self._from, self._to = "working", 0.0, 1.0
+
+    # -- parts ---------------------------------------------------------------------------------------------
+
+    def part(
+        self, start: float, stop: float, *, stage: str | None = None, time: float | None = None
+    ) -> Context:
+        """Return the context of a part of this work, from one share of it to another.
+
+        Parameters
+        ----------
+        start, stop : float
+            The shares of this context's progress between which the part's own runs.
+        stage : str, optional
+            What the part does; by default what this one does.
+        time : float, optional
+            The share of the time left that the part may take; by default all of it.
+        """
+        new = Context.__new__(Context)
+        new.rng, new.threads, new._whole = self.rng, self.threads, self._whole
+        new.started, new.deadline = perf_counter(), self.deadline
+        if time is not None and self.deadline is not None:
+            new.deadline = new.started + time * max(0.0, self.deadline - new.started)
+        width = self._to - self._from
+        new._stage = self._stage if stage is None else stage
+        new._from, new._to = self._from + start * width, self._from + stop * width
+        return new
+
+    def limited(self, seconds: float | None) -> Context:
+        """Return this context with a nearer deadline, where one is given."""
+        new = self.part(0.0, 1.0)
+        if seconds is not None:
+            ends = new.started + check_seconds(seconds)
+            new.deadline = ends if new.deadline is None else min(ends, new.deadline)
+        return new
+
+    def quiet(self) -> Context:
+        """Return this context without progress, for small work that is done many times. It heeds wishes."""
+        new = self.part(0.0, 0.0)
+        new._stage = ""
+        return new
+
+    # -- time and wishes -----------------------------------------------------------------------------------
+
+    @property
+    def timed(self) -> bool:
+        """Whether there is a deadline."""
+        return self.deadline is not None
+
+    @property
+    def spent(self) -> float:
+        """Seconds since this part began."""
+        return perf_counter() - self.started
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline, 0 once it is over; infinite where there is none."""
+        return np.inf if self.deadline is None else max(0.0, self.deadline - perf_counter())
+
+    @property
+    def over(self) -> bool:
+        """Whether a search should return its best: the time is up, or somebody wishes to finish or cancel."""
+        if self.deadline is not None and perf_counter() >= self.deadline:
+            return True
+        whole = self._whole
+        return whole.finish.is_set() or whole.cancel.is_set() or whole.halt.is_set()
+
+    @property
+    def finishing(self) -> bool:
+        """Whether somebody wishes to finish."""
+        return self._whole.finish.is_set()
+
+    def finish(self) -> None:
+        """Wish for the best result so far. Safe from any thread."""
+        self._whole.finish.set()
+
+    def cancel(self) -> None:
+        """Wish for no result at all. Safe from any thread."""
+        self._whole.cancel.set()
+
+    def check(self, *, whole: bool = True) -> None:
+        """Raise `Cancelled` where somebody cancelled. Safe from any thread.
+
+        Parameters
+        ----------
+        whole : bool
+            Whether the work must be whole: then a wish to finish raises `Unfinished`.
+        """
+        if self._whole.cancel.is_set() or self._whole.halt.is_set():
+            raise Cancelled("cancelled: nothing was made")
+        if whole and self._whole.finish.is_set():
+            raise Unfinished("there is no result yet to finish with: nothing was made")
+
+    # -- progress ------------------------------------------------------------------------------------------
+
+    def tell(
+        self, done: float, loss: float | None = None, bound: float | None = None, *, whole: bool = False
+    ) -> None:
+        """Tell how far this part is, and heed wishes (see `check`); by default for a search."""
+        share = self._whole
+        if self._stage:
+            here = self._from + min(max(done, 0.0), 1.0) * (self._to - self._from)
+            share.shown = max(share.shown, min(here, ALMOST))
+            self._say(Step(self._stage, share.shown, loss, bound))
+        self.check(whole=whole)
+
+    def done(self) -> None:
+        """Tell that all of the work is over; for whoever made the context."""
+        self._whole.shown = 1.0
+        self._say(Step(self._stage, 1.0))
+
+    def _say(self, step: Step) -> None:
+        if self._whole.progress is not None:
+            try:
+                self._whole.progress(step)
+            except Stop:
+                self._whole.finish.set()
+
+    def __call__(self, step: Step) -> None:
+        """Tell a step: a context can stand where a callback was, while both are in use."""
+        self.tell(step.done, step.loss, step.bound)
+
+    # -- work in pieces and blocks -------------------------------------------------------------------------
+
+    def pieces(self, work: Callable[[int], float], *, budget: int) -> None:
+        """Call ``work(budget)`` until it returns 1.0, the share done; the budget adapts to short pieces.
+
+        For work that must be whole. Its state lives in arrays that ``work`` owns, so the result does not
+        depend on where it was cut.
+        """
+        done = 0.0
+        while done < 1.0:
+            before = perf_counter()
+            done = work(budget)
+            budget = _adapted(budget, perf_counter() - before, 4.0)
+            self.tell(done, whole=True)
+
+    def search(self, work: Callable[[int], bool], *, budget: int) -> Iterator[None]:
+        """Call ``work(budget)`` until it says that all is done or `over` holds; yield after each piece.
+
+        For work that has a result after every piece. Whoever iterates tells how far it is.
+        """
+        budget, ended = min(budget, 8), False
+        while not ended and not self.over:
+            before = perf_counter()
+            ended = work(budget)
+            budget = _adapted(budget, perf_counter() - before, 2.0)
+            yield
+        self.check(whole=False)
+
+    def map(
+        self,
+        function: Callable[[Block], Answer],
+        blocks: Iterable[Block],
+        *,
+        whole: bool = True,
+        tell: Callable[[], None] | None = None,
+    ) -> list[Answer]:
+        """Work on independent blocks, several at a time; return the answers in the order of the blocks.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a block. Where a block takes longer than a moment, it looks at `over` or calls `check`.
+        blocks : iterable
+            Anything; results must not depend on the order in which they are worked on.
+        whole : bool
+            Whether all blocks are needed: then a wish to finish raises. A search returns what it has.
+        tell : callable, optional
+            Called every tenth of a second instead of telling the share of the blocks that are done.
+        """
+        listed = list(blocks)
+        threads = min(self.threads, len(listed))
+        if threads <= 1:
+            return self._one_by_one(function, listed, whole, tell)
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                futures = [pool.submit(function, block) for block in listed]
+                try:
+                    self._wait(futures, whole, tell)
+                except BaseException:  # Ctrl-C, too: blocks that run see it and end, the others never begin
+                    self._whole.halt.set()
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    raise
+        finally:
+            self._whole.halt.clear()
+        return [future.result() for future in futures]
+
+    def _wait(self, futures: Sequence[Future[Answer]], whole: bool, tell: Callable[[], None] | None) -> None:
+        pending = set(futures)
+        while pending:
+            finished, pending = wait(pending, timeout=PIECE)
+            for future in finished:
+                future.result()
+            if tell is None:
+                self.tell(1.0 - len(pending) / len(futures), whole=whole)
+            else:
+                tell()
+
+    def _one_by_one(
+        self,
+        function: Callable[[Block], Answer],
+        blocks: Sequence[Block],
+        whole: bool,
+        tell: Callable[[], None] | None,
+    ) -> list[Answer]:
+        answers = []
+        for number, block in enumerate(blocks, start=1):
+            answers.append(function(block))
+            if tell is None:
+                self.tell(number / len(blocks), whole=whole)
+            else:
+                tell()
+        return answers
+
+
+def _adapted(budget: int, seconds: float, most: float) -> int:
+    """Return a budget that should take `PIECE` seconds, from what the last one took."""
+    return int(budget * min(most, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
+
+
+def check_seed(seed: object) -> np.random.Generator:
+    """Return a generator from a seed, or say what a seed is."""
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"a seed is a whole number, 0 or more, not {seed!r}")
+    return np.random.default_rng(int(seed))
+
+
+def check_seconds(seconds: object) -> float:
+    """Return a time limit in seconds, or say what one is."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0.0:
+        raise InputError(f"time_limit must be a number of seconds that is not negative, not {seconds!r}")
+    return float(seconds)
