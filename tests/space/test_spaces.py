@@ -45,7 +45,7 @@ def test_every_space_is_a_space_under_its_own_name():
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Wrong(Space):
     name: str = "wrong"
     shift: float = 0.0
     sign: float = 1.0

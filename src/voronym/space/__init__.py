@@ -1,9 +1,9 @@
 """Spaces: a cost between records, and the centroid that minimises it.
 
-A distance never travels without its centroid. `base` has the protocol; `euclidean` the squared distance and
-its mean; `mahalanobis` the same under a matrix; `manhattan` the sum of absolute differences and its median;
-`sphere` places on the globe and the direction of their mean; `mixed` records whose columns have metrics of
-their own (`metrics`, `field`, `mapping`) and the medoid (`medoid`).
+A distance never travels without its centroid. `base` says what a space offers;
+`euclidean` has the squared distance and its mean; `mahalanobis` the same under a matrix; `manhattan` the sum
+of absolute differences and its median; `sphere` places on the globe and the direction of their mean; `mixed`
+records whose columns have metrics of their own (`metrics`, `field`, `mapping`) and the medoid (`medoid`).
 
 That the cells of a quantizer are convex is proven for the squared Euclidean distance, and follows for
 `Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.

@@ -2,25 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 
-@runtime_checkable
-class Space(Protocol):
-    """A cost between records, together with the centroid that minimises its sum over a cell."""
+
+class Space(ABC):
+    """A cost between records, together with the centroid that minimises its sum over a cell.
+
+    A new space derives from this class and has a name, `cost` and `centroid`. The rest has defaults that are
+    right for any space; a space overrides them where it offers more. Methods ask for what a space offers,
+    never for its name.
+    """
+
+    quadratic: ClassVar[bool] = False
+    """Whether the cost is a quadratic form of the difference. Then the mean is the centroid, the border
+    between two cells of a quantizer is a straight line, and a centroid that overshoots the mean by less than
+    its distance to it does not raise the cost of its cell."""
+
+    linear: ClassVar[bool] = False
+    """Whether a point part of the way between two others is a point of the space."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        """What methods ask for, to know whether their kernels compute this cost."""
-        ...
+        """What the space is called in files, tables and messages."""
 
-    def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    @abstractmethod
+    def cost(self, X: Array, Y: Array) -> Array:
         """Return the costs between the rows of X and of Y, shape (len(X), len(Y))."""
-        ...
 
-    def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    @abstractmethod
+    def centroid(self, X: Array) -> Array:
         """Return the point, shape (d,), that minimises the summed cost to the rows of X."""
-        ...
+
+    def coordinates(self, X: Array) -> Array | None:  # noqa: ARG002 - for spaces that have them
+        """Return points whose squared Euclidean distances are the costs between the rows of X, or None.
+
+        Trees and kernels of squared distances work in these coordinates.
+        """
+        return None
+
+    def centroids(self, X: Array, labels: NDArray[np.int64], cells: int) -> Array:
+        """Return the centroid of each cell, shape (cells, d); NaN for a cell without rows."""
+        out = np.full((cells, X.shape[1]), np.nan)
+        for cell, rows in members(labels, cells):
+            out[cell] = self.centroid(X[rows])
+        return out
+
+    def paired(self, X: Array, Y: Array, labels: NDArray[np.int64]) -> Array:
+        """Return the cost between each row of X and the row of Y that its label names, shape (len(X),)."""
+        out = np.empty(len(X))
+        for cell, rows in members(labels, len(Y)):
+            out[rows] = self.cost(X[rows], Y[cell : cell + 1])[:, 0]
+        return out
+
+    def parameters(self) -> dict[str, object]:
+        """Return what builds the same space again, beside its name, as JSON has it."""
+        return {}
+
+
+def members(labels: NDArray[np.int64], cells: int) -> list[tuple[int, NDArray[np.int64]]]:
+    """Return each cell that has rows, with its rows, ascending."""
+    order = np.argsort(labels, kind="stable")
+    edges = np.searchsorted(labels[order], np.arange(cells + 1))
+    return [(q, order[edges[q] : edges[q + 1]]) for q in range(cells) if edges[q] < edges[q + 1]]
+
+
+def square_distances(X: Array, Y: Array) -> Array:
+    """Return squared distances, shape (len(X), len(Y)), by summed squares of differences.
+
+    Not by the expansion with inner products: that loses digits, and equal points would not be at 0.
+    """
+    out = np.zeros((len(X), len(Y)))
+    for j in range(X.shape[1]):
+        out += np.square(X[:, j, None] - Y[None, :, j])
+    return out
+
+
+def cell_means(X: Array, labels: NDArray[np.int64], cells: int) -> Array:
+    """Return the mean of each cell, shape (cells, d); NaN for a cell without rows.
+
+    The sums run over deviations from the overall mean, in the order of the rows, so the result does not
+    depend on chunks or threads, and a large common offset costs no digits.
+    """
+    sizes = np.bincount(labels, minlength=cells)
+    origin = X.mean(axis=0)
+    out = np.full((cells, X.shape[1]), np.nan)
+    full = sizes > 0
+    for j in range(X.shape[1]):
+        sums = np.bincount(labels, X[:, j] - origin[j], cells)
+        out[full, j] = sums[full] / sizes[full] + origin[j]
+    return out

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.space.base import Space, cell_means, square_distances
+
 
 @dataclass(frozen=True)
-class Euclidean:
+class Euclidean(Space):
     """Squared Euclidean distance. Its centroid is the mean.
 
     Examples
@@ -21,17 +24,30 @@ class Euclidean:
     """
 
     name: str = "euclidean"
+    quadratic: ClassVar[bool] = True
+    linear: ClassVar[bool] = True
 
     def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return squared distances, shape (len(X), len(Y)), by summed squares of differences.
-
-        Not by the expansion with inner products: that loses digits, and equal points would not be at 0.
-        """
-        out = np.zeros((len(X), len(Y)))
-        for j in range(X.shape[1]):
-            out += np.square(X[:, j, None] - Y[None, :, j])
-        return out
+        """Return squared distances, shape (len(X), len(Y))."""
+        return square_distances(X, Y)
 
     def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of the rows."""
         return np.asarray(X.mean(axis=0))
+
+    def coordinates(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the points as they are."""
+        return X
+
+    def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
+        """Return the mean of each cell."""
+        return cell_means(X, labels, cells)
+
+    def paired(
+        self, X: NDArray[np.float64], Y: NDArray[np.float64], labels: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the squared distance between each row of X and the row of Y that its label names."""
+        out = np.zeros(len(X))
+        for j in range(X.shape[1]):
+            out += np.square(X[:, j] - Y[labels, j])
+        return out

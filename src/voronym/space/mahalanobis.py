@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
-from voronym.space.euclidean import Euclidean
+from voronym.space.base import Space, cell_means, square_distances
 
 
-class Mahalanobis:
+class Mahalanobis(Space):
     """The squared distance ``(x - y)ᵀ M (x - y)`` under a positive definite M. Its centroid is the mean.
 
     It is the squared Euclidean distance after the linear map ``x -> Lᵀ x`` with ``M = L Lᵀ``. So all that
@@ -30,6 +32,8 @@ class Mahalanobis:
     """
 
     name = "mahalanobis"
+    quadratic: ClassVar[bool] = True
+    linear: ClassVar[bool] = True
 
     def __init__(self, matrix: ArrayLike) -> None:
         given = _numbers("the matrix", matrix)
@@ -81,17 +85,22 @@ class Mahalanobis:
 
     def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the squared distances, shape (len(X), len(Y))."""
-        return Euclidean().cost(self._map(X), self._map(Y))
+        return square_distances(self.coordinates(X), self.coordinates(Y))
 
     def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of the rows."""
         return np.asarray(X.mean(axis=0))
 
+    def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
+        """Return the mean of each cell."""
+        return cell_means(X, labels, cells)
+
     def parameters(self) -> dict[str, object]:
         """Return what builds the same space again, as JSON has it."""
         return {"matrix": self.matrix.tolist()}
 
-    def _map(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def coordinates(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the points after the linear map, where the distance is Euclidean."""
         # Not by matrix product: its last bits depend on the number of rows, and equal points must stay equal.
         d = len(self.matrix)
         if X.shape[1] != d:

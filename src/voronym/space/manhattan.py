@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.space.base import Space
+
 
 @dataclass(frozen=True)
-class Manhattan:
+class Manhattan(Space):
     """The sum of absolute differences, L1. Its centroid is the median of each column.
 
     The median minimises the summed cost exactly; where the number of rows is even, any value between the two
@@ -26,6 +29,7 @@ class Manhattan:
     """
 
     name: str = "manhattan"
+    linear: ClassVar[bool] = True
 
     def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sums of absolute differences, shape (len(X), len(Y))."""

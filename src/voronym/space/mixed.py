@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import mixed as kernels
 from voronym.errors import InputError
+from voronym.space.base import Space
 from voronym.space.field import SMALL, Field
 from voronym.space.mapping import DistanceMap, Spread, spread
 from voronym.space.medoid import CANDIDATES, least, medoids
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed:
+class Mixed(Space):
     """The weighted sum of mapped distances over the columns, and the centroid that minimises it.
 
     ``cost(x, y) = sum_k w_k map_k(d_k(x_k, y_k))``. Records are rows of levels: the number of each value

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
+from voronym.space.base import Space, square_distances
 
 
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(Space):
     """The squared straight line between points on the unit sphere. Its centroid is the direction of the mean.
 
     Points are unit vectors, shape (n, 3) (any dimension will do), not degrees: no seam at 180°, no
@@ -35,12 +36,12 @@ class Sphere:
 
     def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the squared lengths of the lines, 0 to 4, shape (len(X), len(Y))."""
+        return square_distances(self.coordinates(X), self.coordinates(Y))
+
+    def coordinates(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the unit vectors: the cost is their squared Euclidean distance."""
         _check(X)
-        _check(Y)
-        out = np.zeros((len(X), len(Y)))
-        for j in range(X.shape[1]):
-            out += np.square(X[:, j, None] - Y[None, :, j])
-        return out
+        return X
 
     def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the direction of the sum; the first row where the sum is 0, as good as any other place."""
