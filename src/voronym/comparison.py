@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from voronym import registry
+from voronym.context import Context
 from voronym.errors import InputError, VoronymError
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.tradeoff import Plane, plane
@@ -181,7 +182,7 @@ def compare(
                 names.append(method.name)
     else:
         names = [registry.get(name).name for name in methods]
-    found = plane(frame, schema, X, progress=tell) if named else None
+    found = plane(frame, schema, X, ctx=Context(progress=tell)) if named else None
     tasks = [(name, value) for value in sizes for name in names]
     for done, (name, value) in enumerate(tasks):
         tell(Step(f"{name}, k={value}", done / len(tasks)))
@@ -201,7 +202,7 @@ def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int,
     part = partition(X, k, method=name, seed=seed)
     seconds = time.perf_counter() - start
     released = part.centroids(X)[part.labels]
-    rate = record_linkage(X, released, truth=np.arange(len(X)), seed=seed).rate
+    rate = record_linkage(X, released, truth=np.arange(len(X)), ctx=Context(seed=seed)).rate
     loss = information_loss(X, part)
     return Row(
         name,

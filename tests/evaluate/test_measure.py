@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voronym.errors import InputError, SchemaError
-from voronym.evaluate import measure, record_linkage, utility
+from voronym.evaluate import Attacks, measure
 from voronym.privacy import Finding, KAnonymity, base, register
-from voronym.table import Schema
 
 RNG = np.random.default_rng(0)
 BEFORE = pl.DataFrame(
@@ -173,8 +172,21 @@ def test_order_index_and_library_change_nothing(rows, lines):
 def test_progress_is_told():
     told = []
     measure(AFTER, keys=KEYS, original=BEFORE, progress=told.append)
-    assert {step.stage for step in told} == {"count", "linkage", "utility"}
-    assert all(0 <= step.done <= 1 for step in told)
+    assert {step.stage for step in told} >= {"counting", "attacking", "comparing"}
+    done = [step.done for step in told]
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+
+
+def test_a_wish_to_cancel_is_heard_in_every_stage():
+    for stage in ("counting", "attacking", "comparing"):
+
+        def stop(step, stage=stage):
+            if step.stage == stage:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            measure(AFTER, keys=KEYS, original=BEFORE, progress=stop)
 
 
 def test_kinds_orders_and_places_reach_the_schema():
@@ -231,8 +243,8 @@ def test_suppressed_keys_are_measured():
         ({"original": BEFORE[:50], "aligned": True}, "50 rows, the table 60"),
         ({"aligned": True}, "no original was given"),
         ({"models": ["k-anonymity=0"]}, "whole number"),
-        ({"original": BEFORE, "percent": 0}, "percent"),
-        ({"original": BEFORE, "confidence": 1.5}, "confidence"),
+        ({"original": BEFORE, "attack": Attacks(percent=0)}, "percent"),
+        ({"original": BEFORE, "attack": Attacks(confidence=1.5)}, "confidence"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(change, message):
@@ -243,8 +255,11 @@ def test_bad_input_gets_one_clear_sentence(change, message):
 
 def test_nothing_is_changed_and_the_same_call_gives_the_same_figures():
     before, after = BEFORE.clone(), AFTER.clone()
-    one = measure(AFTER, keys=KEYS, original=BEFORE, targets=20, seed=4)
-    assert one.to_dict() == measure(AFTER, keys=KEYS, original=BEFORE, targets=20, seed=4).to_dict()
+    one = measure(AFTER, keys=KEYS, original=BEFORE, attack=Attacks(targets=20), seed=4)
+    assert (
+        one.to_dict()
+        == measure(AFTER, keys=KEYS, original=BEFORE, attack=Attacks(targets=20), seed=4).to_dict()
+    )
     assert one.linkage.rate.n == 20
     assert before.equals(BEFORE)
     assert after.equals(AFTER)
@@ -263,10 +278,6 @@ def test_files_are_read(tmp_path):
 def test_a_seed_that_is_none(seed):
     with pytest.raises(InputError, match="a seed is a whole number, 0 or more"):
         measure(AFTER, keys=["age"], original=BEFORE, seed=seed)
-    with pytest.raises(InputError, match="a seed is a whole number, 0 or more"):
-        utility(BEFORE, AFTER, Schema.build(BEFORE, keys=["age"], drop_undeclared=True), seed=seed)
-    with pytest.raises(InputError, match="a seed is a whole number, 0 or more"):
-        record_linkage([[0.0]], [[0.0]], seed=seed)
 
 
 @pytest.mark.parametrize("power", [1015, -1060])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.evaluate.pmse import features, fit_logistic, pmse
 
@@ -85,4 +86,4 @@ def test_the_fit_is_the_maximum_of_the_likelihood():
         return (np.logaddexp(0, X @ beta) - y * (X @ beta)).sum()
 
     best = minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-6}).x
-    np.testing.assert_allclose(fit_logistic(F, y), 1 / (1 + np.exp(-X @ best)), atol=1e-5)
+    np.testing.assert_allclose(fit_logistic(F, y, ctx=Context()), 1 / (1 + np.exp(-X @ best)), atol=1e-5)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.evaluate import utility
 from voronym.evaluate.columns import correlations, wasserstein
@@ -202,10 +203,10 @@ def test_large_tables_are_sampled_with_a_note(monkeypatch):
     monkeypatch.setattr(sys.modules["voronym.evaluate.utility"], "PMSE_ROWS", 50)
     frame = pl.DataFrame({"a": np.random.default_rng(0).standard_normal(200)})
     schema = Schema.build(frame, keys=["a"])
-    found = utility(frame, frame, schema, seed=3)
+    found = utility(frame, frame, schema, ctx=Context(seed=3))
     assert (found.pmse.n_original, found.pmse.n_released) == (50, 50)
-    assert any("seed 3" in note for note in found.notes)
-    assert utility(frame, frame, schema, seed=3).pmse == found.pmse
+    assert any("random sample of 50 rows" in note for note in found.notes)
+    assert utility(frame, frame, schema, ctx=Context(seed=3)).pmse == found.pmse
 
 
 def test_many_columns_are_cut_with_a_note():

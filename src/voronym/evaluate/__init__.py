@@ -1,8 +1,7 @@
 """What a release costs and what it still gives away.
 
 ``risk``     exposure counted from the table alone: sizes of classes, uniqueness
-``attacks``  what an attacker who holds the originals achieves: record linkage, interval disclosure
-``rate``     a measured share and its confidence interval
+``attacks``  what an intruder who holds the originals achieves: record linkage, interval disclosure
 ``pair``     original and table brought to common types and one encoding
 ``columns``  change of single columns and of correlations
 ``pmse``     whether a model can tell original from released records
@@ -12,12 +11,13 @@
 """
 
 from voronym.evaluate.attacks import Interval, Linkage, interval_disclosure, record_linkage
-from voronym.evaluate.measure import Measurement, measure
-from voronym.evaluate.rate import Rate
+from voronym.evaluate.measure import Attacks, Measurement, measure
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
+from voronym.rate import Rate
 
 __all__ = [
+    "Attacks",
     "Interval",
     "Linkage",
     "Measurement",

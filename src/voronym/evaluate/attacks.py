@@ -1,4 +1,4 @@
-"""What an attacker who holds the original keys gets out of a release.
+"""What an intruder who holds the original keys gets out of a release.
 
 Record linkage: for a person whose keys are known, find the nearest released record and claim it is theirs.
 Interval disclosure: how often the released value pins the true one down to a narrow interval.
@@ -15,14 +15,13 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
+from voronym.context import Context
 from voronym.errors import InputError
-from voronym.evaluate.rate import Rate, rate
-from voronym.partitioners.front import check_seed
-from voronym.privacy.classes import equivalence_classes
-from voronym.progress import Progress, Step, silent
+from voronym.privacy.classes import Classes, equivalence_classes
+from voronym.rate import Rate, rate
 
 TARGETS = 20_000
-_BLOCK = 2_000
+_BLOCK = 256  # targets looked up between two questions whether to go on
 _TIE = 1e-9  # relative: distances this close are the same distance, computed in another order
 
 
@@ -39,14 +38,11 @@ class Linkage:
         Whether the true links were known.
     nearest : Rate or None
         Share of originals whose own record is among the nearest ones, before the guess inside the tie.
-    seed : int
-        Seed that drew the targets, where there were more records than targets.
     """
 
     rate: Rate
     kind: str
     nearest: Rate | None
-    seed: int
 
     def to_dict(self) -> dict[str, object]:
         """Return the result as plain, JSON-able types."""
@@ -54,7 +50,6 @@ class Linkage:
             "rate": self.rate.to_dict(),
             "kind": self.kind,
             "nearest": None if self.nearest is None else self.nearest.to_dict(),
-            "seed": self.seed,
         }
 
     def __str__(self) -> str:
@@ -68,12 +63,11 @@ def record_linkage(
     truth: ArrayLike | None = None,
     targets: int = TARGETS,
     confidence: float = 0.95,
-    seed: int = 0,
-    progress: Progress | None = None,
+    ctx: Context | None = None,
 ) -> Linkage:
     """Link original records to the nearest released ones and see how often that is right.
 
-    The attacker takes the released records nearest to the original (Euclidean distance) and guesses one of
+    The intruder takes the released records nearest to the original (Euclidean distance) and guesses one of
     them at random. With f of them equally near, the credit is 1/f when the true one is among them and 0
     otherwise; its mean is the expected share of correct links. In a k-anonymous release f >= k, so no credit
     exceeds 1/k.
@@ -92,11 +86,9 @@ def record_linkage(
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
-        Coverage of the interval (see `voronym.evaluate.rate.interval`).
-    seed : int
-        For drawing the targets.
-    progress : callable, optional
-        Called with a `voronym.progress.Step` after each block of targets.
+        Coverage of the interval (see `voronym.rate.interval`).
+    ctx : Context, optional
+        Draws the targets, hears how far the attack is and may stop it.
 
     Returns
     -------
@@ -111,7 +103,7 @@ def record_linkage(
 
     Examples
     --------
-    Two cells of two records; each record's own cell is the nearest, and the guess is right half of the time.
+    Two groups of two records; each record's own group is the nearest, and the guess is right half the time.
 
     >>> released = [[0.5], [0.5], [8.5], [8.5]]
     >>> result = record_linkage([[0.0], [1.0], [8.0], [9.0]], released, truth=[0, 1, 2, 3])
@@ -123,48 +115,50 @@ def record_linkage(
         raise InputError(
             f"original has {X.shape[1]} coordinates and released {Y.shape[1]}; encode both alike"
         )
-    rng = check_seed(seed)
+    ctx = Context() if ctx is None else ctx
     if targets < 1:
         raise InputError(f"targets must be 1 or more, not {targets}")
     own = None if truth is None else _links(truth, len(X), len(Y))
-    tell = silent if progress is None else progress
-    names = [f"x{j}" for j in range(Y.shape[1])]
-    classes = equivalence_classes(nw.from_native(pl.from_numpy(Y, schema=names), eager_only=True), names)
-    tree = cKDTree(Y[classes.first])
+    classes, tree = _distinct(Y)
     n = len(X)
     rows = np.arange(n)
     if n > targets:
-        rows = np.sort(rng.choice(n, targets, replace=False))
+        rows = np.sort(ctx.rng.choice(n, targets, replace=False))
     credit, near = np.empty(len(rows)), np.zeros(len(rows))
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        for at, nearest in enumerate(_nearest(tree, X[block]), start):
-            size = int(classes.sizes[nearest].sum())
-            credit[at] = 1.0 / size
+
+    def attack(start: int) -> None:
+        for at, nearest in enumerate(_nearest(tree, X[rows[start : start + _BLOCK]]), start):
+            credit[at] = 1.0 / int(classes.sizes[nearest].sum())
             if own is not None:
                 link = own[rows[at]]
                 near[at] = link >= 0 and classes.labels[link] in nearest
-        tell(Step("linkage", min(1.0, (start + len(block)) / len(rows))))
+
+    ctx.map(attack, range(0, len(rows), _BLOCK))
     # The nearest records are whole classes, so no credit exceeds one over the smallest class.
     most = 1.0 / int(classes.sizes.min())
     if own is None:
         found = rate(credit, population=n, confidence=confidence, ceiling=most)
-        return Linkage(found, "upper bound", None, seed)
+        return Linkage(found, "upper bound", None)
     return Linkage(
         rate(credit * near, population=n, confidence=confidence, ceiling=most),
         "measured",
         rate(near, population=n, confidence=confidence),
-        seed,
     )
 
 
-def nearest_released(original_X: ArrayLike, released_X: ArrayLike) -> NDArray[np.int64]:
+def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:
     """Return for each original a released row that is nearest to it; the first one among equals."""
     X, Y = _points(original_X, "original"), _points(released_X, "released")
+    classes, tree = _distinct(Y)
+    blocks = ctx.map(lambda start: tree.query(X[start : start + _BLOCK])[1], range(0, len(X), _BLOCK))
+    return np.asarray(classes.first[np.concatenate(blocks)], dtype=np.int64)
+
+
+def _distinct(Y: NDArray[np.float64]) -> tuple[Classes, cKDTree]:
+    """Return the classes of equal released records, and a tree of one record of each."""
     names = [f"x{j}" for j in range(Y.shape[1])]
     classes = equivalence_classes(nw.from_native(pl.from_numpy(Y, schema=names), eager_only=True), names)
-    _, index = cKDTree(Y[classes.first]).query(X)
-    return np.asarray(classes.first[index], dtype=np.int64)
+    return classes, cKDTree(Y[classes.first])
 
 
 def _nearest(tree: cKDTree, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
@@ -229,7 +223,7 @@ def interval_disclosure(
     original : array, shape (n,)
         True values of a numeric column; NaN is missing.
     linked : array, shape (n,)
-        Released value that belongs to each of them (or that an attacker believes to).
+        Released value that belongs to each of them (or that an intruder believes to).
     column : str
         Name, for the result.
     percent : float

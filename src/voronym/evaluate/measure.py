@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.context import Context, Progress
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate import attacks
 from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
-from voronym.partitioners.front import check_seed
 from voronym.privacy import Finding, Model, models, parse_model
 from voronym.privacy.classes import check_columns
 from voronym.privacy.confidential import ConfidentialModel
-from voronym.progress import Progress, Step, silent
 from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
 from voronym.table.read import read
@@ -36,6 +35,39 @@ _ORDER = (
     "delta-disclosure",
     "mutual-information",
 )
+
+
+class Columns(TypedDict, total=False):
+    """What is known about columns: their kinds, the levels of ordinal ones, pairs of coordinates."""
+
+    kinds: Mapping[str, Kind] | None
+    orders: Mapping[str, Sequence[str]] | None
+    locations: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """How a table is attacked.
+
+    Parameters
+    ----------
+    threshold : float
+        Risk above which a record counts as at risk.
+    percent : float
+        Half width of the disclosure intervals, in percent of a standard deviation and of the ranks.
+    targets : int
+        Originals that are attacked at most.
+    confidence : float
+        Coverage of the confidence intervals.
+    """
+
+    threshold: float = 0.2
+    percent: float = 10.0
+    targets: int = attacks.TARGETS
+    confidence: float = 0.95
+
+
+_ATTACKS = Attacks()
 
 
 @dataclass(frozen=True)
@@ -136,17 +168,12 @@ def measure(
     confidential: Sequence[str] = (),
     original: Any = None,
     aligned: bool | ArrayLike = False,
-    kinds: Mapping[str, Kind] | None = None,
-    orders: Mapping[str, Sequence[str]] | None = None,
-    locations: Sequence[tuple[str, str]] = (),
     models: Sequence[Model | str] = (),
-    threshold: float = 0.2,
     population: Any = None,
-    percent: float = 10.0,
-    targets: int = attacks.TARGETS,
-    confidence: float = 0.95,
+    attack: Attacks = _ATTACKS,
     seed: int = 0,
     progress: Progress | None = None,
+    **columns: Unpack[Columns],
 ) -> Measurement:
     """Measure the privacy of a table and, beside its original, the risk and the loss.
 
@@ -157,32 +184,26 @@ def measure(
     table : DataFrame, str or Path
         pandas, Polars or PyArrow, or a file that `voronym.read` reads: the table that is or will be released.
     keys, confidential : sequences of str
-        Columns that an attacker may know; columns that an attacker wants to learn.
+        Columns that an intruder may know; columns that an intruder wants to learn.
     original : DataFrame, str or Path, optional
         The table it was made from. It may have more columns, and rows in another order. Adds record linkage,
         interval disclosure and utility.
     aligned : bool or array
         True: row i of both tables is the same person. An array: the original row of each row of the table.
         Otherwise linkage is bounded from above and the information loss is not known.
-    kinds, orders, locations
-        As for `voronym.anonymize`: kinds of columns, levels of ordinal ones, pairs of coordinates.
     models : sequence of Model or str
         What the table must fulfil, such as ``"k-anonymity=5"``. Every other registered model is measured
         without a requirement.
-    threshold : float
-        Risk above which a record counts as at risk.
     population : DataFrame, str or Path, optional
         The population of which the table is a part, for the journalist risk.
-    percent : float
-        Half width of the disclosure intervals, in percent of a standard deviation and of the ranks.
-    targets : int
-        Originals that are attacked at most.
-    confidence : float
-        Coverage of the confidence intervals.
+    attack : Attacks
+        How many originals are attacked, and what counts as a success.
     seed : int
         For all samples.
     progress : callable, optional
-        Called with a `voronym.progress.Step` now and then.
+        Called with a `voronym.Step` now and then.
+    **columns
+        ``kinds``, ``orders`` and ``locations``, as for `voronym.anonymize`.
 
     Returns
     -------
@@ -201,51 +222,69 @@ def measure(
     >>> found = measure(after, keys=["age"], confidential=["ill"], original=before, aligned=True)
     >>> found
     Measurement(4 records, k=2, keys age, beside its original)
-    >>> found.linkage.rate.value  # the right cell each time, then one of two
+    >>> found.linkage.rate.value  # the right group each time, then one of two
     0.5
     """
-    tell = silent if progress is None else progress
-    check_seed(seed)
+    ctx = Context(seed=seed, progress=progress)
     frame, original, population = _open(table), _open(original), _open(population)
     check_columns(frame, keys, "key")
     check_columns(frame, confidential, "confidential")
     if not keys:
-        raise InputError("no key column is named; name the columns that an attacker may know")
+        raise InputError("no key column is named; name the columns that an intruder may know")
     source = frame if original is None else original
     if original is None and aligned is not False:
         raise InputError("aligned says how rows correspond to an original, but no original was given")
-    tell(Step("count", 0.0))
-    options = {"kinds": kinds, "orders": orders, "locations": locations}
+    counting = ctx.part(0.0, 0.2, stage="counting")
+    counting.tell(0.0, whole=True)
     notes: list[str] = []
-    schema = _schema(frame, source, keys, confidential, options, notes)
+    schema = _schema(frame, source, keys, confidential, columns, notes)
     findings = _findings(frame, schema, models, notes)
-    counted = risk(frame, keys, threshold=threshold, population=population)
-    tell(Step("count", 1.0))
+    counted = risk(frame, keys, threshold=attack.threshold, population=population)
+    counting.tell(1.0, whole=True)
     made: dict[str, Any] = {}
     if original is not None:
         pair = make_pair(source, frame, schema)
-        rows = row_map(aligned, len(source), len(frame))
-        made["original_risk"] = risk(source, keys, threshold=threshold)
-        points = None
-        try:
-            X, Y, codec, note = encode(pair)
-            points = (X, Y, codec)
-            notes += [] if note is None else [note]
-        except SchemaError as error:
-            notes.append(f"no record linkage: {error}")
-        if points is not None:
-            fewer = _affordable(targets, counted.n_classes, X.shape[1])
-            truth = None if rows is None else _inverse(rows, len(source))
-            made["linkage"] = attacks.record_linkage(
-                X, Y, truth=truth, targets=fewer, confidence=confidence, seed=seed, progress=tell
-            )
-            made["basis"] = "nearest" if truth is None else "aligned"
-            made["intervals"] = _intervals(pair, points[:2], truth, fewer, percent, confidence, seed)
-        made["utility"] = compare(pair, aligned=rows, seed=seed, points=points, progress=tell)
-        notes += [note for note in made["utility"].notes if note not in notes]
+        made["original_risk"] = risk(source, keys, threshold=attack.threshold)
+        made |= _beside(pair, row_map(aligned, len(source), len(frame)), counted, attack, ctx, notes)
+    ctx.done()
     return Measurement(
         tuple(keys), tuple(confidential), findings, counted, notes=tuple(notes), seed=seed, **made
     )
+
+
+def _beside(
+    pair: Pair,
+    rows: NDArray[np.int64] | None,
+    counted: Risk,
+    attack: Attacks,
+    ctx: Context,
+    notes: list[str],
+) -> dict[str, Any]:
+    """Attack the originals and measure what was lost; the fields of a `Measurement` that need them."""
+    made: dict[str, Any] = {}
+    points = None
+    try:
+        X, Y, codec, note = encode(pair)
+        points = (X, Y, codec)
+        notes += [] if note is None else [note]
+    except SchemaError as error:
+        notes.append(f"no record linkage: {error}")
+    if points is not None:
+        attack = replace(attack, targets=_affordable(attack.targets, counted.n_classes, X.shape[1]))
+        truth = None if rows is None else _inverse(rows, len(X))
+        made["linkage"] = attacks.record_linkage(
+            X,
+            Y,
+            truth=truth,
+            targets=attack.targets,
+            confidence=attack.confidence,
+            ctx=ctx.part(0.2, 0.6, stage="attacking"),
+        )
+        made["basis"] = "nearest" if truth is None else "aligned"
+        made["intervals"] = _intervals(pair, (X, Y), truth, attack, ctx.part(0.6, 0.7, stage="attacking"))
+    made["utility"] = compare(pair, rows, ctx.part(0.7, 1.0, stage="comparing"), points)
+    notes += [note for note in made["utility"].notes if note not in notes]
+    return made
 
 
 def _open(data: Any) -> Any:
@@ -260,7 +299,7 @@ def _schema(
     source: nw.DataFrame[Any],
     keys: Sequence[str],
     confidential: Sequence[str],
-    options: dict[str, Any],
+    options: Columns,
     notes: list[str],
 ) -> Schema:
     """Build a schema from the original; a table that cannot be encoded can still be counted."""
@@ -344,19 +383,17 @@ def _intervals(
     pair: Pair,
     points: tuple[NDArray[np.float64], NDArray[np.float64]],
     truth: NDArray[np.int64] | None,
-    targets: int,
-    percent: float,
-    confidence: float,
-    seed: int,
+    attack: Attacks,
+    ctx: Context,
 ) -> tuple[attacks.Interval, ...]:
     X, Y = points
     some = np.arange(len(X))
     if truth is not None:
         linked = truth
     else:
-        if len(X) > targets:
-            some = np.sort(check_seed(seed).choice(len(X), targets, replace=False))
-        linked = attacks.nearest_released(X[some], Y)
+        if len(X) > attack.targets:
+            some = np.sort(ctx.rng.choice(len(X), attack.targets, replace=False))
+        linked = attacks.nearest_released(X[some], Y, ctx)
     found = []
     for name in pair.schema.keys:
         if pair.schema[name].kind not in ("numeric", "location", "datetime"):
@@ -372,10 +409,10 @@ def _intervals(
             x[there],
             y[linked[there]],
             column=name,
-            percent=percent,
+            percent=attack.percent,
             published=y,
             population=len(X) if truth is None else int(there.sum()),
-            confidence=confidence,
+            confidence=attack.confidence,
         )
         found += [] if one is None else [one]
     return tuple(found)

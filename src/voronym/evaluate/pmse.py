@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.context import Context
 from voronym.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ class PMSE:
         return asdict(self)
 
 
-def pmse(original: ArrayLike, released: ArrayLike) -> PMSE | None:
+def pmse(original: ArrayLike, released: ArrayLike, *, ctx: Context | None = None) -> PMSE | None:
     """Return the pMSE of two sets of features, with its expectation under the null hypothesis.
 
     The null hypothesis: both tables are independent samples of one population. With r independent features
@@ -69,6 +70,8 @@ def pmse(original: ArrayLike, released: ArrayLike) -> PMSE | None:
     ----------
     original, released : arrays, shapes (n, p) and (m, p)
         Features, finite. Columns that depend on others are found and do not count as parameters.
+    ctx : Context, optional
+        May stop the work between two steps of the fit.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def pmse(original: ArrayLike, released: ArrayLike) -> PMSE | None:
     F = F @ (axes[:, keep] / np.sqrt(values[keep]))
     y = np.repeat([0.0, 1.0], [len(A), len(B)])
     share = float(y.mean())
-    score = fit_logistic(F, y)
+    score = fit_logistic(F, y, ctx=Context() if ctx is None else ctx)
     value = float(np.square(score - share).mean())
     r, unit = F.shape[1], share * (1.0 - share) / len(F)
     return PMSE(
@@ -116,7 +119,7 @@ def pmse(original: ArrayLike, released: ArrayLike) -> PMSE | None:
     )
 
 
-def fit_logistic(F: Floats, y: Floats, *, steps: int = 40) -> Floats:
+def fit_logistic(F: Floats, y: Floats, *, ctx: Context, steps: int = 40) -> Floats:
     """Return the fitted probabilities of a logistic regression with intercept, by Newton's method (IRLS).
 
     Each step solves a weighted least squares problem; it is halved until the likelihood does not fall. A tiny
@@ -131,6 +134,7 @@ def fit_logistic(F: Floats, y: Floats, *, steps: int = 40) -> Floats:
     loss = _loss(eta, y)
     ridge = 1e-8 * len(X) * np.eye(X.shape[1])
     for _ in range(steps):
+        ctx.check()
         p = _sigmoid(eta)
         weight = p * (1.0 - p)
         step = np.linalg.solve(X.T @ (X * weight[:, None]) + ridge, X.T @ (y - p))

@@ -19,7 +19,7 @@ class Risk:
     """Re-identification risk of a table, from the sizes of its classes.
 
     A class is the set of records that share all keys; ``f_i`` is the size of the class of record i, among n
-    records in J classes. An attacker who knows the keys of somebody in the table picks one record of the
+    records in J classes. An intruder who knows the keys of somebody in the table picks one record of the
     class at random and is right with probability ``1 / f_i``.
 
     Parameters
@@ -35,7 +35,7 @@ class Risk:
     uniqueness : float
         ``unique / n``.
     prosecutor_max, prosecutor_mean : float
-        Largest and mean ``1 / f_i``. The attacker knows that the person is in the table.
+        Largest and mean ``1 / f_i``. The intruder knows that the person is in the table.
     marketer : float
         ``J / n``: the share of correct matches when every record is matched at random inside its class. The
         same number as ``prosecutor_mean``, since the ``1 / f_i`` of a class sum to 1; both names are in use.
@@ -104,7 +104,7 @@ def risk(
     frame : DataFrame
         pandas, Polars, PyArrow or narwhals.
     keys : sequence of str
-        Columns that an attacker may know.
+        Columns that an intruder may know.
     threshold : float
         Records with a risk above this one are counted as at risk. The default 0.2 means classes below 5.
     population : DataFrame, optional

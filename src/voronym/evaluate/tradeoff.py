@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.channel.bounds import miub
 from voronym.channel.limits import Floor, NormalCurve, Reached, reached
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.privacy.base import Roles
 from voronym.privacy.cells import Levels, count_runs
 from voronym.privacy.classes import check_columns, equivalence_classes
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation
-from voronym.progress import Progress
 
 Ints = NDArray[np.int64]
 
@@ -141,7 +141,7 @@ def plane(
     X: NDArray[np.float64],
     *,
     column: str | None = None,
-    progress: Progress | None = None,
+    ctx: Context | None = None,
 ) -> Plane:
     """Measure what unchanged keys tell about a confidential column, and find the limits.
 
@@ -155,8 +155,8 @@ def plane(
         The encoded keys.
     column : str, optional
         The confidential column; needed where there are several.
-    progress : callable, optional
-        Called now and then.
+    ctx : Context, optional
+        Hears how far the work is and may stop it.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def plane(
     unchanged = told(levels, equivalence_classes(frame, schema.keys).labels)
     curves = [
         Curve("floor", Floor(X, levels.codes)),
-        Curve("reached", reached(X, levels.codes, unchanged.plug_in, progress=progress)),
+        Curve("reached", reached(X, levels.codes, unchanged.plug_in, progress=ctx)),
     ]
     notes: list[str] = []
     normal = _normal(MutualInformation(column=name, bins="distinct").levels(frame, schema)[0], levels, X)

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from voronym.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
 from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.pmse import PMSE, features, pmse
-from voronym.partitioners.front import check_seed
-from voronym.progress import Progress, Step, silent
+from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 
 PMSE_ROWS = 25_000
@@ -107,8 +107,7 @@ def utility(
     schema: Schema,
     *,
     aligned: bool | ArrayLike | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
+    ctx: Context | None = None,
 ) -> Utility:
     """Compare a masked table with its original.
 
@@ -121,10 +120,8 @@ def utility(
     aligned : bool or array, optional
         True: row i of both is the same person. An array of one original row per released row, where the order
         is known. Otherwise the rows may be in any order, and the information loss is not known.
-    seed : int
-        For the sample that the pMSE is computed on, where a table has more than 25,000 rows.
-    progress : callable, optional
-        Called with a `voronym.progress.Step` now and then.
+    ctx : Context, optional
+        Draws the sample for the pMSE, where a table has more than 25,000 rows, and may stop the work.
 
     Returns
     -------
@@ -134,7 +131,8 @@ def utility(
     Examples
     --------
     >>> import polars as pl
-    >>> from voronym.table.schema import Schema
+    >>> from voronym.table.codec import Codec
+    from voronym.table.schema import Schema
     >>> before = pl.DataFrame({"age": [20, 30, 60, 70]})
     >>> after = pl.DataFrame({"age": [25, 25, 65, 65]})
     >>> found = utility(before, after, Schema.build(before, keys=["age"]), aligned=True)
@@ -143,19 +141,16 @@ def utility(
     >>> found["age"].mean_after
     45.0
     """
-    return compare(make_pair(original, released, schema), aligned=aligned, seed=seed, progress=progress)
+    return compare(make_pair(original, released, schema), aligned, Context() if ctx is None else ctx)
 
 
 def compare(
     pair: Pair,
-    *,
-    aligned: bool | ArrayLike | None = None,
-    seed: int = 0,
-    points: tuple[Floats, Floats, Any] | None = None,
-    progress: Progress | None = None,
+    aligned: bool | ArrayLike | None,
+    ctx: Context,
+    points: tuple[Floats, Floats, Codec] | None = None,
 ) -> Utility:
     """Compare two tables that were made comparable; ``points`` are the encoded keys, where there are any."""
-    tell = silent if progress is None else progress
     before, after = pair.original, pair.released
     notes = list(pair.notes)
     rows = row_map(aligned, len(before), len(after))
@@ -173,17 +168,17 @@ def compare(
             notes.append(f"no information loss: {error}")
     changes = []
     for i, column in enumerate(pair.schema):
-        tell(Step("utility", i / (len(pair.schema.columns) + 2)))
+        ctx.tell(0.7 * i / len(pair.schema.columns), whole=True)
         changes.append(compare_column(before[column.name], after[column.name], column))
     left, right, labels = _gather(pair, notes)
     correlation = correlation_change(left, right)
-    tell(Step("utility", 0.9))
-    score = _propensity(left, right, labels, seed, notes)
-    tell(Step("utility", 1.0))
+    ctx.tell(0.8, whole=True)
+    score = _propensity(left, right, labels, ctx, notes)
+    ctx.tell(1.0, whole=True)
     return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes))
 
 
-def _loss(X: Floats, Y: Floats, codec: Any) -> tuple[float, dict[str, float]]:
+def _loss(X: Floats, Y: Floats, codec: Codec) -> tuple[float, dict[str, float]]:
     error = np.square(X - Y).sum(axis=0)
     total = np.square(X - X.mean(axis=0)).sum(axis=0)
     # With constant keys there is nothing to lose: no error is no loss, any other one is total.
@@ -223,21 +218,20 @@ def _propensity(
     left: dict[str, Floats],
     right: dict[str, Floats],
     labels: list[tuple[pl.Series, pl.Series]],
-    seed: int,
+    ctx: Context,
     notes: list[str],
 ) -> PMSE | None:
     if not left and not labels:
         return None
     n, m = (len(next(iter(side.values()))) for side in (left, right)) if left else map(len, labels[0])
-    rng = check_seed(seed)
     some = [
-        np.sort(rng.choice(count, PMSE_ROWS, replace=False)) if count > PMSE_ROWS else np.arange(count)
+        np.sort(ctx.rng.choice(count, PMSE_ROWS, replace=False)) if count > PMSE_ROWS else np.arange(count)
         for count in (n, m)
     ]
     if max(n, m) > PMSE_ROWS:
-        notes.append(f"pMSE: computed on a sample of {PMSE_ROWS:,} rows of each longer table, seed {seed}")
+        notes.append(f"pMSE: computed on a random sample of {PMSE_ROWS:,} rows of each longer table")
     nominal = []
     for a, b in labels:
         x, y, _, _ = codes(a, b)
         nominal.append((x[some[0]], y[some[1]]))
-    return pmse(*features([(left[k][some[0]], right[k][some[1]]) for k in left], nominal))
+    return pmse(*features([(left[k][some[0]], right[k][some[1]]) for k in left], nominal), ctx=ctx)

@@ -10,7 +10,7 @@ vector quantization point of view and speaks of "pushing back outliers in the cr
 open.
 """
 
-from voronym.records.attack import Linkage, linkage
+from voronym.records.attack import linkage
 from voronym.records.cluster import Clusters, clusters
 from voronym.records.fields import DEFAULTS, make_fields
 from voronym.records.front import Stirred, anonymize_records
@@ -50,7 +50,6 @@ __all__ = [
     "Function",
     "Geographic",
     "Hierarchy",
-    "Linkage",
     "Matrix",
     "Metric",
     "Mixed",

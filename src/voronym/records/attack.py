@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.progress import Progress, silent
+from voronym.rate import Rate, rate
 from voronym.records.pushback import nearest
 from voronym.space.mixed import Mixed
 
 TARGETS = 2000
 """Originals to attack; more are sampled without replacement."""
-
-
-@dataclass(frozen=True)
-class Linkage:
-    """Share of the originals linked to their own record, with Hoeffding's interval.
-
-    Parameters
-    ----------
-    value : float
-        Mean credit: 1/f where one's own record is among the f nearest ones, else 0.
-    low, high : float
-        ``value +- sqrt(log(2 / alpha) / (2 n))``, cut to [0, 1].
-    n, population : int
-        Originals attacked, and records there are.
-    confidence : float
-        Coverage of the interval.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-    population: int
-    confidence: float = 0.95
-
-    def to_dict(self) -> dict[str, float]:
-        """Return plain, JSON-able types."""
-        return asdict(self)
 
 
 def credits_of(
@@ -66,12 +36,11 @@ def linkage(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
-) -> Linkage:
+) -> Rate:
     """Link each original record to the nearest masked one, and count how often that is right.
 
     With f records equally near, the credit is 1/f where one's own is among them. An unmasked table is
-    attacked by equality, for all records. O(targets n) at worst, no
-    memory.
+    attacked by equality, for all records. O(targets n) at worst, no memory.
 
     Parameters
     ----------
@@ -88,22 +57,17 @@ def linkage(
     progress : callable, optional
         Told after each block.
 
-    References
-    ----------
-    Hoeffding, W.: Probability inequalities for sums of bounded random variables. JASA 58, 1963.
+    Returns
+    -------
+    Rate
+        With the interval of `voronym.rate.interval`.
     """
     n = len(original)
     rows = np.arange(n)
     if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted
         _, back, often = np.unique(original, axis=0, return_inverse=True, return_counts=True)
-        return _mean(1.0 / often[back.reshape(-1)], n, confidence)
+        return rate(1.0 / often[back.reshape(-1)], population=n, confidence=confidence)
     if n > targets:
         rows = np.sort((np.random.default_rng(0) if rng is None else rng).choice(n, targets, replace=False))
     won = credits_of(space, original, masked, rows, progress=silent if progress is None else progress)
-    return _mean(won, n, confidence)
-
-
-def _mean(won: NDArray[np.float64], n: int, confidence: float) -> Linkage:
-    mean = float(math.fsum(won.tolist()) / len(won))
-    half = math.sqrt(math.log(2.0 / (1.0 - confidence)) / (2.0 * len(won)))
-    return Linkage(mean, max(0.0, mean - half), min(1.0, mean + half), len(won), n, confidence)
+    return rate(won, population=n, confidence=confidence)

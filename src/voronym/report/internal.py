@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from voronym.evaluate.attacks import record_linkage
-from voronym.evaluate.rate import Rate
 from voronym.evaluate.risk import risk as measure_risk
+from voronym.rate import Rate
 from voronym.report import figures, public
 from voronym.report.parts import Block, Section, Table, decimal, names, plural, share, svg
 from voronym.report.plane import heaviest, principal_axes, sample_cells
