@@ -15,11 +15,11 @@ from voronym.errors import InputError
 from voronym.progress import silent
 from voronym.records import Clusters, Mixed, Taxonomy, clusters, make_fields
 from voronym.records import cluster as module
-from voronym.table import Schema, as_frame
+from voronym.table import Schema, Table
 
 
 def space_of(table, schema, metrics=None, **options):
-    fields, _ = make_fields(as_frame(table), schema, schema.keys, metrics)
+    fields, _ = make_fields(Table.of(table, schema), schema.keys, metrics)
     return Mixed.fit(fields, **options)
 
 

@@ -6,6 +6,7 @@ import pytest
 import voronym as vr
 from voronym.errors import InputError, ReadError
 from voronym.records.fields import make_fields
+from voronym.table import Table
 
 TABLE = pl.DataFrame(
     {
@@ -20,9 +21,8 @@ TREE = {"flu": ["lung", "*"], "asthma": ["lung", "*"], "stroke": ["brain", "*"]}
 
 
 def distances(column, choice):
-    import narwhals as nw
 
-    (field,), _ = make_fields(nw.from_native(TABLE, eager_only=True), SCHEMA, [column], {column: choice})
+    (field,), _ = make_fields(Table.of(TABLE, SCHEMA), [column], {column: choice})
     return field.distance(field.codes[[0, 0]], field.codes[[1, 2]]).tolist()
 
 

@@ -18,14 +18,14 @@ from voronym.records import cluster as module
 from voronym.records.cluster import describe
 from voronym.records.divergence import divergence, edges, histogram
 from voronym.records.pushback import nearest
-from voronym.table import Schema, as_frame
+from voronym.table import Schema, Table
 
 MODES = ["element", "centroid", "noise"]
 UNITS = ["record", "cluster"]
 
 
 def space_of(table, schema, metrics=None):
-    fields, _ = make_fields(as_frame(table), schema, schema.keys, metrics)
+    fields, _ = make_fields(Table.of(table, schema), schema.keys, metrics)
     return Mixed.fit(fields)
 
 

@@ -16,14 +16,14 @@ from voronym.errors import InputError
 from voronym.records import Mixed, clusters, flatten, make_fields, shuffle
 from voronym.records.divergence import check_measure, divergence, edges, histogram
 from voronym.records.stir import flat
-from voronym.table import Schema, as_frame
+from voronym.table import Schema, Table
 
 
 @pytest.fixture(scope="module")
 def grouped():
     table = datasets.hospital(800, seed=6).select("age", "sex", "zip", "days")
     schema = Schema.build(table, keys=table.columns)
-    space = Mixed.fit(make_fields(as_frame(table), schema, schema.keys)[0])
+    space = Mixed.fit(make_fields(Table.of(table, schema), schema.keys)[0])
     return space, clusters(space, m=4, epsilon=0.6)
 
 
@@ -73,7 +73,7 @@ def test_where_swaps_do_not_suffice_columns_go_back():
     age = [0] * 6 + [0] * 5 + [9] * 5
     table = pl.DataFrame({"a": age, "b": age})
     schema = Schema.build(table, keys=["a", "b"])
-    space = Mixed.fit(make_fields(as_frame(table), schema, schema.keys)[0])
+    space = Mixed.fit(make_fields(Table.of(table, schema), schema.keys)[0])
     found = clusters(space, m=1, epsilon=1.0)
     made = shuffle(space, space.codes, found, [0, 1], bound=0.0, rng=np.random.default_rng(0))
     assert made.divergence.tolist() == [0.0]

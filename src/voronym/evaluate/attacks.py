@@ -17,8 +17,8 @@ from scipy.spatial import cKDTree
 
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.privacy.classes import Classes, equivalence_classes
 from voronym.rate import Rate, rate
+from voronym.table.classes import Classes, equivalence_classes
 
 TARGETS = 20_000
 _BLOCK = 256  # targets looked up between two questions whether to go on

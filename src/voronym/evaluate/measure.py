@@ -18,12 +18,13 @@ from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, sca
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
 from voronym.privacy import Finding, Model, models, parse_model
-from voronym.privacy.classes import check_columns
 from voronym.privacy.confidential import ConfidentialModel
+from voronym.table.classes import check_columns
 from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
 from voronym.table.read import read
 from voronym.table.schema import Column, Kind, Schema
+from voronym.table.values import Values
 
 _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
 
@@ -321,7 +322,7 @@ def _schema(
     columns += [(name, "other") for name in rest]
     made = []
     for name, role in columns:
-        found = find_kind(source[name])
+        found = find_kind(Values(source[name]))
         made.append(Column(name, role, found.kind, found.categories))  # type: ignore[arg-type]
     return Schema(tuple(made))
 

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
-from voronym.privacy.classes import equivalence_classes
+from voronym.table.classes import equivalence_classes
 from voronym.table.clean import polars_column
 from voronym.table.codec import Codec
 from voronym.table.conform import conform

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
-from voronym.privacy.classes import check_columns, equivalence_classes
+from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame
 
 

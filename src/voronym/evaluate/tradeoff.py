@@ -17,9 +17,9 @@ from voronym.context import Context
 from voronym.errors import InputError
 from voronym.privacy.base import Roles
 from voronym.privacy.cells import Levels, count_runs
-from voronym.privacy.classes import check_columns, equivalence_classes
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation
+from voronym.table.classes import check_columns, equivalence_classes
 
 Ints = NDArray[np.int64]
 

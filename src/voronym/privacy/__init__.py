@@ -19,7 +19,6 @@ it, and `voronym.measure` and the command line know it.
 
 from voronym.privacy.base import Finding, Model, models, parse_model, register
 from voronym.privacy.cells import CellJudge, Judge, Levels, levels
-from voronym.privacy.classes import Classes, equivalence_classes
 from voronym.privacy.delta_disclosure import DeltaDisclosure
 from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.l_diversity import LDiversity
@@ -28,6 +27,7 @@ from voronym.privacy.p_sensitive import PSensitive
 from voronym.privacy.t_closeness import TCloseness
 from voronym.privacy.taxonomy import Taxonomy
 from voronym.privacy.text import split_models
+from voronym.table.classes import Classes, equivalence_classes
 
 __all__ = [
     "CellJudge",

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 import narwhals as nw
 
 from voronym.errors import InputError
+from voronym.table.table import Table
 
 
 class Roles(Protocol):
@@ -115,14 +116,19 @@ class Model(Protocol):
         """What is asked of the table; None to measure only."""
         ...
 
-    def measure(self, frame: nw.DataFrame[Any], schema: Roles) -> Finding:
-        """Measure a table."""
+    def measure(self, table: Any, schema: Any = None) -> Finding:
+        """Measure a `Table`; or a frame and its schema."""
         ...
 
     @classmethod
     def parse(cls, text: str | None) -> Self:
         """Build the model from the text behind ``=``; None where there was none."""
         ...
+
+
+def parts(table: Any, schema: Any) -> tuple[nw.DataFrame[Any], Any]:
+    """Return frame and schema of a `Table`, or of the two given apart."""
+    return (table.frame, table.schema) if isinstance(table, Table) else (table, schema)
 
 
 _registry: dict[str, type[Model]] = {}

@@ -15,14 +15,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, overload, runtime_checkable
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
-from voronym.privacy.classes import check_columns, equivalence_classes
+from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.conform import as_kind
-from voronym.table.frame import factorize, form, is_object, missing, numbers
+from voronym.table.frame import is_object
+from voronym.table.kinds import find_kind
+from voronym.table.table import Table
+from voronym.table.values import Columns, Values
 
 RELATIVE = 1e-9
 """Measures within this share of a threshold count as equal to it. Rounding is some 1e-15; no table tells
@@ -116,9 +118,7 @@ class Levels:
         return Levels(self.column, to[self.codes], self.ordered, tuple(values), how)
 
 
-def levels(
-    frame: nw.DataFrame[Any], column: str, *, kind: str | None = None, order: Sequence[str] | None = None
-) -> Levels:
+def levels(table: Any, column: str, *, kind: str | None = None, order: Sequence[str] | None = None) -> Levels:
     """Return a column as levels.
 
     The answer depends neither on the order of rows nor on the dataframe library, nor on how a number is
@@ -126,64 +126,63 @@ def levels(
 
     Parameters
     ----------
-    frame : narwhals DataFrame
-        The table.
+    table : Table or frame
+        The records.
     column : str
         The column.
     kind : str, optional
-        Its kind in the schema. Numeric, ordinal and datetime columns are ordered; the others are not. By
-        default what the dtype suggests.
+        Numeric, ordinal and datetime columns are ordered; the others are not. By default the kind in the
+        table's schema, or what the dtype suggests.
     order : sequence of str, optional
         The levels of an ordinal column, lowest first.
 
     Examples
     --------
     >>> import polars as pl
-    >>> frame = nw.from_native(pl.DataFrame({"income": [30, 10, None, 30]}), eager_only=True)
-    >>> levels(frame, "income").codes.tolist()
+    >>> levels(pl.DataFrame({"income": [30, 10, None, 30]}), "income").codes.tolist()
     [1, 0, 2, 1]
     """
-    check_columns(frame, [column], "confidential")
-    if len(frame) == 0:
+    records = Columns.at_door(table)
+    check_columns(records.frame, [column], "confidential")
+    if len(records) == 0:
         raise InputError("the table has no rows, so there is nothing to measure")
-    series = frame[column]
+    values = records[column]
     if kind is None:
-        from voronym.table.kinds import find_kind
-
-        found = find_kind(series)
-        kind, order = found.kind, found.categories if order is None else order
-    typed = as_kind(series, kind)
-    series = series if typed is None else typed
-    codes, values = _codes(frame, series)
+        known = records.schema[column] if isinstance(records, Table) else find_kind(values)
+        kind, order = known.kind, known.categories if order is None else order
+    if not isinstance(records, Table) and (typed := as_kind(values, kind)) is not None:
+        values = Values(typed)
+    codes, found = _codes(records, values)
     if order is not None:
-        codes, values = _in_order(column, codes, values, order)
+        codes, found = _in_order(column, codes, found, order)
     if (codes < 0).any():
-        codes = np.where(codes < 0, len(values), codes)
-        values = [*values, None]
-    return Levels(column, codes, kind in _ORDERED, tuple(values))
+        codes = np.where(codes < 0, len(found), codes)
+        found = [*found, None]
+    return Levels(column, codes, kind in _ORDERED, tuple(found))
 
 
-def _codes(frame: nw.DataFrame[Any], series: nw.Series[Any]) -> tuple[Ints, list[Any]]:
+def _codes(records: Columns, column: Values) -> tuple[Ints, list[Any]]:
     """Return codes in ascending order of value, -1 where missing, and the values."""
-    held = form(series)
+    held, gone = column.form, column.missing
     if held in ("mixed", "other"):  # nothing to order by: numbered by first appearance, compared by equality
-        classes = equivalence_classes(frame, [series.name])
-        gone = missing(series)
+        classes = equivalence_classes(records.frame, [column.name])
         first = [i for i in classes.first.tolist() if not gone[i]]
         to = np.full(len(classes.sizes), -1, np.int64)
         to[classes.labels[first]] = np.arange(len(first))
-        return to[classes.labels], [str(series[i]) for i in first]
+        return to[classes.labels], [str(column.series[i]) for i in first]
     if held in ("decimal", "date", "datetime"):
-        codes = np.full(len(series), -1, np.int64)
+        codes = np.full(len(column), -1, np.int64)
+        present = column.numbers
         if held == "decimal":  # as decimals, which are exact
-            native = series.to_native().to_numpy()[~missing(series)] if is_object(series) else None
-            present = np.array(series.drop_nulls().to_list() if native is None else native, dtype=object)
-        else:
-            present = numbers(series)
+            series = column.series
+            objects = (
+                series.to_native().to_numpy()[~gone] if is_object(series) else series.drop_nulls().to_list()
+            )
+            present = np.array(objects, dtype=object)
         found, inverse = np.unique(present, return_inverse=True)
-        codes[~missing(series)] = inverse.reshape(-1)
+        codes[~gone] = inverse.reshape(-1)
         return codes, found.tolist()
-    return factorize(series)
+    return column.codes, column.levels
 
 
 def _in_order(

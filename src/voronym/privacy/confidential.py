@@ -10,9 +10,10 @@ import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
-from voronym.privacy.base import Finding, Roles
+from voronym.privacy.base import Finding, Roles, parts
 from voronym.privacy.cells import CellJudge, Floats, Levels, levels
-from voronym.privacy.classes import Classes, check_columns, equivalence_classes
+from voronym.table.classes import Classes, check_columns, equivalence_classes
+from voronym.table.table import Table
 
 _WORST = 5
 
@@ -40,13 +41,14 @@ class ConfidentialModel:
         """Return what measures the cells of a partition of one column."""
         raise NotImplementedError
 
-    def judges(self, frame: nw.DataFrame[Any], schema: Roles) -> tuple[CellJudge, ...]:
+    def judges(self, table: Any, schema: Any = None) -> tuple[CellJudge, ...]:
         """Return a judge for every column that the model is about."""
-        return tuple(self.judge(column) for column in self.levels(frame, schema))
+        return tuple(self.judge(column) for column in self.levels(table, schema))
 
-    def levels(self, frame: nw.DataFrame[Any], schema: Roles) -> tuple[Levels, ...]:
+    def levels(self, table: Any, schema: Any = None) -> tuple[Levels, ...]:
         """Return the columns that the model is about, as levels; kinds and orders are the schema's."""
-        return tuple(_levels(frame, schema, name) for name in self._columns(frame, schema))
+        frame, schema = parts(table, schema)
+        return tuple(_levels(table, schema, name) for name in self._columns(frame, schema))
 
     def _columns(self, frame: nw.DataFrame[Any], schema: Roles) -> Sequence[str]:
         if self.column is not None:
@@ -60,14 +62,15 @@ class ConfidentialModel:
         check_columns(frame, schema.confidential, "confidential")
         return schema.confidential
 
-    def measure(self, frame: nw.DataFrame[Any], schema: Roles) -> Finding:
+    def measure(self, table: Any, schema: Any = None) -> Finding:
         """Measure every class of the table, for each column; O(n log n) per column.
 
         ``worst`` lists the classes furthest from the requirement by size and value; where nothing was asked,
         the worst of all. ``detail`` has the figures of each column.
         """
-        judges = self.judges(frame, schema)
-        classes = equivalence_classes(frame, schema.keys)
+        judges = self.judges(table, schema)
+        frame, schema = parts(table, schema)
+        classes = table.classes if isinstance(table, Table) else equivalence_classes(frame, schema.keys)
         found = [judge.values(classes.labels, len(classes.sizes)) for judge in judges]
         totals = [_total(judge, values) for judge, values in zip(judges, found, strict=True)]
         at_most = judges[0].at_most
@@ -117,7 +120,7 @@ class ConfidentialModel:
         return out
 
 
-def _levels(frame: nw.DataFrame[Any], schema: Roles, name: str) -> Levels:
+def _levels(frame: Any, schema: Any, name: str) -> Levels:
     """Return a column as levels, of the schema's kind where the schema knows kinds."""
     known: Any = schema
     if hasattr(schema, "__getitem__") and name in known:

@@ -12,7 +12,7 @@ import polars as pl
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, Model, parse_model
 from voronym.privacy.cells import Ints, Judge
-from voronym.privacy.classes import equivalence_classes
+from voronym.table.classes import equivalence_classes
 from voronym.table.schema import Column, Schema
 
 

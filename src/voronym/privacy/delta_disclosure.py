@@ -9,10 +9,10 @@ import numpy as np
 
 from voronym.privacy.base import register
 from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
-from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.distances import ratio
 from voronym.privacy.text import column_name, number, read_options, short, write_options
+from voronym.table.classes import Classes
 
 
 def surprise(runs: Runs, levels: Levels) -> Floats:

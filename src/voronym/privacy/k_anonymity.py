@@ -6,12 +6,12 @@ import operator
 from dataclasses import dataclass
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
-from voronym.privacy.base import Finding, Roles, register
-from voronym.privacy.classes import equivalence_classes
+from voronym.privacy.base import Finding, parts, register
+from voronym.table.classes import equivalence_classes
+from voronym.table.table import Table
 
 _WORST = 5
 
@@ -21,7 +21,7 @@ _WORST = 5
 class KAnonymity:
     """Every combination of keys in the table belongs to at least k records.
 
-    Missing keys are a value of their own and no row is dropped (see `voronym.privacy.classes`).
+    Missing keys are a value of their own and no row is dropped (see `voronym.table.classes`).
 
     Parameters
     ----------
@@ -70,25 +70,27 @@ class KAnonymity:
         """The k that was asked for."""
         return None if self.k is None else float(self.k)
 
-    def measure(self, frame: nw.DataFrame[Any], schema: Roles) -> Finding:
+    def measure(self, table: Any, schema: Any = None) -> Finding:
         """Count the records behind each combination of keys.
 
         ``worst`` lists the smallest sizes below k with their number of classes and records; where nothing was
         asked, the smallest size of all. Time O(n) per key.
         """
-        sizes = equivalence_classes(frame, schema.keys).sizes
-        size, classes = np.unique(sizes, return_counts=True)
+        frame, schema = parts(table, schema)
+        classes = table.classes if isinstance(table, Table) else equivalence_classes(frame, schema.keys)
+        sizes = classes.sizes
+        size, many = np.unique(sizes, return_counts=True)
         found = int(size[0])
         below = size < self.k if self.k is not None else size == found
         worst: tuple[dict[str, object], ...] = tuple(
             {"size": int(s), "classes": int(c), "records": int(s * c)}
-            for s, c in zip(size[below][:_WORST], classes[below][:_WORST], strict=True)
+            for s, c in zip(size[below][:_WORST], many[below][:_WORST], strict=True)
         )
         detail: dict[str, object] = {
             "records": int(sizes.sum()),
             "classes": len(sizes),
-            "classes_below": 0 if self.k is None else int(classes[below].sum()),
-            "records_below": 0 if self.k is None else int((size * classes)[below].sum()),
+            "classes_below": 0 if self.k is None else int(many[below].sum()),
+            "records_below": 0 if self.k is None else int((size * many)[below].sum()),
             "keys": list(schema.keys),
         }
         return Finding(

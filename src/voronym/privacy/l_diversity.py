@@ -11,10 +11,10 @@ import numpy as np
 from voronym.errors import InputError
 from voronym.privacy.base import register
 from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
-from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.p_sensitive import distinct
 from voronym.privacy.text import column_name, number, read_options, short, whole, write_options
+from voronym.table.classes import Classes
 
 KINDS = ("distinct", "entropy", "recursive")
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
-from voronym.privacy.base import Roles, register
+from voronym.privacy.base import register
 from voronym.privacy.cells import CellJudge, Floats, Levels, count_runs, joint
-from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
 from voronym.privacy.text import column_name, number, read_options, short, whole, write_options
+from voronym.table.classes import Classes
 
 UNITS = {"nats": 1.0, "bits": math.log(2.0)}
 FEWEST, MOST = 8, 64
@@ -111,11 +110,11 @@ class MutualInformation(ConfidentialModel):
         """The bound that was asked for, in the unit of the model."""
         return self.bound
 
-    def levels(self, frame: nw.DataFrame[Any], schema: Roles) -> tuple[Levels, ...]:
+    def levels(self, table: Any, schema: Any = None) -> tuple[Levels, ...]:
         """Return the columns as levels, binned where there are many, together where ``joint``."""
-        found = super().levels(frame, schema)
+        found = super().levels(table, schema)
         if self.bins != "distinct":
-            at_most = default_bins(len(frame)) if self.bins is None else int(self.bins)
+            at_most = default_bins(len(table)) if self.bins is None else int(self.bins)
             found = tuple(one.binned(at_most) if one.ordered else one for one in found)
         return (joint(found),) if self.joint else found
 

@@ -12,10 +12,10 @@ from voronym.errors import InputError
 from voronym.privacy import distances
 from voronym.privacy.base import register
 from voronym.privacy.cells import CellJudge, Floats, Levels
-from voronym.privacy.classes import Classes
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.taxonomy import Taxonomy
 from voronym.privacy.text import column_name, number, read_options, short, write_options
+from voronym.table.classes import Classes
 
 DISTANCES = ("ordered", "equal", "hierarchical", "total-variation", "kl")
 _PLAIN = {

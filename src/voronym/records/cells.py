@@ -15,8 +15,8 @@ from voronym.partitioners.mixed import mixed_centroids
 from voronym.records.fields import Choice, make_fields
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed
-from voronym.table.frame import missing
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +45,8 @@ class MixedKeys:
 
     Parameters
     ----------
-    table : narwhals DataFrame
-        The table, conformed to its schema.
-    schema : Schema
-        Roles and kinds.
+    table : Table
+        The records.
     space : Mixed
         The keys; ``space.codes`` are the records.
     notes : tuple of str
@@ -57,24 +55,23 @@ class MixedKeys:
     Examples
     --------
     >>> import voronym as vr
-    >>> from voronym.table import as_frame
-    >>> table = vr.datasets.hospital(100, seed=1).select("age", "diagnosis")
-    >>> keys = MixedKeys.fit(as_frame(table), vr.Schema.build(table, keys=["age", "diagnosis"]))
+    >>> from voronym.table import Table
+    >>> patients = vr.datasets.hospital(100, seed=1)
+    >>> keys = MixedKeys.fit(Table.build(patients, keys=["age", "diagnosis"], drop_undeclared=True))
     >>> part = vr.microaggregate(keys.space.codes, 5, method="mdav", space=keys.space)
     >>> keys.publish(part).frame.shape == (part.n_cells, 2)
     True
     """
 
-    table: nw.DataFrame[Any]
-    schema: Schema
+    table: Table
     space: Mixed
     notes: tuple[str, ...] = ()
 
     @classmethod
     def fit(
         cls,
-        table: nw.DataFrame[Any],
-        schema: Schema,
+        table: Any,
+        schema: Schema | None = None,
         *,
         metrics: Mapping[str, Choice] | None = None,
         weights: Mapping[str, float] | None = None,
@@ -84,15 +81,18 @@ class MixedKeys:
 
         Parameters
         ----------
-        table, schema
-            See above.
+        table : Table or frame
+            The records.
+        schema : Schema
+            Roles and kinds; a `Table` has them.
         metrics, weights : mappings, optional
             By column, as for `voronym.records.anonymize_records`.
         rng : Generator, optional
             Draws pairs of records where a column has more than 512 distinct values.
         """
-        fields, notes = make_fields(table, schema, schema.keys, metrics)
-        return cls(table, schema, Mixed.fit(fields, weights=weights, rng=rng), notes)
+        records = Table.of(table, schema)
+        fields, notes = make_fields(records, records.keys, metrics)
+        return cls(records, Mixed.fit(fields, weights=weights, rng=rng), notes)
 
     def publish(self, part: Partition) -> Published:
         """Return the centroids as values of the table: real ones, that some record has in that column.
@@ -106,20 +106,20 @@ class MixedKeys:
         columns: dict[str, Any] = {}
         for k, field in enumerate(space.fields):
             rows = self._rows(field)[found.levels[:, k]]
-            made.update({name: nw.maybe_reset_index(self.table[name][rows]) for name in field.columns})
+            made.update({name: nw.maybe_reset_index(self.table.frame[name][rows]) for name in field.columns})
             columns[field.name] = {
                 "metric": field.metric,
                 "loss": _percent(float(found.costs[:, k].sum()), float(whole.costs[0, k])),
                 "kept": float((found.levels[part.labels, k] == codes[:, k]).mean()),
             }
         figures = {"space": "mixed", "mixed_loss": _percent(found.total, whole.total), "columns": columns}
-        return Published(nw.from_dict({name: made[name] for name in self.schema.keys}), found.levels, figures)
+        return Published(nw.from_dict({name: made[name] for name in self.table.keys}), found.levels, figures)
 
     def _rows(self, field: Field) -> NDArray[np.int64]:
         """Return a row with each level; for a missing place one that misses both coordinates, if there is."""
         rows = field.first()
         if field.missing >= 0 and len(field.columns) > 1:
-            both = np.logical_and.reduce([missing(self.table[name]) for name in field.columns])
+            both = np.logical_and.reduce([self.table.missing(name) for name in field.columns])
             if both.any():
                 rows[field.missing] = int(np.argmax(both))
         return rows

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from voronym.errors import InputError
 from voronym.space.field import Field
 from voronym.space.metrics import Function, Matrix, Metric, Rank, Taxonomy, metrics
-from voronym.table.frame import DAY, NUMBERS, factorize, form, listing, missing, numbers, time_unit
-from voronym.table.schema import Column, Schema
+from voronym.table.frame import DAY, NUMBERS, listing, time_unit
+from voronym.table.schema import Column
+from voronym.table.table import Table
+from voronym.table.values import Values
 
 Choice = str | Metric | Callable[[Any, Any], float] | tuple[Sequence[Any], Any] | Mapping[str, Sequence[str]]
 """A metric's name, also with what it needs ("taxonomy=tree.csv", "circular=24", "overlap=,"); a metric; a
@@ -31,16 +33,14 @@ DEFAULTS: Mapping[str, str] = {
 
 
 def make_fields(
-    table: nw.DataFrame[Any], schema: Schema, names: Sequence[str], chosen: Mapping[str, Choice] | None = None
+    table: Table, names: Sequence[str], chosen: Mapping[str, Choice] | None = None
 ) -> tuple[list[Field], tuple[str, ...]]:
     """Return the named columns as fields, and notes about them.
 
     Parameters
     ----------
-    table : narwhals DataFrame
-        The table, conformed to the schema.
-    schema : Schema
-        Kinds of the columns.
+    table : Table
+        The records; kinds are those of its schema.
     names : sequence of str
         Columns to take; a location takes its partner with it.
     chosen : mapping, optional
@@ -56,7 +56,7 @@ def make_fields(
     for name in names:
         if name in done:
             continue
-        column = schema[name]
+        column = table.schema[name]
         columns: tuple[str, ...] = (name,)
         if column.kind == "location" and name not in chosen:
             columns = _pair(column, names)
@@ -117,34 +117,32 @@ def _number(text: str) -> str | float:
         return text
 
 
-def _levels(series: nw.Series[Any], column: Column) -> tuple[NDArray[np.int64], Any]:
+def _levels(values: Values, column: Column) -> tuple[NDArray[np.int64], Any]:
     """Return codes (-1 where missing) and the distinct values: numbers, times as days, or texts."""
-    held = form(series)
-    numeric = held in NUMBERS or held in ("date", "datetime")
+    held = values.form
     if held in ("mixed", "other"):
         raise InputError(
-            f"column {series.name!r} holds values of no plain type; convert them, or drop the column"
+            f"column {values.name!r} holds values of no plain type; convert them, or drop the column"
         )
-    if not numeric or column.kind not in ("numeric", "datetime", "location"):
-        codes, values = factorize(series)
-        if column.kind in ("numeric", "datetime", "location") and held == "empty":
-            return codes, np.empty(0)
-        return codes, values
-    levels, back = np.unique(numbers(series), return_inverse=True)
-    codes = np.full(len(series), -1, np.int64)
-    codes[~missing(series)] = back.reshape(-1)
+    if column.kind not in ("numeric", "datetime", "location"):
+        return values.codes, values.levels
+    if held not in (*NUMBERS, "date", "datetime"):
+        return values.codes, np.empty(0) if held == "empty" else values.levels
+    levels, back = np.unique(values.numbers, return_inverse=True)
+    codes = np.full(len(values), -1, np.int64)
+    codes[~values.missing] = back.reshape(-1)
     if held == "datetime":
-        levels = levels / DAY[time_unit(series)]
+        levels = levels / DAY[time_unit(values.series)]
     return codes, levels
 
 
-def _pairs(table: nw.DataFrame[Any], columns: tuple[str, str]) -> tuple[NDArray[np.int64], Any]:
+def _pairs(table: Table, columns: tuple[str, str]) -> tuple[NDArray[np.int64], Any]:
     """Return codes and distinct places of a location; it is missing where either coordinate is."""
-    lat, lon = (table[name] for name in columns)
-    gone = missing(lat) | missing(lon)
+    pair = [table[name] for name in columns]
+    gone = pair[0].missing | pair[1].missing
     degrees = np.zeros((len(gone), 2))
-    for axis, series in enumerate((lat, lon)):
-        degrees[~missing(series), axis] = numbers(series)
+    for axis, values in enumerate(pair):
+        degrees[~values.missing, axis] = values.numbers
     levels, back = np.unique(degrees[~gone], axis=0, return_inverse=True)
     codes = np.full(len(gone), -1, np.int64)
     codes[~gone] = back.reshape(-1)

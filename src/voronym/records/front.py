@@ -25,9 +25,9 @@ from voronym.records.figures import figures_of, notes_of, steps_of
 from voronym.space.field import Field
 from voronym.space.medoid import medoids
 from voronym.space.mixed import Mixed
-from voronym.table.conform import conform
-from voronym.table.frame import as_frame, listing
+from voronym.table.frame import listing
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,8 @@ def anonymize_records(
     rng = check_seed(seed)
     tell = silent if progress is None else progress
     bound = check_measure(divergence, bound)
-    table = conform(as_frame(frame), schema)
-    lacking = [name for name in schema.names if name not in table.columns and name not in schema.identifiers]
-    if lacking:
-        raise InputError(f"the table has no column {listing(lacking)}, which the schema names")
+    records = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
+    table = records.frame
     m = _check_m(m, len(table))
     flattened = _columns(flatten, schema, "flatten")
     shuffled = (
@@ -162,11 +160,9 @@ def anonymize_records(
     used = [name for name in (*flattened, *shuffled) if name not in schema.keys]
     chosen = dict(metrics or {})
     fields, field_notes = make_fields(
-        table, schema, schema.keys, {k: v for k, v in chosen.items() if k in schema.keys}
+        records, schema.keys, {k: v for k, v in chosen.items() if k in schema.keys}
     )
-    extra, extra_notes = make_fields(
-        table, schema, used, {k: v for k, v in chosen.items() if k not in schema.keys}
-    )
+    extra, extra_notes = make_fields(records, used, {k: v for k, v in chosen.items() if k not in schema.keys})
     space = Mixed.fit(fields, weights=weights, reference=reference, rng=rng)
     original = space.codes
     before = clusters(space, m=m, epsilon=epsilon, share=share, progress=tell)
@@ -188,8 +184,7 @@ def anonymize_records(
     made = rebuild_columns(table, fields, codes)
     if extra:
         made |= rebuild_columns(table, extra, others)
-    kept = [name for name in table.columns if name in schema and name not in schema.identifiers]
-    out = nw.from_dict({name: made.get(name, table[name]) for name in kept})
+    out = nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
     risk = {
         "before": linkage(space, original, original, targets=targets, rng=np.random.default_rng(0)).to_dict(),
         "after": linkage(

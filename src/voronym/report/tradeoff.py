@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.evaluate.tradeoff import Plane, letters, plane, told
-from voronym.privacy.classes import equivalence_classes
 from voronym.privacy.information import Estimate
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.report.parts import Block, Section, Table, decimal, svg
 from voronym.report.public import View
 from voronym.report.riskplane import LOOKS, Dot, Line, risk_plane
 from voronym.report.svg import clean, percent
+from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 
 _SMALL = 20.0

@@ -1,8 +1,10 @@
 """Tables at the border: what is in them, how they become points, how they come in and go out.
 
-`frame` any eager data frame, and what its columns hold; `schema` roles and kinds (`kinds` and `infer` beside
-it); `codec` keys to points and back (`encoders`, `build`); `read` files and queries (`delimited`, `columnar`,
-`statistical` with `codebook`, `sql`), whose texts `spelling` reads; `conform` texts meant as numbers;
+`table` a frame with its schema, conformed and factorised once (`values` its columns); `frame` any eager data
+frame, and what its columns hold; `classes` records that share all their keys; `schema` roles and kinds, by
+`kinds` and `infer`; `codec` keys to points and back (`encoders`, `build`); `read` files and queries
+(`delimited`, `columnar`, `statistical` with `codebook`, `sql`), whose texts `spelling` reads; `conform`
+texts meant as numbers;
 `clean` and `rebuild` what must not travel; `write` a release to a file, verified by `check`, which imports
 nothing of the library.
 """
@@ -13,25 +15,31 @@ from voronym.table.codec import Block, Codec
 from voronym.table.conform import check_kinds, conform
 from voronym.table.frame import as_frame
 from voronym.table.infer import Proposal, check_other
-from voronym.table.read import read
+from voronym.table.read import load, read
 from voronym.table.schema import Column, Kind, Role, Schema
+from voronym.table.table import Table
+from voronym.table.values import Columns, Values
 from voronym.table.write import WriteReceipt, write
 
 __all__ = [
     "Block",
     "Codec",
     "Column",
+    "Columns",
     "Kind",
     "Labels",
     "Proposal",
     "Role",
     "Schema",
+    "Table",
+    "Values",
     "WriteReceipt",
     "as_frame",
     "check_kinds",
     "check_other",
     "conform",
     "labels_of",
+    "load",
     "read",
     "tidy",
     "write",

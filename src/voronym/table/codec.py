@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
-from voronym.table.conform import conform
 from voronym.table.encoders import Encoder, Location, Nominal, Numeric, Ordinal
-from voronym.table.frame import as_frame, listing
 from voronym.table.kinds import check_kind
 from voronym.table.schema import Column, Schema
+from voronym.table.table import Table
 
 _ENCODERS: dict[str, Any] = {"numeric": Numeric, "datetime": Numeric, "ordinal": Ordinal, "nominal": Nominal}
 
@@ -60,45 +59,46 @@ class Codec:
         self.blocks: tuple[Block, ...] = tuple(blocks)
 
     @classmethod
-    def fit(cls, frame: Any, schema: Schema) -> Codec:
+    def fit(cls, table: Any, schema: Schema | None = None) -> Codec:
         """Learn means, scales, levels and ranges of the keys.
 
         Parameters
         ----------
-        frame : pandas, Polars, PyArrow or narwhals frame
-            The table; columns other than the keys are not read.
+        table : Table or frame
+            The records; columns other than the keys are not read.
         schema : Schema
-            Says which columns are keys, and their kinds.
+            Says which columns are keys, and their kinds; a `Table` has one.
         """
-        table = _with_keys(frame, schema)
-        if len(table) == 0:
+        records = _keys(table, schema)
+        if len(records) == 0:
             raise SchemaError("the table has no rows; there is nothing to anonymize")
+        schema = records.schema
         encoders: list[Encoder] = []
         done: set[str] = set()
         for name in schema.keys:
             column = schema[name]
-            check_kind(table[name], column)
+            check_kind(records[name], column)
             if name in done:
                 continue
             if column.kind == "location":
                 lat, lon = _pair(column, schema)
-                encoders.append(Location(table[lat], table[lon]))
+                encoders.append(Location(records[lat], records[lon]))
                 done |= {lat, lon}
             else:
-                encoders.append(_ENCODERS[column.kind](table[name], column))
-        return cls(schema, tuple(encoders), len(table))
+                encoders.append(_ENCODERS[column.kind](records[name], column))
+        return cls(schema, tuple(encoders), len(records))
 
     @property
     def width(self) -> int:
         """Number of coordinates of a record."""
         return self.blocks[-1].stop
 
-    def encode(self, frame: Any) -> NDArray[np.float64]:
-        """Return the records as points, shape (n, d), float64 in C order, every entry finite."""
-        table = _with_keys(frame, self.schema)
-        X = np.empty((len(table), self.width))
+    def encode(self, table: Any) -> NDArray[np.float64]:
+        """Return the records of a `Table` or frame as points, shape (n, d), float64 in C order and finite."""
+        records = _keys(table, self.schema)
+        X = np.empty((len(records), self.width))
         for encoder, block in zip(self._encoders, self.blocks, strict=True):
-            X[:, block.start : block.stop] = encoder.encode(table)
+            X[:, block.start : block.stop] = encoder.encode(records)
         return X
 
     def decode(self, C: ArrayLike, labels: ArrayLike | None = None) -> nw.DataFrame[Any]:
@@ -149,12 +149,11 @@ class Codec:
         return f"Codec({len(self.schema.keys)} keys in {self.width} coordinates)"
 
 
-def _with_keys(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
-    table = as_frame(frame)
-    lacking = [name for name in schema.keys if name not in table.columns]
-    if lacking:
-        raise SchemaError(f"the table has no column {listing(lacking)}, which the schema calls a key")
-    return conform(table.select(schema.keys), schema)
+def _keys(table: Any, schema: Schema | None) -> Table:
+    """Return the table as it is, or the keys of a frame."""
+    if isinstance(table, Table):
+        return table
+    return Table.of(table, schema, only=None if schema is None else schema.keys)
 
 
 def _pair(column: Column, schema: Schema) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from voronym.table import spelling
 from voronym.table.codebook import attach, labels_of
-from voronym.table.frame import as_frame, factorize, form
+from voronym.table.values import Columns, Values
 
 if TYPE_CHECKING:
     from voronym.table.schema import Schema
@@ -32,31 +32,35 @@ def conform(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
     >>> conform(table, schema)["zip"].to_list()
     [101, None, 43001]
     """
-    table = as_frame(frame)
+    return conformed(Columns.at_door(frame), schema).frame
+
+
+def conformed(table: Columns, schema: Schema) -> Columns:
+    """Do the same to columns that are looked at once; what is known about unchanged ones is kept."""
     made = {}
     for column in schema:
-        if column.role != "identifier" and column.name in table.columns:
+        if column.role != "identifier" and column.name in table:
             found = as_kind(table[column.name], column.kind)
             if found is not None:
                 made[column.name] = found
     if not made:
         return table
-    changed = nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
-    attach(changed.to_native(), labels_of(table))
-    return changed
+    changed = nw.from_dict({name: made.get(name, table[name].series) for name in table.columns})
+    attach(changed.to_native(), labels_of(table.frame))
+    return Columns(changed, {name: table[name] for name in table.columns if name not in made})
 
 
-def as_kind(series: nw.Series[Any], kind: str) -> nw.Series[Any] | None:
+def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:
     """Return a column of texts as numbers or times, if all of them read so; None otherwise."""
-    if kind not in ("numeric", "location", "datetime") or form(series) not in ("string", "category"):
+    if kind not in ("numeric", "location", "datetime") or column.form not in ("string", "category"):
         return None
-    codes, distinct = factorize(series)
-    found = spelling.typed(pl.Series(distinct, dtype=pl.String), codes=True)
+    codes = column.codes
+    found = spelling.typed(pl.Series(column.levels, dtype=pl.String), codes=True)
     if found is None or found.dtype == pl.Boolean or found.dtype.is_temporal() != (kind == "datetime"):
         return None
     levels = pl.concat([found, pl.Series([None], dtype=found.dtype)])
-    column = levels.gather(np.where(codes < 0, len(found), codes)).alias(series.name)
-    return _in_library(column, series)
+    made = levels.gather(np.where(codes < 0, len(found), codes)).alias(column.name)
+    return _in_library(made, column.series)
 
 
 def _in_library(column: pl.Series, like: nw.Series[Any]) -> nw.Series[Any]:
@@ -90,11 +94,11 @@ def _in_library(column: pl.Series, like: nw.Series[Any]) -> nw.Series[Any]:
     return nw.from_native(numbers, series_only=True)
 
 
-def doubt(series: nw.Series[Any]) -> str | None:
+def doubt(column: Values) -> str | None:
     """Return a sentence if a column of texts may be meant as numbers or dates; it holds counts, no values."""
-    if form(series) not in ("string", "category"):
+    if column.form not in ("string", "category"):
         return None
-    codes, distinct = factorize(series)
+    codes, distinct = column.codes, column.levels
     if not distinct:
         return None
     often = np.bincount(codes[codes >= 0], minlength=len(distinct))
@@ -106,13 +110,13 @@ def doubt(series: nw.Series[Any]) -> str | None:
         good = _count(plain, often, patterns)
         if not good or good < MOSTLY * (total - empty):
             continue
-        name = series.name
+        name = column.name
         if good + empty < total:
             return (
                 f"{good} of {total} values of {name!r} read as {what}; the other {total - good} do not, so "
                 "it is nominal; correct or empty those"
             )
-        if kind == "datetime" and as_kind(series, kind) is None:
+        if kind == "datetime" and as_kind(column, kind) is None:
             return (
                 f"the values of {name!r} look like dates, but not in one way that is certain, so it is "
                 "nominal; write them as year-month-day"
@@ -149,13 +153,13 @@ def check_kinds(frame: Any, schema: Schema) -> tuple[str, ...]:
     >>> check_kinds(table, Schema.build(table, keys=["age"]))[0][:50]
     "4 of 5 values of 'age' read as numbers; the other "
     """
-    table = as_frame(frame)
+    table = Columns.at_door(frame)
     asked = [
         column.name
         for column in schema
         if column.role in ("key", "confidential")
         and column.kind in ("nominal", "text")
         and column.note != "declared"
-        and column.name in table.columns
+        and column.name in table
     ]
     return tuple(found for name in asked if (found := doubt(table[name])) is not None)

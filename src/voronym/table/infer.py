@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
+import numpy as np
 
 from voronym.errors import SchemaError
 from voronym.table.conform import check_kinds, doubt
-from voronym.table.frame import NUMBERS, as_frame, factorize, form, missing
+from voronym.table.frame import NUMBERS
 from voronym.table.kinds import MAX_CATEGORIES, find_kind, looks_like_text
 from voronym.table.schema import Column, Role, Schema
+from voronym.table.values import Columns, Values
 
 NEAR_UNIQUE = 0.9  # of the observed values being distinct
 _IDENTIFIERS = re.compile(
@@ -46,7 +47,7 @@ class Proposal:
 
 def infer(frame: Any) -> Proposal:
     """Propose roles and kinds; see `Schema.infer`."""
-    table = as_frame(frame)
+    table = Columns.at_door(frame)
     if len(table) == 0 or not table.columns:
         raise SchemaError("the table has no rows or no columns; there is nothing to look at")
     reasons: dict[str, str] = {}
@@ -80,19 +81,17 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
 
 
-def _role(series: nw.Series[Any]) -> tuple[Role, str]:
-    held, name = form(series), _plain(series.name)
+def _role(column: Values) -> tuple[Role, str]:
+    held, name = column.form, _plain(column.name)
     if held in ("mixed", "other"):
         return "identifier", "holds values that cannot be masked, so it is dropped"
     if _IDENTIFIERS.search(name):
         return "identifier", "its name is that of an identifier"
-    distinct, observed = _distinct(series)
-    if held == "string" and looks_like_text(series):
+    distinct, observed = len(column.levels), column.observed
+    if held == "string" and looks_like_text(column):
         return "identifier", "looks like free text, which may say anything about a person"
     unique = observed >= 20 and distinct >= NEAR_UNIQUE * observed
-    if unique and (
-        held in ("string", "category") or (held == "integer" and not _is_measure(series, observed))
-    ):
+    if unique and (held in ("string", "category") or (held == "integer" and not _is_measure(column))):
         return "identifier", f"near-unique: {distinct} distinct values in {observed}"
     if held in ("string", "category") and distinct > MAX_CATEGORIES:
         return "identifier", f"{distinct} distinct values, too many for a key"
@@ -101,25 +100,20 @@ def _role(series: nw.Series[Any]) -> tuple[Role, str]:
     return "key", "an intruder might know it"
 
 
-def _is_measure(series: nw.Series[Any], observed: int) -> bool:
+def _is_measure(column: Values) -> bool:
     """Whether near-unique integers spread like a measurement, not like numbers given in turn."""
-    low, high = int(series.min()), int(series.max())
-    return high - low > 10 * observed and high < 10**9
+    low, high = column.levels[0], column.levels[-1]
+    return bool(high - low > 10 * column.observed and high < 10**9)
 
 
-def _distinct(series: nw.Series[Any]) -> tuple[int, int]:
-    codes, values = factorize(series)
-    return len(values), int((codes >= 0).sum())
-
-
-def _find_location(table: nw.DataFrame[Any], columns: dict[str, Column], reasons: dict[str, str]) -> None:
-    lats = [n for n in columns if _plain(n) in _LAT and form(table[n]) in NUMBERS]
-    lons = [n for n in columns if _plain(n) in _LON and form(table[n]) in NUMBERS]
+def _find_location(table: Columns, columns: dict[str, Column], reasons: dict[str, str]) -> None:
+    lats = [n for n in columns if _plain(n) in _LAT and table[n].form in NUMBERS]
+    lons = [n for n in columns if _plain(n) in _LON and table[n].form in NUMBERS]
     if len(lats) != 1 or len(lons) != 1:
         return
     for name, partner, axis, most in ((lats[0], lons[0], "lat", 90), (lons[0], lats[0], "lon", 360)):
-        present = table[name].drop_nulls().cast(nw.Float64())
-        if len(present) and float(present.abs().max() or 0) > most:
+        present = table[name].numbers
+        if len(present) and float(np.abs(present.astype(np.float64)).max()) > most:
             return
         columns[name] = Column(name, "key", "location", None, partner, axis, "a coordinate")  # type: ignore[arg-type]
         reasons[name] = "where a person is can single them out; a coordinate, with its partner"
@@ -142,22 +136,20 @@ def check_other(frame: Any, schema: Schema) -> tuple[str, ...]:
     >>> check_other(table, Schema.build(table, keys=["age"], other=["badge"]))[0]
     "other column 'badge' has 20 distinct values in 20 rows and is kept as it is: it may single people out"
     """
-    table = as_frame(frame)
+    table = Columns.at_door(frame)
     warnings = []
     for column in schema:
-        if column.role not in ("other", "confidential") or column.name not in table.columns:
+        if column.role not in ("other", "confidential") or column.name not in table:
             continue
-        series = table[column.name]
-        held = form(series)
-        if held in ("mixed", "other"):
+        values = table[column.name]
+        if values.form in ("mixed", "other"):
             continue
-        distinct, observed = _distinct(series)
+        distinct, observed = len(values.levels), values.observed
         subject = f"{column.role} column {column.name!r}"
-        if column.kind == "text" or (held == "string" and looks_like_text(series)):
+        if column.kind == "text" or (values.form == "string" and looks_like_text(values)):
             warnings.append(f"{subject} looks like free text and is kept as it is: it may name people")
         elif observed >= 10 and distinct >= NEAR_UNIQUE * observed:
-            gone = int(missing(series).sum())
-            rows = f"{observed} rows" if not gone else f"{observed} rows where it is present"
+            rows = f"{observed} rows" if observed == len(values) else f"{observed} rows where it is present"
             warnings.append(
                 f"{subject} has {distinct} distinct values in {rows} and is kept as it is: "
                 "it may single people out"

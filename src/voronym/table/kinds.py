@@ -14,7 +14,8 @@ import polars as pl
 from voronym.errors import SchemaError
 from voronym.table import spelling
 from voronym.table.conform import as_kind, doubt
-from voronym.table.frame import NUMBERS, Form, factorize, form, is_object, object_types
+from voronym.table.frame import NUMBERS, Form, is_object, object_types
+from voronym.table.values import Values
 
 if TYPE_CHECKING:
     from voronym.table.schema import Column, Kind, Role
@@ -33,33 +34,33 @@ class Found:
 
 
 def find_kind(
-    series: nw.Series[Any],
+    column: Values,
     *,
     wanted: Kind | None = None,
     order: Sequence[Any] | None = None,
     role: Role = "key",
 ) -> Found:
     """Return the declared kind, or the one that the column's dtype suggests."""
-    held = form(series)
     if role == "identifier" and wanted is None:  # dropped: nothing to check
         return Found("text", None, "dropped")
     if wanted is None:
-        kind, note = _guess(series, held)
+        kind, note = _guess(column)
     else:
         kind, note = wanted, "declared"
     if kind != "ordinal":
         if order is not None:
-            raise SchemaError(f"column {series.name!r} has an order but its kind is {kind}, not ordinal")
+            raise SchemaError(f"column {column.name!r} has an order but its kind is {kind}, not ordinal")
         return Found(kind, None, note)
     if order is not None:
         levels = tuple(str(level) for level in order)
         if isinstance(order, str) or len(set(levels)) != len(levels):
-            raise SchemaError(f"the order of column {series.name!r} must be a list of different levels")
+            raise SchemaError(f"the order of column {column.name!r} must be a list of different levels")
         return Found(kind, levels, note)
-    return Found(kind, _own_order(series, held), note)
+    return Found(kind, _own_order(column), note)
 
 
-def _guess(series: nw.Series[Any], held: Form) -> tuple[Kind, str]:
+def _guess(column: Values) -> tuple[Kind, str]:
+    held = column.form
     if held in NUMBERS:
         return "numeric", f"holds {held} numbers"
     if held in ("date", "datetime"):
@@ -67,11 +68,11 @@ def _guess(series: nw.Series[Any], held: Form) -> tuple[Kind, str]:
     if held == "boolean":
         return "nominal", "holds true and false"
     if held == "category":
-        if _is_ordered(series):
+        if _is_ordered(column.series):
             return "ordinal", "holds ordered categories"
         return "nominal", "holds categories"
     if held == "string":
-        if looks_like_text(series):
+        if looks_like_text(column):
             return "text", "long and hardly repeated strings"
         return "nominal", "holds strings"
     if held == "empty":
@@ -79,11 +80,10 @@ def _guess(series: nw.Series[Any], held: Form) -> tuple[Kind, str]:
     return "text", "holds no plain values"
 
 
-def looks_like_text(series: nw.Series[Any]) -> bool:
+def looks_like_text(column: Values) -> bool:
     """Whether a column of strings holds sentences rather than labels: many words, hardly a value twice."""
-    codes, distinct = factorize(series)
-    observed = int((codes >= 0).sum())
-    if not distinct or len(distinct) < max(3, 0.5 * observed):
+    distinct = column.levels
+    if not distinct or len(distinct) < max(3, 0.5 * column.observed):
         return False
     sample = distinct[:: max(1, len(distinct) // 1000)]
     words = float(np.mean([len(value.split()) for value in sample]))
@@ -99,8 +99,9 @@ def _is_ordered(series: nw.Series[Any]) -> bool:
     return series.dtype == nw.Enum  # what ordered categories of the others become in Polars
 
 
-def _own_order(series: nw.Series[Any], held: Form) -> tuple[str, ...] | None:
+def _own_order(column: Values) -> tuple[str, ...] | None:
     """Return the order that the column itself carries; None for numbers, whose order is their own."""
+    series, held = column.series, column.form
     if held == "category":
         native = series.to_native()
         if series.dtype == nw.Enum:
@@ -116,11 +117,11 @@ def _own_order(series: nw.Series[Any], held: Form) -> tuple[str, ...] | None:
     )
 
 
-def check_kind(series: nw.Series[Any], column: Column) -> None:
+def check_kind(values: Values, column: Column) -> None:
     """Refuse a column whose values do not fit its kind, in one sentence with counts."""
     if column.role == "identifier":
         return
-    held, name = form(series), column.name
+    series, held, name = values.series, values.form, column.name
     if held == "mixed":
         counts = ", ".join(f"{count} {kind.__name__}" for kind, count in object_types(series).most_common())
         raise SchemaError(
@@ -135,13 +136,13 @@ def check_kind(series: nw.Series[Any], column: Column) -> None:
         return
     if column.kind == "text":
         raise SchemaError(
-            f"key {name!r} is free text ({len(factorize(series)[1])} distinct values in {len(series)} rows), "
+            f"key {name!r} is free text ({len(values.levels)} distinct values in {len(values)} rows), "
             "which has no centroid; make it an identifier, or declare it nominal if its values are labels"
         )
-    if as_kind(series, column.kind) is not None:  # texts that can be taken as what they are declared
+    if as_kind(values, column.kind) is not None:  # texts that can be taken as what they are declared
         return
     if column.kind in ("numeric", "location") and held not in (*NUMBERS, "empty"):
-        raise SchemaError(f"column {name!r} is declared {column.kind}, but {_not_numbers(series, held)}")
+        raise SchemaError(f"column {name!r} is declared {column.kind}, but {_not_numbers(values)}")
     if column.kind == "datetime" and held not in ("date", "datetime", "empty"):
         raise SchemaError(
             f"column {name!r} is declared datetime, but holds {_noun(held)} that do not all read as dates in "
@@ -150,16 +151,16 @@ def check_kind(series: nw.Series[Any], column: Column) -> None:
             else f"column {name!r} is declared datetime, but holds {_noun(held)}; convert it to dates first"
         )
     if column.kind in ("nominal", "ordinal"):
-        _check_categories(series, column)
+        _check_categories(values, column)
 
 
-def _check_categories(series: nw.Series[Any], column: Column) -> None:
-    codes, distinct = factorize(series)
+def _check_categories(values: Values, column: Column) -> None:
+    codes, distinct = values.codes, values.levels
     if len(distinct) > MAX_CATEGORIES:
         raise SchemaError(
-            f"key {column.name!r} has {len(distinct)} distinct values in {len(series)} rows, more than "
+            f"key {column.name!r} has {len(distinct)} distinct values in {len(values)} rows, more than "
             f"the {MAX_CATEGORIES} that a {column.kind} key may have; "
-            + (doubt(series) or "group them, or make it an identifier")
+            + (doubt(values) or "group them, or make it an identifier")
         )
     if column.categories is not None:
         known = set(column.categories)
@@ -172,11 +173,12 @@ def _check_categories(series: nw.Series[Any], column: Column) -> None:
             )
 
 
-def _not_numbers(series: nw.Series[Any], held: Form) -> str:
+def _not_numbers(values: Values) -> str:
+    held = values.form
     if held not in ("string", "category"):
         return f"holds {_noun(held)}"
-    codes, distinct = factorize(series)
-    plain = spelling.gaps(pl.Series(distinct, dtype=pl.String))
+    codes = values.codes
+    plain = spelling.gaps(pl.Series(values.levels, dtype=pl.String))
     reads = plain.str.contains(spelling.NUMBER).fill_null(True).to_numpy()
     total = int((codes >= 0).sum())
     bad = total - int(reads[codes[codes >= 0]].sum())

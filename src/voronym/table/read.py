@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import narwhals as nw
 import polars as pl
 
 from voronym.errors import ReadError
 from voronym.table import columnar, delimited, sql, statistical
+from voronym.table.frame import as_frame
 
 TEXT = (".csv", ".tsv", ".txt")
 DATABASE = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
@@ -103,3 +106,8 @@ def _read(
     if suffix in DATABASE:
         return sql.read_database(path, query)
     return statistical.read_file(path, suffix=suffix, encoding=encoding)
+
+
+def load(data: Any) -> nw.DataFrame[Any]:
+    """Return any table, a data frame or the path of a file, as a narwhals frame with numbered rows."""
+    return as_frame(read(data) if isinstance(data, (str, os.PathLike)) else data)

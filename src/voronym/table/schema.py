@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from voronym.errors import SchemaError
-from voronym.table.frame import as_frame, listing
+from voronym.table.frame import listing
 from voronym.table.kinds import check_kind, find_kind
+from voronym.table.values import Columns
 
 if TYPE_CHECKING:
     from voronym.table.infer import Proposal
@@ -150,7 +151,7 @@ class Schema:
         -------
         Schema
         """
-        table = as_frame(frame)
+        table = Columns.at_door(frame)
         kinds, orders = dict(kinds or {}), dict(orders or {})
         declared: list[tuple[Role, Sequence[str] | str]] = [
             ("key", keys),

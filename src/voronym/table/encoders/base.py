@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from voronym.errors import SchemaError
 from voronym.table.frame import listing
+from voronym.table.values import Columns
 
 Array = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class Encoder(Protocol):
         """Number of coordinates."""
         ...
 
-    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+    def encode(self, table: Columns) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
         ...
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from voronym.errors import SchemaError
 from voronym.table.encoders.base import Absence, Array
-from voronym.table.frame import factorize
 from voronym.table.schema import Column
+from voronym.table.values import Columns, Values
 
 ONE_HOT = 64  # most categories that get a coordinate each
 CODE_WIDTH = 64  # coordinates of a pseudo-random code, beyond that
@@ -22,27 +22,24 @@ _BLOCK = 4096
 class _Levels:
     """Distinct values of a fitted column, kept as a column of its own dtype so that decoding is a gather."""
 
-    def __init__(self, series: nw.Series[Any]) -> None:
-        self.codes, self.values = factorize(series)
+    def __init__(self, column: Values) -> None:
+        self.codes, self.values = column.codes, column.levels
         first = np.zeros(len(self.values) + 1, np.int64)
-        order = np.arange(len(series))[::-1]
-        first[self.codes[::-1]] = (
-            order  # the last write wins: the first row of every level; -1 is the missing one
-        )
+        # The last write wins: the first row of every level; -1 is the missing one.
+        first[self.codes[::-1]] = np.arange(len(column))[::-1]
         gone = bool((self.codes < 0).any())
-        self.native = series[first if gone else first[:-1]]
+        self.native = column.series[first if gone else first[:-1]]
         self.position = {value: i for i, value in enumerate(self.values)}
         self.has_missing = gone
 
-    def lookup(self, series: nw.Series[Any]) -> NDArray[np.int64]:
+    def lookup(self, column: Values) -> NDArray[np.int64]:
         """Return the codes of another column in the fitted levels, or refuse it with a count."""
-        codes, values = factorize(series)
-        to = np.array([self.position.get(value, -2) for value in values] + [-1], dtype=np.int64)
-        codes = to[codes]
+        to = np.array([self.position.get(value, -2) for value in column.levels] + [-1], dtype=np.int64)
+        codes = to[column.codes]
         strange = int((codes == -2).sum())
         if strange:
             raise SchemaError(
-                f"{strange} values of {series.name!r} are of categories that it did not have when fitted"
+                f"{strange} values of {column.name!r} are of categories that it did not have when fitted"
             )
         return codes
 
@@ -54,9 +51,9 @@ class _Levels:
 class Ordinal:
     """Ordered levels: the rank, standardised; back to the nearest level that the column has."""
 
-    def __init__(self, series: nw.Series[Any], column: Column) -> None:
+    def __init__(self, given: Values, column: Column) -> None:
         self.columns, self.kind = (column.name,), column.kind
-        self.levels = _Levels(series)
+        self.levels = _Levels(given)
         self.absence = Absence.fit(self.levels.codes < 0)
         values = self.levels.values
         if column.categories is None:
@@ -72,9 +69,9 @@ class Ordinal:
         """Number of coordinates."""
         return 1 + self.absence.width
 
-    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+    def encode(self, table: Columns) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
-        codes = self.levels.lookup(frame[self.columns[0]])
+        codes = self.levels.lookup(table[self.columns[0]])
         out = np.zeros((len(codes), self.width))
         if self.std > 0.0:
             out[codes >= 0, 0] = (self.ranks[codes[codes >= 0]] - self.mean) / self.std
@@ -109,9 +106,9 @@ class Nominal:
     directions are only nearly orthogonal, so there the members of the cell are counted, where they are known.
     """
 
-    def __init__(self, series: nw.Series[Any], column: Column) -> None:
+    def __init__(self, given: Values, column: Column) -> None:
         self.columns, self.kind = (column.name,), column.kind
-        self.levels = _Levels(series)
+        self.levels = _Levels(given)
         codes = self._with_missing(self.levels.codes)
         count = len(self.levels.values) + self.levels.has_missing
         share = np.bincount(codes, minlength=count) / len(codes)
@@ -134,9 +131,9 @@ class Nominal:
         """Number of coordinates."""
         return int(self.codes.shape[1])
 
-    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+    def encode(self, table: Columns) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
-        codes = self.levels.lookup(frame[self.columns[0]])
+        codes = self.levels.lookup(table[self.columns[0]])
         if not self.levels.has_missing:
             Absence(0.0).encode(codes < 0, self.columns)
         return np.asarray(self.points[self._with_missing(codes)])

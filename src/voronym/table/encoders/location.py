@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
-from voronym.table.frame import form, missing, numbers, sample
+from voronym.table.frame import form, sample
+from voronym.table.values import Columns, Values
 
 
 class Location:
@@ -20,10 +21,10 @@ class Location:
 
     kind = "location"
 
-    def __init__(self, lat: nw.Series[Any], lon: nw.Series[Any]) -> None:
+    def __init__(self, lat: Values, lon: Values) -> None:
         self.columns: tuple[str, ...] = (lat.name, lon.name)
-        self.like = (sample(lat), sample(lon))
-        mask = missing(lat) | missing(lon)
+        self.like = (sample(lat.series), sample(lon.series))
+        mask = lat.missing | lon.missing
         self.absence = Absence.fit(mask)
         angles = self._angles(lat, lon, mask)
         self.range = [(float(a.min()), float(a.max())) if len(a) else (0.0, 0.0) for a in angles]
@@ -32,16 +33,16 @@ class Location:
         variance = float(np.square(unit - self.mean).sum(axis=1).mean()) if len(unit) else 0.0
         self.scale = 1.0 / np.sqrt(variance) if variance > 1e-30 else 0.0
 
-    def _angles(self, lat: nw.Series[Any], lon: nw.Series[Any], mask: NDArray[np.bool_]) -> list[Array]:
+    def _angles(self, lat: Values, lon: Values, mask: NDArray[np.bool_]) -> list[Array]:
         angles = []
-        for series, low, high in ((lat, -90.0, 90.0), (lon, -180.0, 360.0)):
-            degrees = np.full(len(series), np.nan)
-            degrees[~missing(series)] = numbers(series)
+        for column, low, high in ((lat, -90.0, 90.0), (lon, -180.0, 360.0)):
+            degrees = np.full(len(column), np.nan)
+            degrees[~column.missing] = column.numbers
             degrees = degrees[~mask]
             outside = int(((degrees < low) | (degrees > high)).sum())
             if outside:
                 raise SchemaError(
-                    f"location key {series.name!r} has {outside} of {len(degrees)} values outside "
+                    f"location key {column.name!r} has {outside} of {len(degrees)} values outside "
                     f"{low:g}..{high:g} degrees; check the order (latitude, longitude) and the unit"
                 )
             angles.append(degrees)
@@ -52,10 +53,10 @@ class Location:
         """Number of coordinates."""
         return 3 + self.absence.width
 
-    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+    def encode(self, table: Columns) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
-        lat, lon = frame[self.columns[0]], frame[self.columns[1]]
-        mask = missing(lat) | missing(lon)
+        lat, lon = table[self.columns[0]], table[self.columns[1]]
+        mask = lat.missing | lon.missing
         out = np.zeros((len(mask), self.width))
         out[~mask, :3] = (_unit(*self._angles(lat, lon, mask)) - self.mean) * self.scale
         out[:, 3:] = self.absence.encode(mask, self.columns)

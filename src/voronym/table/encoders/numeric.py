@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
-from voronym.table.frame import form, missing, numbers, sample
+from voronym.table.frame import sample
 from voronym.table.schema import Column
+from voronym.table.values import Columns, Values
 
 _MOST = 1e152  # widest range of a key: whoever uses its published values will square them
 
@@ -22,13 +23,12 @@ _MOST = 1e152  # widest range of a key: whoever uses its published values will s
 class Numeric:
     """Numbers and times: ``(x - mean) / std``, back to the column's own dtype, inside its observed range."""
 
-    def __init__(self, series: nw.Series[Any], column: Column) -> None:
+    def __init__(self, given: Values, column: Column) -> None:
         self.columns, self.kind = (column.name,), column.kind
-        self.form = form(series)
-        self.like = sample(series)
-        mask = missing(series)
-        self.absence = Absence.fit(mask)
-        values = numbers(series)
+        self.form = given.form
+        self.like = sample(given.series)
+        self.absence = Absence.fit(given.missing)
+        values = given.numbers
         _refuse_infinite(values, column)
         self.low: Any = values.min().item() if len(values) else 0
         self.high: Any = values.max().item() if len(values) else 0
@@ -47,7 +47,7 @@ class Numeric:
         self.places = _places(values) if self.form == "float" else None
         if self.form == "decimal":
             present = [
-                value for value in series.to_list() if isinstance(value, Decimal) and value.is_finite()
+                value for value in given.series.to_list() if isinstance(value, Decimal) and value.is_finite()
             ]
             self.decimals = (min(present), max(present)) if present else (Decimal(0), Decimal(0))
             self.scale = max((-int(value.as_tuple().exponent) for value in present), default=0)
@@ -66,12 +66,10 @@ class Numeric:
             offsets = values.astype(np.float64) - float(self.low)
         return np.ldexp(offsets, -self.unit)
 
-    def encode(self, frame: nw.DataFrame[Any]) -> Array:
+    def encode(self, table: Columns) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
-        series = frame[self.columns[0]]
-        mask = missing(series)
-        out = np.zeros((len(series), self.width))
-        values = numbers(series)
+        mask, values = table[self.columns[0]].missing, table[self.columns[0]].numbers
+        out = np.zeros((len(table), self.width))
         _refuse_infinite(values, Column(self.columns[0], "key", "numeric"))
         if self.std > 0.0:
             out[~mask, 0] = (self._offsets(values) - self.mean) / self.std

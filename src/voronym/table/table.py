@@ -1,0 +1,181 @@
+"""A table at work: a frame with its schema, conformed once and factorised once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table.classes import Classes, equivalence_classes
+from voronym.table.codebook import Labels, attach, labels_of
+from voronym.table.conform import check_kinds, conformed
+from voronym.table.frame import Form, listing
+from voronym.table.infer import check_other
+from voronym.table.read import load
+from voronym.table.schema import Schema
+from voronym.table.values import Columns, Values
+
+
+class Table(Columns):
+    """The columns that a release may use, with roles and kinds; identifiers are gone.
+
+    Made by `Table.of`. After that nobody wraps a data frame, reads texts as numbers or looks for distinct
+    values again: every answer about a column is kept. A table is never changed; `rows`, `select` and `like`
+    return new ones.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        The columns, rows numbered 0, 1, 2, ..., texts that are meant as numbers turned into numbers.
+    schema : Schema
+        Role and kind of every column. It may name more columns than the frame has: identifiers, for one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"name": ["Ann", "Bob"], "zip": ["08001", "08002"], "ill": ["flu", None]})
+    >>> schema = Schema.build(people, keys=["zip"], confidential=["ill"], identifiers=["name"])
+    >>> table = Table.of(people, schema)
+    >>> table.columns, table.n
+    (('zip', 'ill'), 2)
+    >>> table.codes("ill").tolist(), table.levels("ill")
+    ([0, -1], ['flu'])
+    """
+
+    def __init__(
+        self,
+        frame: nw.DataFrame[Any],
+        schema: Schema,
+        labels: Labels | None = None,
+        known: Mapping[str, Values] | None = None,
+    ) -> None:
+        super().__init__(frame, known)
+        self.schema = schema
+        self.labels = labels
+        """Labels of variables and values, where the table was read from a statistical file."""
+
+    @classmethod
+    def of(cls, data: Any, schema: Schema | None = None, *, only: Sequence[str] | None = None) -> Table:
+        """Bring a frame to its schema: drop identifiers, and turn texts into the numbers they are meant as.
+
+        Parameters
+        ----------
+        data : pandas, Polars, PyArrow or narwhals frame, path, or Table
+            A `Table` of the same schema is returned as it is.
+        schema : Schema
+            May be left out for a `Table`.
+        only : sequence of str, optional
+            The columns to take, which must be there. By default all; then a column of the frame that has no
+            role is refused, and so is a role whose column is not there.
+        """
+        if isinstance(data, Table) and schema in (None, data.schema):
+            return data if only is None else data.select(only)
+        if schema is None:
+            raise SchemaError("a table needs a schema: say which columns are keys; see Schema.build")
+        return cls._made(data if isinstance(data, Columns) else Columns(load(data)), schema, only)
+
+    @classmethod
+    def build(cls, data: Any, **roles: Any) -> Table:
+        """Build the schema of a frame and the table in one go; takes what `Schema.build` takes.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> Table.build(pl.DataFrame({"age": [30, 40], "ill": ["flu", "flu"]}), keys=["age"], other=["ill"])
+        Table(2 records, keys age)
+        """
+        columns = Columns(load(data))
+        return cls._made(columns, Schema.build(columns, **roles), None)
+
+    @classmethod
+    def _made(cls, given: Columns, schema: Schema, only: Sequence[str] | None) -> Table:
+        labels = labels_of(given.frame)
+        kept = _kept(given, schema, only)
+        part = Columns(given.frame.select(kept), given._values)
+        made = conformed(part, schema)
+        attach(made.frame.to_native(), labels)  # selecting columns made another frame
+        return cls(made.frame, schema, labels, made._values)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns that an intruder may know."""
+        return self.schema.keys
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """Columns that an intruder wants to learn."""
+        return self.schema.confidential
+
+    def form(self, name: str) -> Form:
+        """Return what a column holds."""
+        return self[name].form
+
+    def codes(self, name: str) -> NDArray[np.int64]:
+        """Return the place of each value of a column among its levels; -1 where it is missing."""
+        return self[name].codes
+
+    def levels(self, name: str) -> list[Any]:
+        """Return the distinct observed values of a column, sorted."""
+        return self[name].levels
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Return where a column is missing."""
+        return self[name].missing
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        """Return the observed values of a column as numbers."""
+        return self[name].numbers
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The records that share all their keys."""
+        return equivalence_classes(self.frame, self.keys)
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Return a table of some of the columns; what is known about them is kept."""
+        if tuple(names) == self.columns:
+            return self
+        lacking = [name for name in names if name not in self]
+        if lacking:
+            raise SchemaError(f"the table has no column {listing(lacking)}; it has: {listing(self.columns)}")
+        return Table(self.frame.select(list(names)), self.schema, self.labels, self._values)
+
+    def rows(self, order: NDArray[np.int64] | Sequence[int]) -> Table:
+        """Return a table of the given rows, in the given order."""
+        return self.like(nw.maybe_reset_index(self.frame[np.asarray(order, np.int64).tolist()]))
+
+    def like(self, frame: nw.DataFrame[Any]) -> Table:
+        """Return a table of this schema from a frame that was made of this one's values.
+
+        Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
+        taken as it is.
+        """
+        return Table(frame, self.schema, self.labels)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What a person should look at: texts that look like numbers, kept columns that name people."""
+        return (*check_kinds(self, self.schema), *check_other(self, self.schema))
+
+    def __repr__(self) -> str:
+        return f"Table({self.n} records, keys {', '.join(self.keys)})"
+
+
+def _kept(given: Columns, schema: Schema, only: Sequence[str] | None) -> list[str]:
+    """Return the columns to keep, or say which are lacking or have no role."""
+    if only is None:
+        strange = [name for name in given.columns if name not in schema]
+        if strange:
+            raise SchemaError(f"the table has columns to which the schema gives no role: {listing(strange)}")
+        only = [column.name for column in schema if column.role != "identifier"]
+    lacking = [name for name in only if name not in given]
+    if lacking:
+        roles = sorted({schema[name].role for name in lacking if name in schema})
+        called = f", which the schema calls a {' or '.join(roles)}" if roles else ""
+        raise SchemaError(f"the table has no column {listing(lacking)}{called}")
+    return [name for name in given.columns if name in set(only)]

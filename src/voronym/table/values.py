@@ -1,0 +1,132 @@
+"""Columns looked at once: what each holds, where it is missing, its numbers, its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table import frame as _frame
+
+
+class Values:
+    """A column and the answers to what is asked about it again and again; each is computed on first use.
+
+    Reading a schema, encoding, comparing and measuring all ask the same questions. With one `Values` per
+    column they share the answers, and nothing is factorised twice.
+
+    Parameters
+    ----------
+    series : narwhals Series
+        The column. It must not be changed afterwards.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> town = Values(nw.from_native(pl.Series("town", ["b", "a", None, "b"]), series_only=True))
+    >>> town.form, town.codes.tolist(), town.levels
+    ('string', [1, 0, -1, 1], ['a', 'b'])
+    """
+
+    def __init__(self, series: nw.Series[Any]) -> None:
+        self.series = series
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.series.name
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    @cached_property
+    def form(self) -> _frame.Form:
+        """What the column holds, whatever library and layout it is stored in."""
+        return _frame.form(self.series)
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where the column is missing."""
+        return _read_only(_frame.missing(self.series))
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        """The observed values as numbers; see `voronym.table.frame.numbers`."""
+        return _read_only(_frame.numbers(self.series))
+
+    @cached_property
+    def _factorized(self) -> tuple[NDArray[np.int64], list[Any]]:
+        codes, levels = _frame.factorize(self.series)
+        return _read_only(codes), levels
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The place of each value among the levels; -1 where it is missing."""
+        return self._factorized[0]
+
+    @property
+    def levels(self) -> list[Any]:
+        """The distinct observed values, sorted."""
+        return self._factorized[1]
+
+    @cached_property
+    def observed(self) -> int:
+        """Number of values that are not missing."""
+        return int((self.codes >= 0).sum())
+
+
+class Columns:
+    """A frame whose columns are looked at once; `voronym.table.Table` is one with a schema.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        As `voronym.table.frame.as_frame` makes it. It must not be changed afterwards.
+    known : mapping, optional
+        Columns of the frame about which something is known already.
+    """
+
+    def __init__(self, frame: nw.DataFrame[Any], known: Mapping[str, Values] | None = None) -> None:
+        self.frame = frame
+        self._values = {name: values for name, values in (known or {}).items() if name in frame.columns}
+
+    @staticmethod
+    def at_door(data: Any) -> Columns:
+        """Wrap a user's data frame; columns that are wrapped already stay the same object."""
+        return data if isinstance(data, Columns) else Columns(_frame.as_frame(data))
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.frame)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in the order of the frame."""
+        return tuple(self.frame.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.frame.columns
+
+    def __getitem__(self, name: str) -> Values:
+        """Return a column."""
+        if name not in self._values:
+            if name not in self.frame.columns:
+                raise SchemaError(f"the table has no column {name!r}; it has: {_frame.listing(self.columns)}")
+            self._values[name] = Values(self.frame[name])
+        return self._values[name]
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Guard a cached answer: whoever wants to write into it has to copy it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
