@@ -17,7 +17,6 @@ from voronym.space.metrics import (
     Edit,
     Function,
     Geographic,
-    Hierarchy,
     Matrix,
     Nominal,
     Overlap,
@@ -27,6 +26,7 @@ from voronym.space.metrics import (
     metrics,
     pairwise,
 )
+from voronym.table import Hierarchy
 
 
 def table(made):
@@ -78,18 +78,6 @@ def test_taxonomy_from_a_file_a_mapping_and_rows(tmp_path):
         np.testing.assert_allclose(table(Taxonomy(tree).geometry(values, "d")), expected)
     with pytest.raises(ReadError, match=r"cannot read the hierarchy 'none\.csv'"):
         Hierarchy.read(tmp_path / "none.csv")
-
-
-def test_a_hierarchy_must_be_a_tree():
-    with pytest.raises(InputError, match="as many levels"):
-        Hierarchy([("a", "b", "*"), ("c", "*")])
-    with pytest.raises(InputError, match="different parents"):
-        Hierarchy([("a", "x", "p", "*"), ("b", "x", "q", "*")])
-    with pytest.raises(InputError, match="twice"):
-        Hierarchy([("a", "x", "*"), ("a", "y", "*")])
-    with pytest.raises(InputError, match="no rows"):
-        Hierarchy([])
-    assert Hierarchy([("a",), ("b",)]).height == 1
 
 
 def test_values_that_a_hierarchy_lacks():

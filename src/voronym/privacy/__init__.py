@@ -4,7 +4,7 @@
 ``classes``        records that share all their keys: the count that every model starts from
 ``k_anonymity``    `KAnonymity`
 ``cells``          a confidential column as `Levels`; `Judge`, how enforcement sees a model
-``distances``      between the distribution in a cell and that in the table; ``taxonomy`` for one of them
+``distances``      between the distribution in a cell and that in the table
 ``confidential``   what the models of confidential columns share: every class, the worst of them
 ``p_sensitive``    `PSensitive`: p different values
 ``l_diversity``    `LDiversity`: l well represented values
@@ -25,7 +25,6 @@ from voronym.privacy.l_diversity import LDiversity
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.privacy.p_sensitive import PSensitive
 from voronym.privacy.t_closeness import TCloseness
-from voronym.privacy.taxonomy import Taxonomy
 from voronym.privacy.text import split_models
 from voronym.table.classes import Classes, equivalence_classes
 
@@ -42,7 +41,6 @@ __all__ = [
     "MutualInformation",
     "PSensitive",
     "TCloseness",
-    "Taxonomy",
     "equivalence_classes",
     "levels",
     "models",

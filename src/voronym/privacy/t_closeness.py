@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from voronym.errors import InputError
 from voronym.privacy import distances
 from voronym.privacy.base import register
 from voronym.privacy.cells import CellJudge, Floats, Levels
 from voronym.privacy.confidential import ConfidentialModel
-from voronym.privacy.taxonomy import Taxonomy
 from voronym.privacy.text import column_name, number, read_options, short, write_options
 from voronym.table.classes import Classes
+from voronym.table.hierarchy import Given, Hierarchy
 
 DISTANCES = ("ordered", "equal", "hierarchical", "total-variation", "kl")
 _PLAIN = {
@@ -46,9 +47,8 @@ class TCloseness(ConfidentialModel):
         hierarchical where a taxonomy is given.
     column : str, optional
         The confidential column; by default each of them.
-    taxonomy : mapping, str or Path, optional
-        For ``hierarchical``: ancestors of each value, nearest first; or a CSV with a line
-        ``value;parent;grandparent;...`` for each.
+    taxonomy : Hierarchy, mapping, rows, str or Path, optional
+        For ``hierarchical``: ancestors of each value, nearest first; or a file, see `Hierarchy.read`.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class TCloseness(ConfidentialModel):
     t: float | None = None
     distance: str | None = None
     column: str | None = None
-    taxonomy: Taxonomy | Mapping[Any, Sequence[Any]] | str | Path | None = None
+    taxonomy: Hierarchy | Given | None = None
 
     def __post_init__(self) -> None:
         column_name(self.name, self.column)
@@ -83,8 +83,8 @@ class TCloseness(ConfidentialModel):
             raise InputError(
                 f"{self.name}: no distance is called {self.distance!r}; there are: {', '.join(DISTANCES)}"
             )
-        if self.taxonomy is not None and not isinstance(self.taxonomy, Taxonomy):
-            object.__setattr__(self, "taxonomy", Taxonomy.of(self.taxonomy))
+        if self.taxonomy is not None:
+            object.__setattr__(self, "taxonomy", Hierarchy.of(self.taxonomy))
         if (self.distance == "hierarchical") != (self.taxonomy is not None):
             if self.distance is not None:
                 raise InputError(
@@ -110,8 +110,8 @@ class TCloseness(ConfidentialModel):
 
     def judge(self, levels: Levels) -> CellJudge:
         """Return what measures the cells of a partition of one column."""
-        if isinstance(self.taxonomy, Taxonomy):
-            tree = self.taxonomy.ancestors(levels)
+        if isinstance(self.taxonomy, Hierarchy):
+            tree = _ancestors(self.taxonomy, levels)
             measure: Any = partial(distances.hierarchical, ancestors=tree)
         else:
             measure = _PLAIN[self.distance_of(levels)]
@@ -140,3 +140,14 @@ class TCloseness(ConfidentialModel):
         """Build the model from the text behind ``t-closeness=``, such as ``0.2,distance=equal``."""
         value, options = read_options("t-closeness", text, ["distance", "taxonomy", "column"])
         return cls(value, **options)  # type: ignore[arg-type]
+
+
+def _ancestors(tree: Hierarchy, levels: Levels) -> NDArray[np.int64]:
+    """Return the node above each level of a column, a row per height; missing is a branch of its own."""
+    values = levels.values[:-1] if levels.missing else levels.values
+    hint = ", or name the column that the hierarchy is for: column=NAME"
+    nodes = tree.nodes(values, levels.column, counts=levels.counts, hint=hint)
+    if not levels.missing:
+        return nodes
+    alone = nodes.max(axis=1, initial=-1, keepdims=True) + 1
+    return np.concatenate([nodes, alone], axis=1)

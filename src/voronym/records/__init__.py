@@ -25,7 +25,6 @@ from voronym.space.metrics import (
     Elapsed,
     Function,
     Geographic,
-    Hierarchy,
     Matrix,
     Metric,
     Nominal,
@@ -36,6 +35,7 @@ from voronym.space.metrics import (
     metrics,
 )
 from voronym.space.mixed import Mixed
+from voronym.table.hierarchy import Hierarchy
 
 __all__ = [
     "DEFAULTS",

@@ -14,6 +14,7 @@ from voronym.table.codebook import Labels, labels_of
 from voronym.table.codec import Block, Codec
 from voronym.table.conform import check_kinds, conform
 from voronym.table.frame import as_frame
+from voronym.table.hierarchy import Hierarchy
 from voronym.table.infer import Proposal, check_other
 from voronym.table.read import load, read
 from voronym.table.schema import Column, Kind, Role, Schema
@@ -26,6 +27,7 @@ __all__ = [
     "Codec",
     "Column",
     "Columns",
+    "Hierarchy",
     "Kind",
     "Labels",
     "Proposal",

@@ -16,7 +16,7 @@ from voronym.space.metrics.labels import Nominal
 from voronym.space.metrics.line import Absolute, Elapsed, Rank
 from voronym.space.metrics.overlap import Overlap
 from voronym.space.metrics.own import Function, Matrix
-from voronym.space.metrics.taxonomy import Hierarchy, Taxonomy
+from voronym.space.metrics.taxonomy import Taxonomy
 from voronym.space.metrics.text import Edit
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Function",
     "Geographic",
     "Geometry",
-    "Hierarchy",
     "Matrix",
     "Metric",
     "Nominal",
