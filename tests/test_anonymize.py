@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import voronym as vr
-from voronym.partitioners.front import OneCellWarning
+from voronym.partitioners.front import OneGroupWarning
 from voronym.release import Release
 
 SECRET = "Zyxwvu-secret"  # noqa: S105 - a marker to look for
@@ -125,7 +125,7 @@ def test_a_recipe_for_another_table():
 
 
 def test_too_few_records_for_two_cells_warns():
-    with pytest.warns(OneCellWarning, match="single cell"):
+    with pytest.warns(OneGroupWarning, match="single group"):
         made = release(patients(7))
     assert made.risk.n_classes == 1
     assert any("single cell" in note for note in made.warnings)
@@ -270,7 +270,7 @@ def test_the_gap_is_said_where_it_is_known():
     )
     assert tiny.gap == pytest.approx(0.0, abs=1e-6)
     assert vr.anonymize(patients(100), keys=["sex"], drop_undeclared=True, k=5).gap == 0.0
-    with pytest.warns(OneCellWarning):
+    with pytest.warns(OneGroupWarning):
         assert release(patients(7)).gap == 0.0
 
 

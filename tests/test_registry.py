@@ -7,7 +7,7 @@ import pytest
 
 import voronym as vr
 from voronym.partition import Partition
-from voronym.partitioners.front import OneCellWarning
+from voronym.partitioners.front import OneGroupWarning
 from voronym.registry import Algorithm
 from voronym.testing import check_algorithm
 
@@ -113,7 +113,7 @@ def test_a_space_that_is_none():
 
 
 def test_fewer_than_2k_is_one_cell_with_a_warning():
-    with pytest.warns(OneCellWarning, match="single cell"):
+    with pytest.warns(OneGroupWarning, match="single group"):
         part = vr.microaggregate(np.arange(5.0), 3)
     assert part.n_cells == 1
 

@@ -20,13 +20,13 @@ class MethodsTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
-        import voronym
-        from voronym.masking import masks
+        import voronym  # noqa: F401 - importing registers
+        from voronym.registry import METHODS
 
         wanted = self.arguments[0] if self.arguments else "cells"
         if wanted not in ("cells", "masks"):
             raise self.error(f"methods-table takes 'cells' or 'masks', not {wanted!r}")
-        found = voronym.algorithms() if wanted == "cells" else masks()
+        found = {name: one for name, one in METHODS.items() if one.groups == (wanted == "cells")}
         table = nodes.table(classes=["methods", "colwidths-given"])
         group = nodes.tgroup(cols=len(HEADINGS))
         table += group
@@ -35,7 +35,7 @@ class MethodsTable(SphinxDirective):
         body = nodes.tbody()
         group += body
         for method in found.values():
-            options = ", ".join(f"{name}={default}" for name, default in method.options.items())
+            options = ", ".join(f"{name}={default}" for name, default in method.options.defaults().items())
             body += _row(
                 [
                     nodes.literal(text=method.name),

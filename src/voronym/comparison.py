@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from voronym import registry
 from voronym.context import Context
 from voronym.errors import InputError, VoronymError
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.tradeoff import Plane, plane
 from voronym.partitioners import information_loss
-from voronym.partitioners.front import check_k, partition
 from voronym.privacy.information import Estimate
+from voronym.problem import Problem, check_k
 from voronym.progress import Progress, Step, silent
+from voronym.registry import METHODS, algorithms
 from voronym.table import Kind, Schema, as_frame, read
 from voronym.table.codec import Codec
 
@@ -173,7 +173,7 @@ def compare(
     rows, skipped = [], {}
     if methods is None:
         names = []
-        for method in registry.algorithms().values():
+        for method in algorithms().values():
             if method.name == "auto" or (method.univariate and X.shape[1] > 1):
                 continue
             if method.practical is not None and len(X) > method.practical:
@@ -181,7 +181,7 @@ def compare(
             else:
                 names.append(method.name)
     else:
-        names = [registry.get(name).name for name in methods]
+        names = [METHODS[name].name for name in methods]
     found = plane(frame, schema, X, ctx=Context(progress=tell)) if named else None
     tasks = [(name, value) for value in sizes for name in names]
     for done, (name, value) in enumerate(tasks):
@@ -199,7 +199,7 @@ def compare(
 
 def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int, found: Plane | None) -> Row:
     start = time.perf_counter()
-    part = partition(X, k, method=name, seed=seed)
+    part = METHODS[name].partition(Problem.of(X, k), Context(seed=seed))
     seconds = time.perf_counter() - start
     released = part.centroids(X)[part.labels]
     rate = record_linkage(X, released, truth=np.arange(len(X)), ctx=Context(seed=seed)).rate

@@ -150,10 +150,15 @@ class Context:
             new.deadline = ends if new.deadline is None else min(ends, new.deadline)
         return new
 
-    def quiet(self) -> Context:
-        """Return this context without progress, for small work that is done many times. It heeds wishes."""
+    def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
+        """Return this context without progress, for small work that is done many times or in threads.
+
+        It heeds wishes. Blocks that draw at random get a generator of their own.
+        """
         new = self.part(0.0, 0.0)
         new._stage = ""
+        if rng is not None:
+            new.rng, new.threads = rng, 1
         return new
 
     # -- time and wishes -----------------------------------------------------------------------------------
@@ -212,9 +217,14 @@ class Context:
     def tell(
         self, done: float, loss: float | None = None, bound: float | None = None, *, whole: bool = False
     ) -> None:
-        """Tell how far this part is, and heed wishes (see `check`); by default for a search."""
+        """Tell how far this part is, and heed wishes (see `check`); by default for a search.
+
+        With a deadline, what is shown is the share of the time where that is more.
+        """
         share = self._whole
         if self._stage:
+            if self.deadline is not None and self.deadline > self.started:
+                done = max(done, self.spent / (self.deadline - self.started))
             here = self._from + min(max(done, 0.0), 1.0) * (self._to - self._from)
             share.shown = max(share.shown, min(here, ALMOST))
             self._say(Step(self._stage, share.shown, loss, bound))

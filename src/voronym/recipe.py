@@ -7,6 +7,7 @@ import platform
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from numbers import Integral, Real
 from pathlib import Path
@@ -16,15 +17,14 @@ import numpy as np
 import tomli_w
 
 from voronym.errors import InputError, WriteError
-from voronym.masking import masks
+from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.privacy import KAnonymity, Model, parse_model
-from voronym.privacy.enforce import METHODS
+from voronym.registry import METHODS
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_ENTRIES = ("k", "method", "options", "enforce", "seed", "time_limit", "space", "versions")
+_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions")
 _KNOWN = {"format", "models", "schema", *_ENTRIES}
-SPACES = ("euclidean", "mixed")
 
 
 def current_versions() -> dict[str, str]:
@@ -53,11 +53,10 @@ class Recipe:
     method : str
         The partitioning method, a name from `voronym.algorithms`; or "channel" or "records".
     options : mapping
-        Options of the method; in a mixed space also ``metrics`` and ``weights`` of the keys.
+        Options of the method; for one that makes groups also ``enforce``, and in a mixed space ``metrics``
+        and ``weights`` of the keys.
     models : tuple of str
         Further privacy models, written ``name=value``.
-    enforce : str
-        How cells are made to obey the models: "auto", "merge", "swap" or "confidential-first".
     seed : int, optional
         Seed of the method's random choices. Methods that mask record by record have none by default: whoever
         knows the seed can take the noise off again, and recipes travel.
@@ -85,26 +84,20 @@ class Recipe:
     seed: int | None = 0
     time_limit: float | None = None
     versions: Mapping[str, str] = field(default_factory=current_versions)
-    enforce: str = "auto"
-    space: str = "euclidean"
+    space: str = DEFAULT_SPACE
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
         if not isinstance(self.method, str):
             raise InputError("method must be the name of a method")
         for name in ("k", "seed"):
-            if getattr(self, name) is not None or not self.masks:
+            if getattr(self, name) is not None or self.makes_groups:
                 object.__setattr__(self, name, _whole(name, getattr(self, name)))
         if self.seed is not None and self.seed < 0:
             raise InputError(f"seed must be 0 or more, not {self.seed}")
-        if self.enforce not in ("auto", *METHODS):
-            raise InputError(
-                f"no way of enforcing is called {self.enforce!r}; there are: auto, {', '.join(METHODS)}"
-            )
-        if self.space not in SPACES:
-            raise InputError(f"no space of keys is called {self.space!r}; there are: {', '.join(SPACES)}")
-        if self.space != "euclidean" and self.masks:
-            raise InputError(f"method {self.method!r} makes no cells: leave out the space")
+        KEY_SPACES[self.space]  # says which there are, where this is none
+        if self.space != DEFAULT_SPACE and not self.makes_groups:
+            raise InputError(f"method {self.method!r} makes no groups: leave out the space")
         if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
             raise InputError("time_limit must be a number of seconds above 0")
         if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
@@ -116,20 +109,21 @@ class Recipe:
                 raise InputError(f"{name} must be a table of names and values")
             object.__setattr__(self, name, {key: _plain(name, key, value) for key, value in given.items()})
 
+    @cached_property
     def required(self) -> tuple[Model, ...]:
-        """Return the privacy models that a release must hold: k-anonymity, and those named in the recipe."""
+        """The privacy models that a release must hold: k-anonymity, and those named in the recipe."""
         named = tuple(parse_model(model) for model in self.models)
         return named if self.k is None else (KAnonymity(self.k), *named)
 
     @property
-    def masks(self) -> bool:
-        """Whether the method masks record by record, instead of dividing the records into cells."""
-        return self.method in masks()
+    def makes_groups(self) -> bool:
+        """Whether the method divides the records into groups, instead of masking record by record."""
+        return self.method not in METHODS or METHODS[self.method].groups
 
     @property
-    def least(self) -> int:
-        """The largest k that is asked for, by ``k`` or by a model."""
-        asked = [model.k for model in self.required() if isinstance(model, KAnonymity)]
+    def required_k(self) -> int:
+        """The largest k that is asked for, by ``k`` or by a model; 1 asks for nothing."""
+        asked = [model.k for model in self.required if isinstance(model, KAnonymity)]
         return max((k for k in asked if k is not None), default=1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,9 +133,7 @@ class Recipe:
             if getattr(self, name) is not None:
                 out[name] = getattr(self, name)
         out["models"] = list(self.models)
-        if self.enforce != "auto":
-            out["enforce"] = self.enforce
-        if self.space != "euclidean":
+        if self.space != DEFAULT_SPACE:
             out["space"] = self.space
         out["options"] = dict(self.options)
         out["versions"] = dict(self.versions)
@@ -161,7 +153,7 @@ class Recipe:
         if "schema" not in data:
             raise InputError("the recipe has no [schema]: it must state the role of every column")
         kept = {name: data[name] for name in _ENTRIES if name in data}
-        if data.get("method") in masks():
+        if data.get("method") in METHODS and not METHODS[data["method"]].groups:
             kept = {"k": None, "seed": None} | kept
         return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
 

@@ -1,36 +1,101 @@
-"""The registry of partitioning methods: one decorator, one table.
+"""Registries, and the one of methods: whatever makes a masked table out of a table is a `Method`.
 
-A method is one function ``(X, k, *, space, rng, progress, **options) -> Partition`` under the decorator
-`algorithm`. From then on it is in the front door, the command line, the documentation's table, the contract
-tests and the benchmarks.
+A method that *makes groups* is a function ``(problem, ctx) -> Partition``, under the decorator `algorithm`;
+the release publishes the centre of each group. A method that *masks the table* itself is a function
+``(table, ctx) -> Masked``, under `table_method`; it promises something else than k, and says what. Either
+takes its options, if it has any, as a third argument, an `Options` dataclass. From then on the method is on
+the command line, in recipes, in the documentation's table, in the contract tests and in the benchmarks.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from voronym.errors import InputError
-from voronym.partition import Partition
+from voronym.options import Options
 
-Function = Callable[..., Partition]
+if TYPE_CHECKING:
+    from voronym.context import Context
+    from voronym.masked import Masked
+    from voronym.partition import Partition
+    from voronym.problem import Problem
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Entries by name, in alphabetical order. A name that is taken, or not there, is said in words.
+
+    Parameters
+    ----------
+    noun : str
+        What an entry is called in messages.
+
+    Examples
+    --------
+    >>> fruit = Registry[int]("fruit")
+    >>> fruit.add("apple", 1)
+    1
+    >>> fruit["pear"]
+    Traceback (most recent call last):
+        ...
+    voronym.errors.InputError: no fruit is called 'pear'; there are: apple
+    """
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._entries: dict[str, T] = {}
+
+    def add(self, name: str, entry: T) -> T:
+        """Add an entry and return it."""
+        if name in self._entries:
+            raise InputError(f"a {self.noun} called {name!r} is registered already")
+        self._entries[name] = entry
+        return entry
+
+    def remove(self, name: str) -> None:
+        """Take an entry out again: for tests and notebooks that try one."""
+        del self._entries[name]
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._entries[name]
+        except (KeyError, TypeError):
+            known = ", ".join(self) or "none"
+            raise InputError(f"no {self.noun} is called {name!r}; there are: {known}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class Method:
     """A registered method: its name, what it promises, what it costs and where it comes from."""
 
     name: str
-    function: Function
+    function: Callable[..., Any]
     guarantee: str
     cost: str
     reference: str
+    options: type[Options] = Options
+    makes: Literal["groups", "table"] = "groups"
+    """Whether it divides the records into groups, or masks the table record by record."""
+    timed: bool = False
+    """Whether it makes use of a time limit."""
+    anywhere: bool = False
+    """Whether it works in every space, or on Euclidean coordinates only."""
     univariate: bool = False
     max_size: Callable[[int], int] | None = None
     practical: int | None = None
-    spaces: tuple[str, ...] = ("euclidean",)
 
     @property
     def summary(self) -> str:
@@ -38,14 +103,28 @@ class Algorithm:
         return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
 
     @property
-    def options(self) -> dict[str, object]:
-        """Options of this method alone, with their defaults."""
-        common = {"X", "k", "space", "rng", "progress"}
-        parameters = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in parameters if p.name not in common}
+    def groups(self) -> bool:
+        """Whether it divides the records into groups."""
+        return self.makes == "groups"
+
+    def run(self, what: Any, ctx: Context, options: Options | None = None) -> Any:
+        """Call the function, with its options where it takes some."""
+        if self.options is Options:
+            return self.function(what, ctx)
+        return self.function(what, ctx, self.options() if options is None else options)
+
+    def partition(self, problem: Problem, ctx: Context, options: Options | None = None) -> Partition:
+        """Divide the records of a problem into groups, each of at least k."""
+        if not self.groups:
+            raise InputError(f"method {self.name!r} masks whole tables and makes no groups")
+        problem.check_method(self)
+        if problem.n < 2 * problem.k:
+            return problem.one_group()
+        found: Partition = self.run(problem, ctx, options)
+        return problem.checked(found)
 
 
-_registry: dict[str, Algorithm] = {}
+METHODS: Registry[Method] = Registry("method")
 
 
 def algorithm(
@@ -54,12 +133,14 @@ def algorithm(
     guarantee: str,
     cost: str,
     reference: str,
+    options: type[Options] = Options,
+    timed: bool = False,
+    anywhere: bool = False,
     univariate: bool = False,
     max_size: Callable[[int], int] | None = None,
     practical: int | None = None,
-    spaces: tuple[str, ...] = ("euclidean",),
-) -> Callable[[Function], Function]:
-    """Register a partitioning method.
+) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
+    """Register a method that makes groups, a function ``(problem, ctx[, options]) -> Partition``.
 
     Parameters
     ----------
@@ -67,42 +148,64 @@ def algorithm(
         What users type.
     guarantee, cost, reference : str
         What holds for every result; the growth of time and memory; where the method is described.
+    options : type
+        A dataclass of its options, see `voronym.options.Options`.
+    timed : bool
+        Whether a time limit is of use to it: then it returns the best found when ``ctx.over`` says so.
+    anywhere : bool
+        Whether it works in every space; otherwise on Euclidean coordinates, ``problem.points``, only.
     univariate : bool
         Whether the method takes a single column only.
     max_size : callable, optional
-        ``k -> largest cell`` where the method bounds its cells from above and n >= k allows it.
+        ``k -> largest group`` where the method bounds its groups from above and n >= k allows it.
     practical : int, optional
         Number of records beyond which the method takes minutes: comparisons then leave it out unless asked.
-    spaces : tuple of str
-        Names of the spaces that it works in.
     """
 
-    def register(function: Function) -> Function:
-        if name in _registry:
-            raise InputError(f"a method called {name!r} is registered already")
-        _registry[name] = Algorithm(
-            name, function, guarantee, cost, reference, univariate, max_size, practical, spaces
-        )
+    def register(function: Callable[..., Partition]) -> Callable[..., Partition]:
+        METHODS.add(
+            name,
+            Method(
+                name, function, guarantee, cost, reference, options, "groups", timed, anywhere, univariate,
+                max_size, practical,
+            ),
+        )  # fmt: skip
         return function
 
     return register
 
 
-def algorithms() -> Mapping[str, Algorithm]:
-    """Return the registered methods, by name.
+def table_method(
+    name: str, *, guarantee: str, cost: str, reference: str, options: type[Options] = Options
+) -> Callable[[Callable[..., Masked]], Callable[..., Masked]]:
+    """Register a method that masks record by record, a function ``(table, ctx[, options]) -> Masked``."""
+
+    def register(function: Callable[..., Masked]) -> Callable[..., Masked]:
+        METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "table"))
+        return function
+
+    return register
+
+
+def algorithms() -> Mapping[str, Method]:
+    """Return the methods that make groups, by name.
 
     Examples
     --------
     >>> import voronym as vr
     >>> vr.algorithms()["mdav"].guarantee
-    'every cell has k to 2k-1 records'
+    'every group has k to 2k-1 records'
     """
-    return MappingProxyType(dict(sorted(_registry.items())))
+    return Listing({name: one for name, one in METHODS.items() if one.groups})
 
 
-def get(name: str) -> Algorithm:
-    """Return a method by name, or say which names there are."""
-    try:
-        return _registry[name]
-    except KeyError:
-        raise InputError(f"no method is called {name!r}; there are: {', '.join(sorted(_registry))}") from None
+class Listing(dict[str, Method]):
+    """Methods by name, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        from voronym.show import html_table  # only where a notebook asks
+
+        return html_table(
+            ["method", "what it does", "guarantee", "cost", "from"],
+            [[m.name, m.summary, m.guarantee, m.cost, m.reference] for m in self.values()],
+        )

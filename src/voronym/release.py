@@ -12,21 +12,20 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.certify import Bound, lower_bound
+from voronym.certify import lower_bound
 from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
-from voronym.masking import Masked
+from voronym.keys import Coordinates
+from voronym.masked import Cost, Grouped, Masked
 from voronym.partition import Partition
-from voronym.partitioners import information_loss
 from voronym.privacy import Finding
 from voronym.recipe import Recipe
-from voronym.table.codebook import labels_of
 from voronym.table.codec import Codec
-from voronym.table.conform import conform
 from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 from voronym.table.write import WriteReceipt, write
 
 _CHEAP = 100_000
@@ -38,51 +37,67 @@ _FEW = 16
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the data holder knows and the public does not: originals, cells and where each row came from."""
-
-    original: nw.DataFrame[Any]
-    X: NDArray[np.float64] | None
-    """The original keys as numbers; None where a key is of a kind that has none, such as text."""
-    partition: Partition | None
-    """The cells; None where the method made none."""
-    centroids: NDArray[np.float64] | None
-    codec: Codec | None
-    order: NDArray[np.int64]
-    """Released row r came from original row ``order[r]``."""
-    published_loss: float | None
-    """Percent of variance lost in what is published, after means were rounded to values that can occur."""
-    bound: Bound | None = None
-    """What the method proved about the loss, where it did."""
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    costs: tuple[Cost, ...] = ()
-    """What each guarantee cost, in the order given; k-anonymity first."""
-    masked: Masked | None = None
-    """What a method that masks record by record has to say."""
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    """What was measured beside the loss of variance: in a mixed space, the cost by metric."""
-    steps: tuple[str, ...] = ()
-    fates: Mapping[str, str] = field(default_factory=dict)
-    """How each key is published, where it is not as the codec says."""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a guarantee cost: the percent of variance that is lost once it holds, with all those before it.
+    """What the data holder knows and the public does not: originals, groups and where each row came from.
 
     Parameters
     ----------
-    guarantee : str
-        Such as "k-anonymity=5" or "t-closeness=0.2".
-    loss : float
-        Information loss of the cells, in percent, found with this guarantee and those before it. Not proven
-        to be the least.
-    method : str
-        How cells were made to obey it; "none" where they did already.
+    table : Table
+        The original records.
+    coordinates : Coordinates, optional
+        Their keys as numbers; None where a key is of a kind that has none, such as text.
+    masked : Masked
+        What the method made and has to say.
+    order : array, shape (n,)
+        Released row r came from original row ``order[r]``.
+    published_loss : float, optional
+        Percent of variance lost in what is published, after means were rounded to values that can occur.
+    seconds : mapping
+        Seconds per stage.
     """
 
-    guarantee: str
-    loss: float
-    method: str = "none"
+    table: Table
+    coordinates: Coordinates | None
+    masked: Masked
+    order: NDArray[np.int64]
+    published_loss: float | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def original(self) -> nw.DataFrame[Any]:
+        """The original records as a frame."""
+        return self.table.frame
+
+    @property
+    def X(self) -> NDArray[np.float64] | None:  # noqa: N802 - the field's own name
+        """The original keys as numbers."""
+        return None if self.coordinates is None else self.coordinates.X
+
+    @property
+    def codec(self) -> Codec | None:
+        """How keys become numbers."""
+        return None if self.coordinates is None else self.coordinates.codec
+
+    @property
+    def partition(self) -> Partition | None:
+        """The groups, where the method made some."""
+        return None if self.grouped is None else self.grouped.partition
+
+    @property
+    def centroids(self) -> NDArray[np.float64] | None:
+        """The means of the groups, as numbers."""
+        if self.partition is None or self.coordinates is None:
+            return None
+        return self.partition.centroids(self.coordinates.X)
+
+    @property
+    def fates(self) -> Mapping[str, str]:
+        """How each key is published, where it is not as the codec says."""
+        return {} if self.grouped is None else self.grouped.fates
+
+    @property
+    def grouped(self) -> Grouped | None:
+        """What the method made, where it made groups."""
+        return self.masked if isinstance(self.masked, Grouped) else None
 
 
 class Release:
@@ -93,7 +108,7 @@ class Release:
 
     Parameters
     ----------
-    frame : narwhals DataFrame
+    table : Table
         The masked table.
     recipe : Recipe
         How it was made, and what it must fulfil.
@@ -105,37 +120,37 @@ class Release:
 
     def __init__(
         self,
-        frame: nw.DataFrame[Any],
+        table: Table,
         recipe: Recipe,
         *,
         evidence: Evidence | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self._frame = frame
+        self._table = table
         self.recipe = recipe
         self.schema: Schema = recipe.schema
         self.warnings = tuple(notes)
         self._evidence = evidence
-        self.information_loss: float | None = None
-        """Percent of the keys' variance that the cells lost: 100 SSE / SST over the standardised keys."""
-        if evidence is not None and evidence.X is not None and evidence.partition is not None:
-            self.information_loss = information_loss(evidence.X, evidence.partition)
-        self.published_loss = None if evidence is None else evidence.published_loss
-        self.costs: tuple[Cost, ...] = () if evidence is None else evidence.costs
+        grouped = None if evidence is None else evidence.grouped
+        self.information_loss: float | None = None if evidence is None else evidence.published_loss
+        """Percent of the keys' variance that is lost in what is published: 100 SSE / SST over the
+        standardised keys, centres rounded to values that can occur. None where a key is text and has no
+        variance."""
+        self.group_loss: float | None = None if grouped is None else grouped.group_loss
+        """Percent that the groups lost, before their centres were rounded to values that can occur: what
+        methods minimise and bounds are about. In another space than the Euclidean one, of that space's
+        cost."""
+        self.costs: tuple[Cost, ...] = () if grouped is None else grouped.costs
         """What each guarantee cost, in the order given; k-anonymity first."""
-        masked = None if evidence is None else evidence.masked
-        told = masked if masked is not None else evidence
-        self.figures: dict[str, Any] = {} if told is None else dict(told.figures)
-        """What a method that masks record by record measured, such as distortion and risk of a channel; in a
-        mixed space the cost by metric."""
-        self.steps: tuple[str, ...] = () if told is None else told.steps
+        self.figures: dict[str, Any] = {} if evidence is None else dict(evidence.masked.figures)
+        """What the method measured, such as distortion and risk of a channel; in a mixed space the cost by
+        metric."""
+        self.steps: tuple[str, ...] = () if evidence is None else evidence.masked.steps
         """What was done in such cases, a sentence each."""
-        identifiers = [name for name in recipe.schema.identifiers if name in frame.columns]
+        identifiers = [name for name in recipe.schema.identifiers if name in table.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
-        self.findings: tuple[Finding, ...] = tuple(
-            model.measure(frame, recipe.schema) for model in recipe.required()
-        )
+        self.findings: tuple[Finding, ...] = tuple(model.measure(table) for model in recipe.required)
         broken = [finding for finding in self.findings if not finding.holds]
         if broken:
             raise GuaranteeError(
@@ -147,12 +162,12 @@ class Release:
     @property
     def table(self) -> Any:
         """The masked table, in the dataframe library that the original came in."""
-        return self._frame.to_native()
+        return self._table.frame.to_native()
 
     @cached_property
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
-        return risk(self._frame, self.schema.keys)
+        return risk(self._table.frame, self.schema.keys)
 
     @cached_property
     def gap(self) -> float | None:
@@ -162,19 +177,18 @@ class Release:
         None where there are too many records for that, where nothing but 0 is proven, where cells had to obey
         other models than k-anonymity, where the method made no cells, or made them in another space.
         """
-        if self._evidence is None:
+        grouped = None if self._evidence is None else self._evidence.grouped
+        if grouped is None or grouped.partition is None or len(self.costs) > 1:  # the bound knows of k alone
             return None
-        X, part, bound = self._evidence.X, self._evidence.partition, self._evidence.bound
-        if (
-            X is None or part is None or len(self.costs) > 1 or self.recipe.space != "euclidean"
-        ):  # the bound knows of k alone
+        X = None if grouped.records is None else grouped.records.points
+        if X is None:  # no bound is known in other spaces
             return None
-        k = self.recipe.least
-        if len(X) < 2 * k or self.information_loss < 1e-10:  # type: ignore[operator]
-            return 0.0  # a single cell is all there can be; or nothing but rounding is lost
+        k, bound = self.recipe.required_k, grouped.bound
+        if len(X) < 2 * k or self.group_loss < 1e-10:  # type: ignore[operator]
+            return 0.0  # a single group is all there can be; or nothing but rounding is lost
         if bound is None and len(X) <= _CHEAP:
             bound = lower_bound(X, k, kind="auto" if len(X) <= _FEW else "neighbours")
-        gap = None if bound is None else bound.gap(part.sse(X))
+        gap = None if bound is None else bound.gap(grouped.partition.sse(X))
         return gap if gap is not None and np.isfinite(gap) else None
 
     @cached_property
@@ -182,7 +196,7 @@ class Release:
         """How far the table's statistics moved; computed on first use, from the originals in memory."""
         if self._evidence is None:
             return None
-        return utility(self._evidence.original, self._frame, self.schema, aligned=self._evidence.order)
+        return utility(self._evidence.original, self._table.frame, self.schema, aligned=self._evidence.order)
 
     def write(
         self, path: str | Path, *, overwrite: bool = False, delimiter: str | None = None
@@ -205,15 +219,14 @@ class Release:
         WriteError
             The file could not be written or did not pass its check; nothing is left in its place.
         """
-        labels = None if self._evidence is None else labels_of(self._evidence.original)
-        models = [m for m in self.recipe.required() if m.required is not None and m.name != "k-anonymity"]
+        models = [m for m in self.recipe.required if m.required is not None and m.name != "k-anonymity"]
 
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
             found = as_frame(read(file, delimiter=delimiter) if delimiter else read(file))
-            names = dict(zip(found.columns, self._frame.columns, strict=True))  # names may be guarded
-            table = conform(found.rename(names), self.schema)
-            broken = [f for f in (model.measure(table, self.schema) for model in models) if not f.holds]
+            names = dict(zip(found.columns, self._table.columns, strict=True))  # names may be guarded
+            table = Table.of(found.rename(names), self.schema)
+            broken = [f for f in (model.measure(table) for model in models) if not f.holds]
             if broken:
                 raise WriteError(
                     f"read back from the written file, {'; '.join(map(str, broken))}: values that differ in "
@@ -222,13 +235,13 @@ class Release:
                 )
 
         return write(
-            self._frame,
+            self._table.frame,
             path,
             keys=self.schema.keys,
-            k=self.recipe.least,
+            k=self.recipe.required_k,
             overwrite=overwrite,
             delimiter=delimiter,
-            labels=labels,
+            labels=self._table.labels,
             verify=verify if models else None,
         )
 
@@ -244,10 +257,10 @@ class Release:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures about this release as plain data, without a single record."""
         return {
-            "records": len(self._frame),
+            "records": self._table.n,
             "cells": self.risk.n_classes,
             "information_loss": self.information_loss,
-            "published_loss": self.published_loss,
+            "group_loss": self.group_loss,
             "gap": self.gap,
             "figures": self.figures,
             "costs": [vars(cost) for cost in self.costs],
@@ -270,13 +283,4 @@ class Release:
     def __repr__(self) -> str:
         loss = self.information_loss
         stated = "" if loss is None else f", information loss {loss:.2f} %"
-        return f"Release({len(self._frame)} records, {self.risk.n_classes} classes, k={self.risk.k}{stated})"
-
-
-def published_loss(X: NDArray[np.float64], Y: NDArray[np.float64]) -> float:
-    """Return 100 SSE / SST of publishing the rows of Y for the rows of X, in percent.
-
-    At least the loss of the cells: whole numbers and real categories are not the mean.
-    """
-    total = float(np.square(X - X.mean(axis=0)).sum())
-    return 100 * float(np.square(X - Y).sum()) / total if total else 0.0
+        return f"Release({self._table.n} records, {self.risk.n_classes} classes, k={self.risk.k}{stated})"

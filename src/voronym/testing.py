@@ -1,6 +1,6 @@
 """Public checks, for this project's tests and for yours.
 
-`assert_k_anonymous` counts by itself and shares no code with the methods it checks. `check_algorithm` is the
+`assert_k_anonymous` counts by itself and shares no code with the methods it checks. `check_method` is the
 contract that every registered method keeps; run it on your own before you register it. `check_space` asks of
 a space that its cost and its centroid belong together.
 `check_model` is the contract of a privacy model.
@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.privacy.contract import check_model
-from voronym.registry import Algorithm
-from voronym.space import Euclidean, Space
+from voronym.problem import Problem
+from voronym.registry import Method
+from voronym.space import Euclidean, Mixed, Space
+from voronym.space.field import Field
+from voronym.space.metrics import Absolute, Nominal
 
-__all__ = ["assert_k_anonymous", "check_algorithm", "check_model", "check_space"]
+__all__ = ["assert_k_anonymous", "check_method", "check_model", "check_space"]
 
 
 def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:
@@ -45,19 +50,25 @@ def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:
         )
 
 
-def check_algorithm(method: Algorithm) -> None:
-    """Check a partitioning method against the contract.
+def check_method(method: Method) -> None:
+    """Check a method that makes groups against the contract, in every space that it claims.
 
-    Every record in one cell of at least k; no cell above the stated maximum; the same seed gives the same
+    Every record in one group of at least k; no group above the stated maximum; the same seed gives the same
     partition; the input is left unchanged; equal points, constant columns, large offsets and n = 2k are
-    handled; progress is told as a share between 0 and 1.
+    handled; progress is told as a share that never goes back. A method that works anywhere is also given
+    mixed records.
     """
     rng = np.random.default_rng(7)
     dimensions = (1,) if method.univariate else (1, 2, 5)
+    sizes = (4, 2), (10, 5), (23, 3), (60, 7), (60, 29)
     for d in dimensions:
-        for n, k in ((4, 2), (10, 5), (23, 3), (60, 7), (60, 29)):
+        for n, k in sizes:
             for X in _tables(rng, n, d):
-                _check_one(method, X, k)
+                _check_one(method, Euclidean(), X, k)
+    if method.anywhere:
+        for n, k in sizes:
+            space = _mixed(rng, n)
+            _check_one(method, space, space.codes.astype(float), k)
 
 
 Points = np.ndarray[Any, np.dtype[np.float64]]
@@ -137,32 +148,39 @@ def _tables(rng: np.random.Generator, n: int, d: int) -> Iterable[np.ndarray[Any
     yield np.repeat(rng.standard_normal((n // 2 + 1, d)), 2, axis=0)[:n] * 1e6 + 1e9
 
 
-def _check_one(method: Algorithm, X: np.ndarray[Any, np.dtype[np.float64]], k: int) -> None:
+def _mixed(rng: np.random.Generator, n: int) -> Mixed:
+    """Return a space of two columns: whole numbers with ties, and three labels."""
+    age, kind = rng.integers(0, 9, n), rng.integers(0, 3, n)
+    values, codes = np.unique(age, return_inverse=True)
+    fields = [
+        Field(("age",), "absolute", Absolute().geometry(values, "age"), codes),
+        Field(("kind",), "nominal", Nominal().geometry(["a", "b", "c"], "kind"), kind),
+    ]
+    return Mixed.fit(fields, reference=None)
+
+
+def _check_one(method: Method, space: Space, X: Points, k: int) -> None:
     before = X.copy()
     told: list[float] = []
 
     def run() -> Partition:
-        return method.function(
-            X,
-            k,
-            space=Euclidean(),
-            rng=np.random.default_rng(3),
-            progress=lambda step: told.append(step.done),
-        )
+        told.clear()
+        ctx = Context(seed=3, progress=lambda step: told.append(step.done))
+        return method.partition(Problem.of(X, k, space=space), ctx)
 
     part = run()
-    where = f"{method.name} on {X.shape[0]} x {X.shape[1]} with k={k}"
+    where = f"{method.name} on {X.shape[0]} x {X.shape[1]} in {space.name} space with k={k}"
     if not np.array_equal(X, before):
         raise AssertionError(f"{where}: the method changed its input")
     if part.n != len(X) or part.sizes.sum() != len(X):
         raise AssertionError(f"{where}: the partition has {part.n} records")
     if part.sizes.min() < k:
-        raise AssertionError(f"{where}: a cell has {part.sizes.min()} records")
-    if method.max_size is not None and part.sizes.max() > method.max_size(k):
+        raise AssertionError(f"{where}: a group has {part.sizes.min()} records")
+    if method.max_size is not None and len(X) >= 2 * k and part.sizes.max() > method.max_size(k):
         raise AssertionError(
-            f"{where}: a cell has {part.sizes.max()} records, more than {method.max_size(k)}"
+            f"{where}: a group has {part.sizes.max()} records, more than {method.max_size(k)}"
         )
     if run() != part:
         raise AssertionError(f"{where}: the same seed gave another partition")
-    if any(not 0 <= share <= 1 for share in told):
-        raise AssertionError(f"{where}: progress was told outside 0..1")
+    if any(not 0 <= share <= 1 for share in told) or any(a > b for a, b in pairwise(told)):
+        raise AssertionError(f"{where}: progress was told outside 0..1, or went back")

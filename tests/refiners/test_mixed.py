@@ -13,7 +13,7 @@ from voronym._kernels import mixed_cells as kernels
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners import mixed as cells_module
-from voronym.partitioners.mixed import make_cells, mixed_centroids
+from voronym.space.centroids import make_cells, mixed_centroids
 from voronym.progress import Stop, silent
 from voronym.records.fields import make_fields
 from voronym.refiners.mixed import near_records

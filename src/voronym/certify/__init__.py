@@ -7,6 +7,6 @@ partitions among them.
 """
 
 from voronym.certify.bound import Bound
-from voronym.certify.front import lower_bound
+from voronym.certify.front import lower_bound, prove
 
-__all__ = ["Bound", "lower_bound"]
+__all__ = ["Bound", "lower_bound", "prove"]

@@ -9,13 +9,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import registry
 from voronym._kernels import subsets
 from voronym.certify.bound import UNIT, Bound, percent, shave
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners.univariate import univariate
+from voronym.problem import Problem
 from voronym.progress import Progress, Step, silent
-from voronym.space import Euclidean
+from voronym.registry import METHODS
 
 SUBSETS = 16
 """Most records for the programme over subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""
@@ -88,8 +88,7 @@ def exact(
     if n < 2 * k:
         return optimum(X, k, Partition(np.zeros(n, np.int64), k=k), perf_counter() - start)
     if X.shape[1] == 1:
-        rng = np.random.default_rng(seed)
-        part = univariate(X, k, space=Euclidean(), rng=rng, progress=progress)
+        part = METHODS["univariate"].partition(Problem.of(X, k), Context(progress=progress))
         error = 8 * k * UNIT * float(np.ptp(X))  # means of cells are updated 2k times, far from zero
         return optimum(X, k, part, perf_counter() - start, error=error)
     if n <= SUBSETS:
@@ -97,8 +96,6 @@ def exact(
     from voronym.certify.columns import columns  # it looks into this room for distances
 
     if partition is None:
-        partition = registry.get("mdav").function(
-            X, k, space=Euclidean(), rng=np.random.default_rng(seed), progress=progress
-        )
+        partition = METHODS["mdav"].partition(Problem.of(X, k), Context(progress=progress))
     found = columns(X, k, partition, time_limit=time_limit, seed=seed, progress=progress)
     return replace(found, kind="exact") if found.optimal else found

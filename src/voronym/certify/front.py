@@ -8,16 +8,16 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym import registry
 from voronym.certify.bound import Bound
 from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import SUBSETS, exact
 from voronym.certify.neighbours import neighbours
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
-from voronym.partitioners.front import check_k, check_points
+from voronym.problem import Problem, check_k, check_points
 from voronym.progress import Progress, silent
-from voronym.space import Euclidean
+from voronym.registry import METHODS
 
 KINDS = ("auto", "neighbours", "columns", "exact")
 
@@ -107,9 +107,19 @@ def start(
     X: NDArray[np.float64], k: int, *, time_limit: float | None, seed: int, progress: Progress
 ) -> Partition:
     """Return a good partition to start from: annealing, for a tenth of the time."""
-    import voronym.refiners  # noqa: F401 - importing registers
+    limit = None if time_limit is None else min(20.0, 0.1 * time_limit)
+    ctx = Context(seed=seed, time_limit=limit, progress=progress)
+    return METHODS["anneal"].partition(Problem.of(X, k), ctx)
 
-    options = {} if time_limit is None else {"time_limit": min(20.0, 0.1 * time_limit)}
-    rng = np.random.default_rng(seed)
-    method = registry.get("anneal").function
-    return method(X, k, space=Euclidean(), rng=rng, progress=progress, **options)
+
+def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition | None = None) -> Bound:
+    """Prove a bound for a problem in Euclidean space, see `lower_bound`."""
+    return lower_bound(
+        problem.points,
+        problem.k,
+        time_limit=ctx.left if ctx.timed else None,
+        partition=part,
+        kind=kind,
+        seed=int(ctx.rng.integers(2**31)),
+        progress=ctx,
+    )

@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.context import check_seed
 from voronym.errors import InputError
-from voronym.partitioners.front import check_seed
 
 Array = NDArray[np.float64]
 

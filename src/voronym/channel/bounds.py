@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.channel.gaussian import GaussianSource, qglb
 from voronym.errors import InputError
-from voronym.partitioners.front import check_points
+from voronym.problem import check_points
 
 
 def miub(information: float, share: float) -> float:

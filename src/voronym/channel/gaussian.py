@@ -13,8 +13,9 @@ from scipy import linalg, optimize
 
 from voronym.channel.logdet import Optimum, maximise
 from voronym.channel.waterfill import closed_form
+from voronym.context import check_seed
 from voronym.errors import GuaranteeError, InputError
-from voronym.partitioners.front import check_points, check_seed
+from voronym.problem import check_points
 
 Array = NDArray[np.float64]
 

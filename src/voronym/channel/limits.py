@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from voronym.channel.function import privacy_distortion
+from voronym.context import Context
 from voronym.errors import InputError
-from voronym.partitioners.front import check_points, partition
+from voronym.problem import Problem, check_points
 from voronym.progress import Progress, Step, silent
+from voronym.registry import METHODS
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -298,9 +300,9 @@ def reached(
         return Reached(tuple(ends), 0)
     k, work = n // count, 0.0
     while (k := k // 2) > 1 and (work := work + n * n / k) <= _WORK:
-        part = partition(data, k, method="mdav")
+        part = METHODS["mdav"].partition(Problem.of(data, k), Context())
         ends.append((part.sse(data) / total, _information(codes, part.labels)))
-    part = partition(data, n // count, method="mdav")
+    part = METHODS["mdav"].partition(Problem.of(data, n // count), Context())
     centres = part.centroids(data)
     inside = part.sse(data) / total
     joint = np.zeros((int(codes.max()) + 1, part.n_cells))

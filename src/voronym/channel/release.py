@@ -20,13 +20,16 @@ from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
 from voronym.channel.measured import Told, measure_told
 from voronym.channel.published import published_matrix
+from voronym.context import Context, check_seed
 from voronym.errors import GuaranteeError, InputError
-from voronym.masking import Masked, mask
-from voronym.partitioners.front import check_seed
+from voronym.masked import Masked
+from voronym.options import Options, option
 from voronym.progress import Progress, Step, silent
+from voronym.registry import table_method
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame, factorize, form, missing, numbers
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,14 +99,6 @@ class Perturbed(Masked):
     measured: Told | None = None
 
 
-@mask(
-    "channel",
-    guarantee="least risk for the distortion, counted for nominal keys, under a normal model for numbers; "
-    "measured afterwards, and refused where clearly above max_risk; no k",
-    cost="O(n d^2); an interior point method on the combinations of nominal keys",
-    reference="Rebollo-Monedero, Forné, Domingo-Ferrer, From t-Closeness-Like Privacy to Postrandomization "
-    "via Information Theory",
-)
 def mask_keys(
     frame: Any,
     schema: Schema,
@@ -244,6 +239,33 @@ def mask_keys(
         channels=tuple(channels),
         measured=told,
     )
+
+
+@dataclass(frozen=True)
+class ChannelOptions(Options):
+    """Options of the method channel: one of the two limits."""
+
+    max_distortion: float | None = option(None, "the largest share of the keys' variance to lose, 0 to 1")
+    max_risk: float | None = option(
+        None, "the most that the keys may tell about the confidential columns, in nats"
+    )
+
+
+@table_method(
+    "channel",
+    guarantee="least risk for the distortion, counted for nominal keys, under a normal model for numbers; "
+    "measured afterwards, and refused where clearly above max_risk; no k",
+    cost="O(n d^2); an interior point method on the combinations of nominal keys",
+    reference="Rebollo-Monedero, Forné, Domingo-Ferrer, From t-Closeness-Like Privacy to Postrandomization "
+    "via Information Theory",
+    options=ChannelOptions,
+)
+def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
+    """Perturb the keys so that they tell little about the confidential columns.
+
+    What `mask_keys` does.
+    """
+    return mask_keys(table.frame, table.schema, **vars(options), seed=ctx.rng, progress=ctx)
 
 
 def _judge(told: Told, parts: list[Part], risk: float, max_risk: float | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("anonymize")(anonymize)
+    # What a method alone understands, as --gamma 1.1, is read when the method is known.
+    app.command("anonymize", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+        anonymize
+    )
 
 
 def anonymize(
+    more: typer.Context,
     source: common.Source,
     output: Annotated[
         Path,
@@ -45,46 +50,15 @@ def anonymize(
     ] = None,
     method: Annotated[str | None, typer.Option("--method", help="See `voronym methods` [auto].")] = None,
     option: Annotated[
-        list[str] | None, typer.Option("--option", help="NAME=VALUE: an option of the method.")
-    ] = None,
-    max_distortion: Annotated[
-        float | None,
-        typer.Option("--max-distortion", help="Method channel: largest share of the keys' variance to lose."),
-    ] = None,
-    max_risk: Annotated[
-        float | None,
-        typer.Option("--max-risk", help="Method channel: most that keys may tell, in nats."),
+        list[str] | None,
+        typer.Option("--option", help="NAME=VALUE: an option of the method. `--NAME VALUE` does the same."),
     ] = None,
     space: Annotated[
         str | None,
         typer.Option("--space", help="euclidean, or mixed: each key has a metric of its own [euclidean]."),
     ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric", help="COLUMN=NAME: the metric of a key, as zip=edit (space mixed, method records)."
-        ),
-    ] = None,
-    weight: Annotated[
-        list[str] | None,
-        typer.Option("--weight", help="COLUMN=NUMBER: how much a key counts (likewise)."),
-    ] = None,
-    flatten: Annotated[
-        list[str] | None,
-        typer.Option("--flatten", help="Method records: columns that become the same in a cluster."),
-    ] = None,
-    shuffle: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shuffle", help="Method records: columns to permute in clusters [keys not flattened]."
-        ),
-    ] = None,
     model: Annotated[
         list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
-    ] = None,
-    enforce: Annotated[
-        str | None,
-        typer.Option("--enforce", help="How cells obey models: merge, swap, confidential-first [auto]."),
     ] = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")
@@ -110,10 +84,10 @@ def anonymize(
 ) -> None:
     """Make a k-anonymous release of a table.
 
-    Identifiers are dropped, keys are replaced by the centre of a cell of at least k records, the rest is
+    Identifiers are dropped, keys are replaced by the centre of a group of at least k records, the rest is
     kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
 
-    The methods `channel` and `records` make no cells and promise no k: they mask record by record.
+    The methods `channel` and `records` make no groups and promise no k: they mask record by record.
     """
     from voronym.pipeline import anonymize as make
     from voronym.privacy import split_models
@@ -124,8 +98,9 @@ def anonymize(
     common.check_outputs(outputs, source=source, overwrite=overwrite)
     with common.ticker(not json) as progress:
         frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
-        chosen = {name: common.value_of(text) for name, text in common.pairs(option, "--option").items()}
-        chosen |= stirring(chosen, frame.columns, flatten, shuffle)
+        chosen = method_options(
+            "auto" if method is None else method, space, option or (), more.args, frame.columns
+        )
         release = make(
             frame,
             keys=common.names(key, frame.columns),
@@ -137,13 +112,8 @@ def anonymize(
             k=k,
             method=method,
             options=chosen,
-            max_distortion=max_distortion,
-            max_risk=max_risk,
             space=space,
-            metrics=common.pairs(metric, "--metric"),
-            weights={name: common.value_of(text) for name, text in common.pairs(weight, "--weight").items()},
             models=split_models(model or ()),
-            enforce=enforce,
             time_limit=time_limit,
             seed=seed,
             recipe=None if recipe is None else Recipe.load(recipe),
@@ -169,26 +139,36 @@ def anonymize(
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
 
 
-def stirring(
-    chosen: dict[str, Any],
-    columns: list[str],
-    flatten: list[str] | None,
-    shuffle: list[str] | None,
+def method_options(
+    method: str, space: str | None, pairs: Sequence[str], words: Sequence[str], columns: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the options of the method records that have a word of their own on the command line."""
-    given = {"flatten": common.names(flatten, columns), "shuffle": common.names(shuffle, columns)}
-    said = {name: value for name, value in given.items() if value}
-    twice = [name for name in said if name in chosen]
-    if twice:
-        raise InputError(f"{', '.join(twice)} is given twice, by --option and by a word of its own")
-    return said
+    """Read the options of a method from ``--option NAME=VALUE`` and ``--NAME VALUE``, by its dataclass.
+
+    An option that takes columns may be repeated or take commas; one that takes a value for each column is
+    written ``--metrics COLUMN=VALUE``, and may be repeated.
+    """
+    from voronym.methods.grouped import options_of
+
+    known = options_of(method, space)
+    said: dict[str, list[str]] = {}
+    for name, text in common.pairs(pairs, "--option").items():
+        said.setdefault(name, []).append(text)
+    for name, text in common.words(words):
+        if name not in known:
+            raise InputError(
+                f"there is no option --{name.replace('_', '-')} here; method {method!r} takes: "
+                + (", ".join(f"--{one.replace('_', '-')}" for one in known) or "none of its own")
+                + ". See voronym anonymize --help"
+            )
+        said.setdefault(name, []).append(text)
+    return {name: common.option_value(name, texts, known.get(name), columns) for name, texts in said.items()}
 
 
 def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     """Print what a release promises and what it cost."""
     from rich.table import Table
 
-    from voronym.masking import masks
+    from voronym.registry import METHODS
 
     out = common.console()
     risk = release.risk
@@ -199,10 +179,10 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     def line(name: str, text: Any) -> None:
         grid.add_row(name, str(text))
 
-    loss = release.information_loss
+    loss = release.group_loss
     line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k} or more")
-    if release.recipe.masks:
-        line("method", f"{release.recipe.method}, which promises: {masks()[release.recipe.method].guarantee}")
+    if not release.recipe.makes_groups:
+        line("method", f"{release.recipe.method}, which promises: {METHODS[release.recipe.method].guarantee}")
     if "linkage" in release.figures:
         now = release.figures["linkage"]["after"]
         words = (
@@ -211,11 +191,10 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line("an attack", f"links {100 * now['value']:.1f} % of the records to the right one ({words})")
     for finding in release.findings:
         line("holds" if finding.required is not None else "measured", finding)
+    if release.information_loss is not None:
+        line("information loss", f"{release.information_loss:.2f} % of the keys' variance, as published")
     if loss is not None:
-        line("information loss", f"{loss:.2f} % of the keys' variance in the cells")
-        line("", f"{release.published_loss:.2f} % as published, in whole numbers and real categories")
-    elif release.published_loss is not None:
-        line("information loss", f"{release.published_loss:.2f} % of the keys' variance, as published")
+        line("", f"{loss:.2f} % in the groups, before their centres became values that can occur")
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         line(
             "",
@@ -224,7 +203,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
             else f"{cost.loss:.2f} % with {cost.guarantee} added",
         )
     if release.gap is not None:
-        line("", f"the cells lose at most {release.gap:.2f} % more than the best possible ones")
+        line("", f"the groups lose at most {release.gap:.2f} % more than the best possible ones")
     for number, step in enumerate(release.steps):
         line("" if number else "what was done", step)
     line(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voronym.context import Progress, Step
 from voronym.errors import GuaranteeError, InputError, VoronymError, WriteError
-from voronym.progress import Progress, Step, silent
+from voronym.options import Shape, read_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,12 +121,30 @@ def column_options(
     return {"kinds": pairs(kinds, "--kind"), "orders": levels, "locations": places}
 
 
-def value_of(text: str) -> Any:
-    """Read an option's value: a number, true or false where it looks like one, else text."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
+def words(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Split ``--name value`` and ``--name=value`` items that no verb declares."""
+    out: list[tuple[str, str]] = []
+    waiting = list(given)
+    while waiting:
+        word = waiting.pop(0)
+        name, found, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or not name:
+            raise InputError(f"{word!r} is not understood here; options of a method are written --NAME VALUE")
+        if not found and (not waiting or waiting[0].startswith("--")):
+            raise InputError(f"--{name} needs a value")
+        out.append((name.replace("-", "_"), value if found else waiting.pop(0)))
+    return out
+
+
+def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: Sequence[str]) -> Any:
+    """Read the value of an option, given once or several times, by its shape."""
+    if shape == "by column":
+        return {column: read_value(text) for column, text in pairs(texts, f"--{name}").items()}
+    if shape == "columns" and not texts[0].startswith("["):
+        return names(texts, columns)
+    if len(texts) > 1:
+        raise InputError(f"{name} is given twice")
+    return read_value(texts[0])
 
 
 def emit(data: Any) -> None:
@@ -139,7 +158,7 @@ def ticker(enabled: bool = True) -> Iterator[Progress]:
     out = console()
     shown = _Line(out) if enabled and out.is_terminal else None
     try:
-        yield silent if shown is None else shown.tell
+        yield (lambda _: None) if shown is None else shown.tell
     except KeyboardInterrupt:
         _say("no file was left half-written", word="stopped", style="yellow")
         raise typer.Exit(130) from None

@@ -1,4 +1,4 @@
-"""`voronym methods`: the registries of methods, those that make cells and those that do not."""
+"""`voronym methods`: the registry of methods."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import typer
 from voronym.cli import common
 
 _HEADS = {
-    "cells": "Methods that make cells of k or more records",
-    "mask": "\nMethods that make no cells: they mask record by record, and promise no k",
+    "groups": "Methods that make groups of k or more records",
+    "table": "\nMethods that make no groups: they mask record by record, and promise no k",
 }
 
 
@@ -22,21 +22,20 @@ def register(app: typer.Typer) -> None:
 def methods(json: common.Json = False) -> None:
     """List the methods: what each promises, costs, and where it comes from."""
     import voronym  # noqa: F401 - importing registers the methods
-    from voronym.masking import masks
-    from voronym.registry import algorithms
+    from voronym.registry import METHODS
 
     rows: list[dict[str, Any]] = [
         {
-            "kind": kind,
+            "kind": method.makes,
             "name": method.name,
             "summary": method.summary,
             "guarantee": method.guarantee,
             "cost": method.cost,
             "reference": method.reference,
-            "options": {name: str(default) for name, default in method.options.items()},
+            "options": {name: str(default) for name, default in method.options.defaults().items()},
+            "meaning": method.options.texts(),
         }
-        for kind, found in (("cells", algorithms()), ("mask", masks()))
-        for method in found.values()
+        for method in sorted(METHODS.values(), key=lambda one: (one.makes, one.name))
     ]
     if json:
         common.emit(rows)
@@ -51,12 +50,8 @@ def methods(json: common.Json = False) -> None:
             kind = row["kind"]
             out.print(f"[bold underline]{_HEADS[kind]}[/]\n")
         out.print(f"[bold]{row['name']}[/]  {row['summary']}")
-        options = ", ".join(f"{name}={value}" for name, value in row["options"].items())
-        for what, text in (
-            ("guarantee", row["guarantee"]),
-            ("cost", row["cost"]),
-            ("options", options),
-            ("from", row["reference"]),
-        ):
-            if text:
-                out.print(Padding(f"[dim]{what}:[/] {text}", (0, 0, 0, 4)))
+        for what in ("guarantee", "cost", "reference"):
+            out.print(Padding(f"[dim]{what}:[/] {row[what]}", (0, 0, 0, 4)))
+        for name, default in row["options"].items():
+            words = f"[cyan]--{name.replace('_', '-')}[/] [dim]{default}[/]  {row['meaning'][name]}"
+            out.print(Padding(words, (0, 0, 0, 4)))

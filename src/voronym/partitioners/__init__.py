@@ -3,14 +3,13 @@
 `front` has the door, `microaggregate`; `mdav` maximum distance to average; `md` maximum distance; `vmdav`
 variable-size MDAV; `tfrp` two fixed reference points; `mst` the minimum spanning tree; `mu_approx` a forest,
 with a proven factor; `dba` by density; `gsms` by what is left; `mhm` and `fdm` the best cut of a path;
-`univariate` the optimum of a single column; `auto` the choice among them.
+`univariate` the optimum of a single column.
 
-Shared: `_run` kernels in short pieces; `_order` paths and their cuts; `_near` the nearest of every record;
+Shared: `_order` paths and their cuts; `_near` the nearest of every record;
 `_cells` what is done to cells once they are made.
 """
 
 from voronym.partitioners import (  # noqa: F401 - importing registers
-    auto,
     dba,
     gsms,
     md,

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import registry
 from voronym._kernels import dissolve as kernels
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners._run import in_pieces
 from voronym.partitioners.vmdav import attach_leftovers
-from voronym.progress import Progress, silent
-from voronym.space import Euclidean
 
-__all__ = ["attach_leftovers", "by_falling_loss", "dissolve_cells", "split_large"]
-
-Partitioner = Callable[[NDArray[np.float64], int, Progress], NDArray[np.int64]]
+__all__ = ["attach_leftovers", "by_falling_loss", "dissolve_cells"]
 
 
 def by_falling_loss(X: NDArray[np.float64], part: Partition) -> NDArray[np.int64]:
@@ -27,7 +20,7 @@ def by_falling_loss(X: NDArray[np.float64], part: Partition) -> NDArray[np.int64
 
 
 def dissolve_cells(
-    X: NDArray[np.float64], k: int, part: Partition, order: NDArray[np.int64], progress: Progress
+    X: NDArray[np.float64], k: int, part: Partition, order: NDArray[np.int64], ctx: Context
 ) -> Partition:
     """Visit the cells in an order, and dissolve each where that lowers the loss.
 
@@ -59,34 +52,8 @@ def dissolve_cells(
         )  # fmt: skip
         return float(state[0]) / len(order)
 
-    in_pieces(work, progress, budget=2_000_000)
+    ctx.pieces(work, budget=2_000_000)
     for place in np.flatnonzero(sizes):
         labels[table[place, : sizes[place]]] = place
     found = Partition(labels, k=k)
     return found if found.sse(X) <= part.sse(X) else part  # rounding may favour what was given
-
-
-def by_mdav(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
-    """Return the labels of MDAV."""
-    method = registry.get("mdav").function
-    return method(X, k, space=Euclidean(), rng=np.random.default_rng(0), progress=progress).labels
-
-
-def split_large(
-    X: NDArray[np.float64],
-    k: int,
-    labels: NDArray[np.int64],
-    partition: Partitioner = by_mdav,
-    progress: Progress = silent,
-) -> Partition:
-    """Split every cell of 2k records or more by a method that keeps k to 2k-1; that never adds loss."""
-    part = Partition(labels, k=k)
-    new, cells = part.labels.copy(), part.n_cells
-    large = np.flatnonzero(part.sizes >= 2 * k)
-    members = part.cells()
-    for cell in large:
-        inside = members[cell]
-        parts = partition(np.ascontiguousarray(X[inside]), k, progress if len(large) == 1 else silent)
-        new[inside] = cells + parts
-        cells += int(parts.max()) + 1
-    return Partition(new, k=k)

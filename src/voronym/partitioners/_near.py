@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
 from voronym._kernels import tree as trees
-from voronym.partitioners._run import in_pieces
-from voronym.progress import Progress
+from voronym.context import Context
 
 
 class Neighbourhoods(NamedTuple):
@@ -22,7 +21,7 @@ class Neighbourhoods(NamedTuple):
     squares: NDArray[np.float64]  # (n,) their sum of squares
 
 
-def neighbourhoods(X: NDArray[np.float64], k: int, progress: Progress) -> Neighbourhoods:
+def neighbourhoods(X: NDArray[np.float64], k: int, ctx: Context) -> Neighbourhoods:
     """Look around every record.
 
     Among more than k equal records one may be missing from its own list. O(n) searches in the tree; memory
@@ -41,5 +40,5 @@ def neighbourhoods(X: NDArray[np.float64], k: int, progress: Progress) -> Neighb
         done = stop
         return done / n
 
-    in_pieces(work, progress, budget=2_000)
+    ctx.pieces(work, budget=2_000)
     return Neighbourhoods(tree, near, centers, squares)

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from voronym._kernels import tour as kernels
 from voronym._kernels import tree as trees
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners._run import in_pieces
-from voronym.progress import Progress
 
 
-def nearest_next(X: NDArray[np.float64], first: int, progress: Progress) -> NDArray[np.int64]:
+def nearest_next(X: NDArray[np.float64], first: int, ctx: Context) -> NDArray[np.int64]:
     """Return the path from a record that always goes to the nearest one not yet visited.
 
     Ties go to the lowest index. O(n) searches in a k-d tree that records leave.
@@ -31,11 +30,11 @@ def nearest_next(X: NDArray[np.float64], first: int, progress: Progress) -> NDAr
         done = stop
         return done / n
 
-    in_pieces(work, progress, budget=5_000)
+    ctx.pieces(work, budget=5_000)
     return order
 
 
-def chain_cells(X: NDArray[np.float64], part: Partition, progress: Progress) -> NDArray[np.int64]:
+def chain_cells(X: NDArray[np.float64], part: Partition, ctx: Context) -> NDArray[np.int64]:
     """Return a path through all records in which every cell is a run.
 
     It begins at the record farthest from the mean of all, goes from cell to the cell with the nearest
@@ -43,7 +42,7 @@ def chain_cells(X: NDArray[np.float64], part: Partition, progress: Progress) -> 
     """
     first = outermost(X)
     cells = part.cells()
-    path = nearest_next(part.centroids(X), int(part.labels[first]), progress)
+    path = nearest_next(part.centroids(X), int(part.labels[first]), ctx)
     order = np.concatenate([cells[c] for c in path])
     start = np.concatenate([[0], np.cumsum(part.sizes[path])])
     kernels.chain(X, order, start, first)
@@ -56,7 +55,7 @@ def outermost(X: NDArray[np.float64]) -> int:
 
 
 def cut(
-    X: NDArray[np.float64], order: NDArray[np.int64], ks: Sequence[int], progress: Progress
+    X: NDArray[np.float64], order: NDArray[np.int64], ks: Sequence[int], ctx: Context
 ) -> dict[int, Partition]:
     """Return, for each k, the best partition whose cells are runs of k to 2k-1 records of the order.
 
@@ -76,7 +75,7 @@ def cut(
         done = stop
         return done / (n + 1)
 
-    in_pieces(work, progress, budget=max(1, 2_000_000 // (int(sizes[-1]) * X.shape[1])))
+    ctx.pieces(work, budget=max(1, 2_000_000 // (int(sizes[-1]) * X.shape[1])))
     return {int(k): Partition(_labels(order, last[q]), k=int(k)) for q, k in enumerate(sizes)}
 
 

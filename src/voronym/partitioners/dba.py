@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
-from voronym.errors import InputError
+from voronym.context import Context
+from voronym.options import Options, option, whole
 from voronym.partition import Partition
 from voronym.partitioners._cells import attach_leftovers, dissolve_cells
 from voronym.partitioners._near import neighbourhoods
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 REFERENCE = "Lin, Wen, Hsieh, Chang: Density-based microaggregation, 2010"
 
 
 @algorithm(
     "dba-1",
-    guarantee="every cell has k to 2k-1 records",
+    guarantee="every group has k to 2k-1 records",
     cost="O(n²) steps and O(n k) searches in a k-d tree; memory O(n (k + d))",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def dba_1(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def dba_1(problem: Problem, ctx: Context) -> Partition:
     """Build cells where records crowd: the densest remaining record and its k-1 nearest.
 
     A record is the denser, the smaller the sum of squares of the group it forms with its k-1 nearest
@@ -57,35 +49,32 @@ def dba_1(
     >>> vr.microaggregate([[0.0], [0.3], [5.0], [5.1], [9.0], [9.2]], 2, method="dba-1").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    check_space(space, "dba-1")
-    return Partition(phase_1(X, k, 0, progress), k=k)
+    X, k = problem.points, problem.k
+    return Partition(phase_1(X, k, 0, ctx), k=k)
+
+
+@dataclass(frozen=True)
+class Sparsest(Options):
+    """Options of DBA-2."""
+
+    p: int = option(
+        0, "groups to be made around the sparsest records, densities being those at the start", check=whole(0)
+    )
 
 
 @algorithm(
     "dba-2",
-    guarantee="every cell has k to 2k-1 records; never a larger loss than dba-1 where p is 0",
+    guarantee="every group has k to 2k-1 records; never a larger loss than dba-1 where p is 0",
     cost="that of dba-1, then O(n²/k) distances; memory O(n (k + d))",
     reference=REFERENCE,
+    options=Sparsest,
     max_size=lambda k: 2 * k - 1,
 )
-def dba_2(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-    p: int = 0,
-) -> Partition:
+def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
     """Build cells as "dba-1" does, then dissolve, last made first, those better off in others.
 
     The cells made last are of what the dense regions left over, so they come first. With ``p`` above 0, the
     variant called DBA-2P, the p sparsest records form cells with their k-1 nearest before all others.
-
-    Parameters
-    ----------
-    p : int
-        Number of cells to be made around the sparsest records, densities being those at the start.
 
     References
     ----------
@@ -99,20 +88,18 @@ def dba_2(
     >>> vr.microaggregate(X, 3, method="dba-2").labels.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     """
-    check_space(space, "dba-2")
-    if isinstance(p, bool) or not isinstance(p, Integral) or p < 0:
-        raise InputError(f"p must be a whole number that is not negative, not {p!r}")
-    labels = phase_1(X, k, int(p), share(progress, 0.0, 0.6))
+    X, k = problem.points, problem.k
+    labels = phase_1(X, k, options.p, ctx.part(0.0, 0.6))
     part = Partition(labels, k=k)
     made = np.empty(part.n_cells, np.int64)
     made[labels] = part.labels
-    return dissolve_cells(X, k, part, made[::-1].copy(), share(progress, 0.6, 1.0))
+    return dissolve_cells(X, k, part, made[::-1].copy(), ctx.part(0.6, 1.0))
 
 
-def phase_1(X: NDArray[np.float64], k: int, p: int, progress: Progress) -> NDArray[np.int64]:
+def phase_1(X: NDArray[np.float64], k: int, p: int, ctx: Context) -> NDArray[np.int64]:
     """Return labels in the order in which the cells were made."""
     n = len(X)
-    tree, near, centers, squares = neighbourhoods(X, k, share(progress, 0.0, 0.3))
+    tree, near, centers, squares = neighbourhoods(X, k, ctx.part(0.0, 0.3))
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     distances, members = np.empty(k), np.empty(k, np.int64)
     order = np.argsort(-squares, kind="stable")
@@ -122,6 +109,6 @@ def phase_1(X: NDArray[np.float64], k: int, p: int, progress: Progress) -> NDArr
         kernels.densest(X, tree, near, centers, squares, alive, labels, state, distances, members, budget)
         return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
 
-    in_pieces(work, share(progress, 0.3, 1.0), budget=2_000_000)
+    ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
     attach_leftovers(X, labels, np.flatnonzero(labels < 0))
     return labels

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import shorten as kernels
+from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners._near import neighbourhoods
 from voronym.partitioners._order import cut, nearest_next, outermost
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.partitioners.front import check_k, check_points
-from voronym.progress import Progress, silent
+from voronym.problem import Problem, check_k, check_points
 from voronym.registry import algorithm
-from voronym.space import Space
 
 NEAR = 10
 """Near records that a record's edges are compared with."""
@@ -27,19 +25,12 @@ LEAST = 8
 
 @algorithm(
     "fdm",
-    guarantee="every cell has k to 2k-1 records; no cut of the same tour loses less",
+    guarantee="every group has k to 2k-1 records; no cut of the same tour loses less",
     cost="O(n) searches in a k-d tree, O(n) moves of O(n) steps at worst, O(n k) steps; memory O(n d)",
     reference="Mortazavi, Jalili: Fast data-oriented microaggregation algorithm, 2014",
     max_size=lambda k: 2 * k - 1,
 )
-def fdm(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def fdm(problem: Problem, ctx: Context) -> Partition:
     """Make a short tour of all records, then cut it at the best places.
 
     The tour does not depend on k; `fdm_partitions` cuts it for many k at once.
@@ -62,8 +53,8 @@ def fdm(
     >>> vr.microaggregate(X, 2, method="fdm").labels.tolist()
     [0, 0, 1, 1, 1, 2, 2]
     """
-    check_space(space, "fdm")
-    return _partitions(X, [k], progress)[k]
+    X, k = problem.points, problem.k
+    return _partitions(X, [k], ctx)[k]
 
 
 def fdm_partitions(
@@ -81,7 +72,7 @@ def fdm_partitions(
     ks : iterable of int
         Least numbers of records in a cell, each from 2 to n.
     progress : callable, optional
-        Called with a `voronym.progress.Step` now and then; it may raise to stop the work.
+        Called with a `voronym.context.Step` now and then; it may raise to stop the work.
 
     Returns
     -------
@@ -104,21 +95,21 @@ def fdm_partitions(
     wanted = sorted({check_k(k, len(points)) for k in ks})
     if not wanted:
         raise InputError("give at least one k")
-    return _partitions(points, wanted, silent if progress is None else progress)
+    return _partitions(points, wanted, Context(progress=progress))
 
 
-def _partitions(X: NDArray[np.float64], ks: list[int], progress: Progress) -> dict[int, Partition]:
-    order = short_tour(X, share(progress, 0.0, 0.9))
-    return cut(X, order, ks, share(progress, 0.9, 1.0))
+def _partitions(X: NDArray[np.float64], ks: list[int], ctx: Context) -> dict[int, Partition]:
+    order = short_tour(X, ctx.part(0.0, 0.9))
+    return cut(X, order, ks, ctx.part(0.9, 1.0))
 
 
-def short_tour(X: NDArray[np.float64], progress: Progress) -> NDArray[np.int64]:
+def short_tour(X: NDArray[np.float64], ctx: Context) -> NDArray[np.int64]:
     """Return the records in the order of a short tour that begins behind its longest edge."""
     n = len(X)
-    tour = nearest_next(X, outermost(X), share(progress, 0.0, 0.3))
+    tour = nearest_next(X, outermost(X), ctx.part(0.0, 0.3))
     if n < LEAST:
         return tour
-    near = neighbourhoods(X, min(NEAR + 1, n), share(progress, 0.3, 0.5)).near
+    near = neighbourhoods(X, min(NEAR + 1, n), ctx.part(0.3, 0.5)).near
     place, segment, state = np.argsort(tour), np.empty(kernels.SEGMENT, np.int64), np.array([0, 0])
     best = 0.0
 
@@ -128,6 +119,6 @@ def short_tour(X: NDArray[np.float64], progress: Progress) -> NDArray[np.int64]:
         best = max(best, float(state[1]) / n)
         return best
 
-    in_pieces(work, share(progress, 0.5, 1.0), budget=20_000)
+    ctx.part(0.5, 1.0).pieces(work, budget=20_000)
     steps = np.square(X[tour] - X[np.roll(tour, 1)]).sum(axis=1)
     return np.roll(tour, -int(np.argmax(steps)))

@@ -7,32 +7,24 @@ from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
 from voronym._kernels import plain
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._cells import attach_leftovers, by_falling_loss, dissolve_cells
 from voronym.partitioners._near import neighbourhoods
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 REFERENCE = "Panagiotakis, Tziritas: Successive group selection for microaggregation, 2013"
 
 
 @algorithm(
     "gsms",
-    guarantee="every cell has k to 2k-1 records",
+    guarantee="every group has k to 2k-1 records",
     cost="O(n²/k) distances and O(n k) searches in a k-d tree; memory O(n (k + d))",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def gsms(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def gsms(problem: Problem, ctx: Context) -> Partition:
     """Take away, again and again, the group that leaves the least sum of squares in it and in the rest.
 
     Every remaining record proposes a group: itself and its k-1 nearest. The one that minimises
@@ -57,25 +49,18 @@ def gsms(
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="gsms").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    check_space(space, "gsms")
-    return Partition(_select(X, k, progress), k=k)
+    X, k = problem.points, problem.k
+    return Partition(_select(X, k, ctx), k=k)
 
 
 @algorithm(
     "gsms-t2",
-    guarantee="every cell has k to 2k-1 records; never a larger loss than gsms",
+    guarantee="every group has k to 2k-1 records; never a larger loss than gsms",
     cost="that of gsms, then O(n²/k) distances; memory O(n (k + d))",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def gsms_t2(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def gsms_t2(problem: Problem, ctx: Context) -> Partition:
     """Build cells as "gsms" does, then dissolve those whose records are better off in others.
 
     The second phase is that of `voronym.partitioners.tfrp.tfrp_2`.
@@ -92,14 +77,14 @@ def gsms_t2(
     >>> vr.microaggregate(X, 3, method="gsms-t2").labels.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
-    check_space(space, "gsms-t2")
-    part = Partition(_select(X, k, share(progress, 0.0, 0.7)), k=k)
-    return dissolve_cells(X, k, part, by_falling_loss(X, part), share(progress, 0.7, 1.0))
+    X, k = problem.points, problem.k
+    part = Partition(_select(X, k, ctx.part(0.0, 0.7)), k=k)
+    return dissolve_cells(X, k, part, by_falling_loss(X, part), ctx.part(0.7, 1.0))
 
 
-def _select(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def _select(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     n, d = len(X), X.shape[1]
-    tree, near, centers, _ = neighbourhoods(X, k, share(progress, 0.0, 0.3))
+    tree, near, centers, _ = neighbourhoods(X, k, ctx.part(0.0, 0.3))
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     high, low, mean = np.empty(d), np.empty(d), np.empty(d)
     distances, members = np.empty(k), np.empty(k, np.int64)
@@ -111,6 +96,6 @@ def _select(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.in
         )
         return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
 
-    in_pieces(work, share(progress, 0.3, 1.0), budget=2_000_000)
+    ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
     attach_leftovers(X, labels, np.flatnonzero(labels < 0))
     return labels

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.partition import Partition
-from voronym.partitioners.front import check_points
+from voronym.problem import check_points
 
 
 def standardize(X: ArrayLike) -> NDArray[np.float64]:

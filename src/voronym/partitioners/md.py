@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from voronym._kernels import md as kernels
 from voronym._kernels import plain
 from voronym._kernels import tree as trees
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners._run import check_space, in_pieces
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 FAST_FROM = 2_000
 """Records from which on the tree pays."""
@@ -20,19 +19,12 @@ FAST_FROM = 2_000
 
 @algorithm(
     "md",
-    guarantee="every cell has k to 2k-1 records",
+    guarantee="every group has k to 2k-1 records",
     cost="O(n) searches in a k-d tree as a rule, O(n³/k) distances at worst; memory O(n d)",
     reference="10.1109/69.979982",
     max_size=lambda k: 2 * k - 1,
 )
-def md(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def md(problem: Problem, ctx: Context) -> Partition:
     """Build cells around the two most distant of the remaining records.
 
     While 3k records or more remain: r and s are the two most distant of them; the k nearest to r (itself
@@ -55,12 +47,12 @@ def md(
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="md").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    check_space(space, "md")
+    X, k = problem.points, problem.k
     partition = partition_fast if len(X) >= FAST_FROM else partition_plain
-    return Partition(partition(X, k, progress), k=k)
+    return Partition(partition(X, k, ctx), k=k)
 
 
-def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def partition_plain(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of MD by scans over all remaining records."""
     n, d = len(X), X.shape[1]
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
@@ -76,11 +68,11 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
         )
         return 1.0 - float(state[0]) / n * float(state[0]) / n
 
-    in_pieces(work, progress, budget=1_000_000)
+    ctx.pieces(work, budget=1_000_000)
     return labels
 
 
-def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def partition_fast(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of MD by a k-d tree that records leave, and a heap of bounds."""
     n, d = len(X), X.shape[1]
     labels, state, heap = np.full(n, -1, np.int64), np.array([n, 0, n]), np.arange(n)
@@ -98,5 +90,5 @@ def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArra
             return 1.0
         return 1.0 - float(state[0]) / n
 
-    in_pieces(work, progress, budget=500)
+    ctx.pieces(work, budget=500)
     return labels

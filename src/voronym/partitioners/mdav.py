@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 from voronym._kernels import mdav as kernels
 from voronym._kernels import plain, search
 from voronym._kernels import tree as trees
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners._run import check_space, in_pieces
 from voronym.partitioners.mixed import check_mixed, mdav_mixed
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 FAST_FROM = 20_000_000
 """``n² / k`` from which on the tree pays: below, scans take a fraction of a second, and compile faster."""
@@ -24,20 +23,13 @@ SHELL = 256
 
 @algorithm(
     "mdav",
-    guarantee="every cell has k to 2k-1 records",
+    guarantee="every group has k to 2k-1 records",
     cost="O(n²/k) distances at worst, near O(n log n) in few columns; memory O(n d)",
     reference="10.1007/s10618-005-0007-5",
     max_size=lambda k: 2 * k - 1,
-    spaces=("euclidean", "mixed"),
+    anywhere=True,
 )
-def mdav(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def mdav(problem: Problem, ctx: Context) -> Partition:
     """Build cells at the far ends of what remains: r farthest from the mean, then s farthest from r.
 
     While 3k records or more remain: the k nearest to r (itself included) form a cell, then the k nearest to s
@@ -59,15 +51,15 @@ def mdav(
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="mdav").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    if space.name == "mixed":
-        mixed, codes = check_mixed(space, X)
-        return Partition(mdav_mixed(mixed, codes, k, progress), k=k)
-    check_space(space, "mdav")
+    k = problem.k
+    if problem.records.points is None:
+        return Partition(mdav_mixed(*check_mixed(problem), k, ctx), k=k)
+    X = problem.points
     partition = partition_fast if len(X) ** 2 >= FAST_FROM * k else partition_plain
-    return Partition(partition(X, k, progress), k=k)
+    return Partition(partition(X, k, ctx), k=k)
 
 
-def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def partition_plain(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of MDAV by scans over all remaining records: the reference for the fast path."""
     n, d = len(X), X.shape[1]
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
@@ -79,11 +71,11 @@ def partition_plain(X: NDArray[np.float64], k: int, progress: Progress) -> NDArr
         plain.mdav_plain(X, k, labels, alive, state, high, low, point, distances, members, budget)
         return 1.0 - float(state[0]) / n * float(state[0]) / n
 
-    in_pieces(work, progress, budget=2_000_000)
+    ctx.pieces(work, budget=2_000_000)
     return labels
 
 
-def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def partition_fast(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates."""
     n, d = len(X), X.shape[1]
     labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
@@ -110,7 +102,7 @@ def partition_fast(X: NDArray[np.float64], k: int, progress: Progress) -> NDArra
             shell, complete = peel(X, tree, mean, size, left)
             state[2], seen = 0, left
 
-    in_pieces(work, progress, budget=50)
+    ctx.pieces(work, budget=50)
     return labels
 
 

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from voronym import registry
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._order import chain_cells, cut, nearest_next, outermost
-from voronym.partitioners._run import check_space, share
-from voronym.progress import Progress
-from voronym.registry import algorithm
-from voronym.space import Space
+from voronym.problem import Problem
+from voronym.registry import METHODS, algorithm
 
 REFERENCE = "Domingo-Ferrer et al.: Efficient multivariate data-oriented microaggregation, 2006"
 
 
 @algorithm(
     "npn-mhm",
-    guarantee="every cell has k to 2k-1 records; no cut of the same path loses less",
+    guarantee="every group has k to 2k-1 records; no cut of the same path loses less",
     cost="O(n) searches in a k-d tree and O(n k) steps, O(n²) distances at worst; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def npn_mhm(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def npn_mhm(problem: Problem, ctx: Context) -> Partition:
     """Go from each record to the nearest one not yet visited, then cut that path at the best places.
 
     The path begins at the record farthest from the mean of all; ties go to the lowest index. Cells are runs
@@ -48,21 +36,19 @@ def npn_mhm(
     >>> vr.microaggregate(X, 2, method="npn-mhm").labels.tolist()
     [0, 0, 1, 1, 1, 2, 2]
     """
-    check_space(space, "npn-mhm")
-    order = nearest_next(X, outermost(X), share(progress, 0.0, 0.5))
-    return cut(X, order, [k], share(progress, 0.5, 1.0))[k]
+    X, k = problem.points, problem.k
+    order = nearest_next(X, outermost(X), ctx.part(0.0, 0.5))
+    return cut(X, order, [k], ctx.part(0.5, 1.0))[k]
 
 
 @algorithm(
     "mdav-mhm",
-    guarantee="every cell has k to 2k-1 records; never a larger loss than mdav",
+    guarantee="every group has k to 2k-1 records; never a larger loss than mdav",
     cost="that of mdav, then O(n k) steps; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def mdav_mhm(
-    X: NDArray[np.float64], k: int, *, space: Space, rng: np.random.Generator, progress: Progress
-) -> Partition:
+def mdav_mhm(problem: Problem, ctx: Context) -> Partition:
     """Chain the cells of MDAV to a path, then cut that path at the best places.
 
     The path begins at the record farthest from the mean of all, in its cell. From a cell it goes on to the
@@ -82,19 +68,17 @@ def mdav_mhm(
     >>> vr.microaggregate(X, 2, method="mdav-mhm").labels.tolist()
     [0, 0, 1, 1, 1, 2, 2]
     """
-    return _recut("mdav", X, k, space, rng, progress)
+    return _recut("mdav", problem, ctx)
 
 
 @algorithm(
     "md-mhm",
-    guarantee="every cell has k to 2k-1 records; never a larger loss than md",
+    guarantee="every group has k to 2k-1 records; never a larger loss than md",
     cost="that of md, then O(n k) steps; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def md_mhm(
-    X: NDArray[np.float64], k: int, *, space: Space, rng: np.random.Generator, progress: Progress
-) -> Partition:
+def md_mhm(problem: Problem, ctx: Context) -> Partition:
     """Chain the cells of MD to a path, then cut that path at the best places.
 
     As `mdav_mhm`, from the cells of `md`.
@@ -111,15 +95,13 @@ def md_mhm(
     >>> vr.microaggregate(X, 2, method="md-mhm").labels.tolist()
     [0, 0, 1, 1, 1, 2, 2]
     """
-    return _recut("md", X, k, space, rng, progress)
+    return _recut("md", problem, ctx)
 
 
-def _recut(
-    base: str, X: NDArray[np.float64], k: int, space: Space, rng: np.random.Generator, progress: Progress
-) -> Partition:
-    """Return the best cut of the chained cells of another method."""
-    check_space(space, f"{base}-mhm")
-    part = registry.get(base).function(X, k, space=space, rng=rng, progress=share(progress, 0.0, 0.8))
-    order = chain_cells(X, part, share(progress, 0.8, 0.9))
-    again = cut(X, order, [k], share(progress, 0.9, 1.0))[k]
-    return min((part, again), key=lambda p: p.sse(X))  # rounding may favour what was given
+def _recut(base: str, problem: Problem, ctx: Context) -> Partition:
+    """Return the best cut of the chained groups of another method."""
+    X, k = problem.points, problem.k
+    part = METHODS[base].partition(problem, ctx.part(0.0, 0.8))
+    order = chain_cells(X, part, ctx.part(0.8, 0.9))
+    again = cut(X, order, [k], ctx.part(0.9, 1.0))[k]
+    return min((part, again), key=problem.cost)  # rounding may favour what was given

@@ -6,30 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import graph as kernels
+from voronym.context import Context
+from voronym.groups import split_large
 from voronym.partition import Partition
-from voronym.partitioners import md
-from voronym.partitioners._cells import split_large
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 
 @algorithm(
     "mst",
-    guarantee="every cell has k to 2k-1 records",
+    guarantee="every group has k to 2k-1 records",
     cost="O(n²) distances, O(n³/k) at worst where one component is left to be split; memory O(n d)",
     reference="Laszlo, Mukherjee: Minimum spanning tree partitioning algorithm for microaggregation, 2005",
     max_size=lambda k: 2 * k - 1,
 )
-def mst(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def mst(problem: Problem, ctx: Context) -> Partition:
     """Cut the longest edges of the minimum spanning tree that leave k records on both sides.
 
     Edges are looked at once, by falling length; one is cut if both its sides then have k records or more.
@@ -54,12 +45,12 @@ def mst(
     >>> vr.microaggregate(X, 2, method="mst").labels.tolist()
     [0, 0, 1, 1, 1, 2, 2]
     """
-    check_space(space, "mst")
-    labels = components(X, k, share(progress, 0.0, 0.7))
-    return split_large(X, k, labels, _split, share(progress, 0.7, 1.0))
+    X, k = problem.points, problem.k
+    labels = components(X, k, ctx.part(0.0, 0.7))
+    return split_large(problem, labels, ctx.part(0.7, 1.0), method="md")
 
 
-def components(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def components(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the components of the spanning tree after the cuts, each with k records or more."""
     n = len(X)
     joined, parent, outside = np.zeros(n, np.int64), np.full(n, -1, np.int64), np.arange(1, n)
@@ -69,15 +60,10 @@ def components(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np
         kernels.prim(X, outside, state, joined, parent, length, budget)
         return 1.0 - (1.0 - float(state[0]) / n) ** 2
 
-    in_pieces(work, progress, budget=5_000_000)
+    ctx.pieces(work, budget=5_000_000)
     edges = joined[1:]
     edges = edges[np.argsort(-length[edges], kind="stable")]
     cut, labels = np.zeros(n, np.bool_), np.empty(n, np.int64)
     kernels.cut_edges(k, joined, parent, edges, np.empty(n, np.int64), cut)
     kernels.name_components(joined, parent, cut, labels)
     return labels
-
-
-def _split(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
-    partition = md.partition_fast if len(X) >= md.FAST_FROM else md.partition_plain
-    return partition(X, k, progress)

@@ -7,32 +7,23 @@ from numpy.typing import NDArray
 
 from voronym._kernels import graph as kernels
 from voronym._kernels.md import make_heap
+from voronym.context import Context
+from voronym.groups import split_large
 from voronym.partition import Partition
-from voronym.partitioners import mdav
-from voronym.partitioners._cells import split_large
 from voronym.partitioners._near import neighbourhoods
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 
 @algorithm(
     "mu-approx",
-    guarantee="every cell has k to 2k-1 records; a loss of O(k³) times the least possible at most",
+    guarantee="every group has k to 2k-1 records; a loss of O(k³) times the least possible at most",
     cost="O(n) searches in a k-d tree, then O(n k log n); memory O(n (k + d))",
     reference="Domingo-Ferrer, Sebé, Solanas: A polynomial-time approximation to optimal multivariate "
     "microaggregation, 2008",
     max_size=lambda k: 2 * k - 1,
 )
-def mu_approx(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def mu_approx(problem: Problem, ctx: Context) -> Partition:
     """Join near records to trees of at least k, and cut those that are too large.
 
     A component of fewer than k records is joined, from its root, to the nearest record outside, which is one
@@ -67,15 +58,15 @@ def mu_approx(
     >>> vr.microaggregate(X, 2, method="mu-approx").labels.tolist()
     [0, 0, 1, 1, 1, 2, 2]
     """
-    check_space(space, "mu-approx")
-    labels = parts(X, k, share(progress, 0.0, 0.9))
-    return split_large(X, k, labels, mdav.partition_plain, share(progress, 0.9, 1.0))
+    X, k = problem.points, problem.k
+    labels = parts(X, k, ctx.part(0.0, 0.9))
+    return split_large(problem, labels, ctx.part(0.9, 1.0))
 
 
-def parts(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def parts(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the parts of the trees after the cuts, each with k records or more."""
     n = len(X)
-    near = neighbourhoods(X, k, share(progress, 0.0, 0.5)).near
+    near = neighbourhoods(X, k, ctx.part(0.0, 0.5)).near
     leader, sizes, at = np.arange(n), np.ones(n, np.int64), np.zeros(n, np.int64)
     heap, key, parent = np.arange(n), np.empty(n), np.full(n, -1, np.int64)
     kernels.start_forest(X, near, leader, at, key)
@@ -86,7 +77,7 @@ def parts(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int6
         kernels.grow_forest(X, k, near, leader, sizes, at, key, heap, state, parent, budget)
         return 1.0 - float(state[0]) / n
 
-    in_pieces(work, share(progress, 0.5, 1.0), budget=50_000)
+    ctx.part(0.5, 1.0).pieces(work, budget=50_000)
     first, following, order, labels = (np.empty(n, np.int64) for _ in range(4))
     below, top, link, cut = (
         np.zeros(n, np.int64),

@@ -7,31 +7,23 @@ from numpy.typing import NDArray
 
 from voronym._kernels import tfrp as kernels
 from voronym._kernels import tree as trees
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._cells import attach_leftovers, by_falling_loss, dissolve_cells
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 REFERENCE = "Chang, Li, Huang: TFRP: an efficient microaggregation algorithm, 2007"
 
 
 @algorithm(
     "tfrp-1",
-    guarantee="every cell has k to 2k-1 records",
+    guarantee="every group has k to 2k-1 records",
     cost="O(n log n) and n/k searches in a k-d tree, O(n²/k) distances at worst; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def tfrp_1(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def tfrp_1(problem: Problem, ctx: Context) -> Partition:
     """Build cells at the ends seen from two fixed points: the least and the greatest values of all columns.
 
     In turns, the record farthest from the point of the columns' minima, and the one farthest from that of
@@ -49,25 +41,18 @@ def tfrp_1(
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="tfrp-1").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    check_space(space, "tfrp-1")
-    return Partition(phase_1(X, k, progress), k=k)
+    X, k = problem.points, problem.k
+    return Partition(phase_1(X, k, ctx), k=k)
 
 
 @algorithm(
     "tfrp-2",
-    guarantee="every cell has k to 2k-1 records; never a larger loss than tfrp-1",
+    guarantee="every group has k to 2k-1 records; never a larger loss than tfrp-1",
     cost="that of tfrp-1, then O(n²/k) distances; memory O(n d)",
     reference=REFERENCE,
     max_size=lambda k: 2 * k - 1,
 )
-def tfrp_2(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def tfrp_2(problem: Problem, ctx: Context) -> Partition:
     """Build cells as "tfrp-1" does, then dissolve those whose records are better off in others.
 
     The cells are visited once, by falling sum of squares; `voronym.partitioners._cells.dissolve_cells`
@@ -90,12 +75,12 @@ def tfrp_2(
     >>> vr.microaggregate(X, 3, method="tfrp-2").labels.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
-    check_space(space, "tfrp-2")
-    part = Partition(phase_1(X, k, share(progress, 0.0, 0.5)), k=k)
-    return dissolve_cells(X, k, part, by_falling_loss(X, part), share(progress, 0.5, 1.0))
+    X, k = problem.points, problem.k
+    part = Partition(phase_1(X, k, ctx.part(0.0, 0.5)), k=k)
+    return dissolve_cells(X, k, part, by_falling_loss(X, part), ctx.part(0.5, 1.0))
 
 
-def phase_1(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
+def phase_1(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of the first phase."""
     n = len(X)
     labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0, 0])
@@ -107,7 +92,7 @@ def phase_1(X: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.in
         kernels.two_ends(tree, k, labels, orders, state, distances, members, budget)
         return 1.0 if state[0] < k else 1.0 - float(state[0]) / n
 
-    in_pieces(work, progress, budget=1_000)
+    ctx.pieces(work, budget=1_000)
     attach_leftovers(X, labels, np.flatnonzero(labels < 0))
     return labels
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voronym._kernels import univariate as kernels
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners._run import check_space, in_pieces
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 
 @algorithm(
     "univariate",
-    guarantee="every cell has k to 2k-1 records; no partition of the column loses less",
+    guarantee="every group has k to 2k-1 records; no partition of the column loses less",
     cost="O(n log n + n k); memory O(n)",
     reference="10.1109/TKDE.2003.1209020",
     univariate=True,
     max_size=lambda k: 2 * k - 1,
 )
-def univariate(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
+def univariate(problem: Problem, ctx: Context) -> Partition:
     """Solve one column exactly: cells are runs of the sorted values, the best a shortest path.
 
     In an optimal partition cells are contiguous in the sorted order and have at most 2k-1 records (a larger
@@ -47,7 +38,7 @@ def univariate(
     >>> vr.microaggregate([3.0, 1.0, 1.1, 3.1, 3.2], 2, method="univariate").labels.tolist()
     [0, 1, 1, 0, 0]
     """
-    check_space(space, "univariate")
+    X, k = problem.points, problem.k
     n = len(X)
     order = np.argsort(X[:, 0], kind="stable")
     values = np.ascontiguousarray(X[order, 0])
@@ -62,7 +53,7 @@ def univariate(
         done = stop
         return 1.0 if done == n + 1 else done / (n + 1)
 
-    in_pieces(work, progress, budget=max(1, 10_000_000 // k))
+    ctx.pieces(work, budget=max(1, 10_000_000 // k))
     labels = np.empty(n, np.int64)
     end, cell = n, 0
     while end > 0:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,13 @@ from numpy.typing import NDArray
 from voronym._kernels import plain
 from voronym._kernels import tree as trees
 from voronym._kernels import vmdav as kernels
+from voronym.context import Context
 from voronym.errors import InputError
+from voronym.options import Options, option
 from voronym.partition import Partition
-from voronym.partitioners._run import check_space, in_pieces, share
-from voronym.partitioners.mixed import check_mixed, mixed_centroids, vmdav_mixed
-from voronym.progress import Progress
+from voronym.partitioners.mixed import check_mixed, vmdav_mixed
+from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space import Space
 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(21))
 """What gamma="best" tries: 0 to 2 in steps of 0.1."""
@@ -26,23 +27,36 @@ FAST_FROM = 5_000
 """Records from which on the tree pays."""
 
 
+def _check_gamma(name: str, gamma: Any) -> float | str:
+    if isinstance(gamma, str) and gamma == "best":
+        return gamma
+    if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
+        raise InputError(f"{name} must be 'best' or a number that is not negative, not {gamma!r}")
+    return float(gamma)
+
+
+@dataclass(frozen=True)
+class Gamma(Options):
+    """Options of V-MDAV."""
+
+    gamma: float | Literal["best"] = option(
+        0.2,
+        "how eagerly a group grows: 0 never; the authors advise 0.2 for scattered and 1.1 for clustered "
+        "data; 'best' tries 0 to 2 in steps of 0.1 and keeps the least loss",
+        check=_check_gamma,
+    )
+
+
 @algorithm(
     "vmdav",
-    guarantee="every cell has k to 3k-2 records",
+    guarantee="every group has k to 3k-2 records",
     cost="O(n) searches in a k-d tree, O(n²) distances at worst, 21 times with gamma='best'; memory O(n d)",
     reference="Solanas, Martínez-Ballesté: V-MDAV: microaggregation with variable group size, 2006",
     max_size=lambda k: 3 * k - 2,
-    spaces=("euclidean", "mixed"),
+    anywhere=True,
+    options=Gamma,
 )
-def vmdav(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-    gamma: float | Literal["best"] = 0.2,
-) -> Partition:
+def vmdav(problem: Problem, ctx: Context, options: Gamma) -> Partition:
     """Build a cell at the far end, then let it grow while near records are nearer to it than to others.
 
     The unassigned record farthest from the overall mean, which stays fixed, forms a cell with its k-1
@@ -50,12 +64,6 @@ def vmdav(
     e_out the distance from u to the nearest other unassigned record; u joins if ``e_in < gamma * e_out``,
     else the cell is closed. The fewer than k records left at the end each join the cell whose mean (before
     any of them joined) is nearest. Ties go to the lowest index.
-
-    Parameters
-    ----------
-    gamma : float or "best"
-        0 never extends a cell; the authors advise about 0.2 for scattered data (the default) and 1.1 for
-        clustered data. "best" tries 0 to 2 in steps of 0.1 and keeps the lowest sum of squared errors.
 
     Notes
     -----
@@ -76,51 +84,22 @@ def vmdav(
     >>> vr.microaggregate(X, 2, method="vmdav", gamma=1.1).labels.tolist()
     [0, 0, 0, 1, 1, 2, 2]
     """
-    if space.name == "mixed":
-        return _mixed(space, X, k, gamma, progress)
-    check_space(space, "vmdav")
-    if gamma == "best":
-        return _best(X, k, progress)
-    return Partition(_partition(X, k, _check_gamma(gamma), progress), k=k)
-
-
-def _check_gamma(gamma: object) -> float:
-    if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
-        raise InputError(f"gamma must be 'best' or a number that is not negative, not {gamma!r}")
-    return float(gamma)
-
-
-def _partition(X: NDArray[np.float64], k: int, gamma: float, progress: Progress) -> NDArray[np.int64]:
-    partition = partition_fast if len(X) >= FAST_FROM else partition_plain
-    return partition(X, k, gamma, progress)
-
-
-def _mixed(space: Space, X: NDArray[np.float64], k: int, gamma: object, progress: Progress) -> Partition:
-    """Return V-MDAV over mixed records, for one gamma or the best of all."""
-    mixed, codes = check_mixed(space, X)
-    gammas = GAMMAS if gamma == "best" else (_check_gamma(gamma),)
+    gammas = GAMMAS if isinstance(options.gamma, str) else (options.gamma,)
     found = []
-    for number, value in enumerate(gammas):
-        tell = share(progress, number / len(gammas), (number + 1) / len(gammas))
-        part = Partition(vmdav_mixed(mixed, codes, k, value, tell), k=k)
-        cost = mixed_centroids(mixed, codes, part).total if len(gammas) > 1 else 0.0
-        found.append((cost, number, part))
-    return min(found)[2]
+    for number, gamma in enumerate(gammas):
+        here = ctx.part(number / len(gammas), (number + 1) / len(gammas))
+        found.append(Partition(_labels(problem, gamma, here), k=problem.k))
+    return min(found, key=problem.cost) if len(found) > 1 else found[0]
 
 
-def _best(X: NDArray[np.float64], k: int, progress: Progress) -> Partition:
-    best: tuple[float, Partition] | None = None
-    for number, gamma in enumerate(GAMMAS):
-        tell = share(progress, number / len(GAMMAS), (number + 1) / len(GAMMAS))
-        part = Partition(_partition(X, k, gamma, tell), k=k)
-        loss = part.sse(X)
-        if best is None or loss < best[0]:
-            best = loss, part
-    assert best is not None  # noqa: S101 - GAMMAS is not empty
-    return best[1]
+def _labels(problem: Problem, gamma: float, ctx: Context) -> NDArray[np.int64]:
+    if problem.records.points is None:
+        return vmdav_mixed(*check_mixed(problem), problem.k, gamma, ctx)
+    partition = partition_fast if problem.n >= FAST_FROM else partition_plain
+    return partition(problem.points, problem.k, gamma, ctx)
 
 
-def partition_plain(X: NDArray[np.float64], k: int, gamma: float, progress: Progress) -> NDArray[np.int64]:
+def partition_plain(X: NDArray[np.float64], k: int, gamma: float, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of V-MDAV by scans over all remaining records."""
     n, d = len(X), X.shape[1]
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0, 0])
@@ -132,12 +111,12 @@ def partition_plain(X: NDArray[np.float64], k: int, gamma: float, progress: Prog
         kernels.vmdav_plain(X, k, gamma, order, labels, alive, state, point, distances, members, near, budget)
         return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
 
-    in_pieces(work, progress, budget=2_000_000)
+    ctx.pieces(work, budget=2_000_000)
     attach_leftovers(X, labels, alive[: state[0]])
     return labels
 
 
-def partition_fast(X: NDArray[np.float64], k: int, gamma: float, progress: Progress) -> NDArray[np.int64]:
+def partition_fast(X: NDArray[np.float64], k: int, gamma: float, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of V-MDAV by a k-d tree that records leave."""
     n = len(X)
     labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
@@ -152,7 +131,7 @@ def partition_fast(X: NDArray[np.float64], k: int, gamma: float, progress: Progr
         )
         return 1.0 if state[0] < k else 1.0 - float(state[0]) / n
 
-    in_pieces(work, progress, budget=1_000)
+    ctx.pieces(work, budget=1_000)
     attach_leftovers(X, labels, np.flatnonzero(labels < 0))
     return labels
 

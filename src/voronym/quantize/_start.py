@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import registry
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
+from voronym.problem import Problem
 from voronym.progress import Progress
 from voronym.quantize.costs.base import check_cells, check_centroids, check_sizes, equal_sizes, round_sizes
 from voronym.quantize.quantizer import Quantizer
-from voronym.space import Euclidean, Space
+from voronym.registry import METHODS
+from voronym.space import Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,8 @@ def start(
     if init == "random" or len(X) // m < 2:
         chosen = np.sort(rng.choice(len(X), m, replace=False))
         return Start(X[chosen].copy(), np.zeros(m))
-    part = registry.get(init).function(X, len(X) // m, space=Euclidean(), rng=rng, progress=progress)
+    ctx = Context(seed=rng, progress=progress)
+    part = METHODS[init].partition(Problem.of(X, len(X) // m), ctx)
     C = centres(X, part, space)
     if len(C) < m:  # the rest are points far from all of these
         C = np.concatenate([C, X[farthest(X, C, m - len(C), space)]])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
-from voronym.partitioners.front import check_points
+from voronym.problem import check_points
 from voronym.progress import Progress, Step, silent
 from voronym.quantize import _programme
 from voronym.quantize.costs.base import check_centroids

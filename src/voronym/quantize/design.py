@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from dataclasses import dataclass
+from typing import Any
 
-from voronym import registry
+import numpy as np
+from numpy.typing import ArrayLike
+
+from voronym.context import Context, Progress
+from voronym.groups import split_large
+from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
-from voronym.partitioners._cells import split_large
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.quantize.costs.base import Sizes, equal_sizes
 from voronym.quantize.pcl import Design, pcl
 from voronym.quantize.quantizer import Quantizer
-from voronym.registry import algorithm
-from voronym.space import Euclidean, Space
+from voronym.registry import METHODS, algorithm
+from voronym.space import Space
 
 REFERENCE = (
     "D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, A modification of the Lloyd algorithm "
@@ -73,84 +77,67 @@ def design(
     ).quantizer
 
 
+@dataclass(frozen=True)
+class PclVariableOptions(Options):
+    """Options of PCL with groups of k to 2k-1 records."""
+
+    init: str = option("mdav", "the method that makes the first groups")
+    speed: float = option(
+        1.8, "how far centroids move, above 0 and up to 2", check=number(most=2.0, above=0.0)
+    )
+    tolerance: float = option(1e-5, "relative gain at which it ends", check=number(0.0))
+    iterations: int = option(300, "rounds, at most", check=whole(1))
+
+
+@dataclass(frozen=True)
+class PclOptions(PclVariableOptions):
+    """Options of PCL."""
+
+    init: str = option("mdav", 'the method that makes the first groups, or "random"')
+    restarts: int = option(1, "designs, each from the best so far, shaken; the best is kept", check=whole(1))
+
+
 @algorithm(
     "pcl",
-    guarantee="n // k cells, whose sizes differ by one at most",
+    guarantee="n // k groups, whose sizes differ by one at most",
     cost="that of MDAV, then some tens of passes; memory O(n d)",
     reference=REFERENCE,
+    options=PclOptions,
+    anywhere=True,
     max_size=lambda k: 2 * k - 1,
     practical=50_000,
 )
-def pcl_method(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,
-    progress: Progress,
-    init: str = "mdav",
-    restarts: int = 1,
-    speed: float = 1.8,
-    tolerance: float = 1e-5,
-    iterations: int = 300,
-) -> Partition:
+def pcl_method(problem: Problem, ctx: Context, options: PclOptions) -> Partition:
     """Alternate centroids and exact assignments to cells of equal sizes (probability-constrained Lloyd).
 
-    Cells are convex in Euclidean space. ``init`` is the method that makes the first cells, or "random".
+    Cells are convex in Euclidean space.
     """
-    m = len(X) // k
-    found = pcl(
-        X,
-        sizes=equal_sizes(len(X), m),
-        init=init,
-        restarts=restarts,
-        speed=speed,
-        tolerance=tolerance,
-        iterations=iterations,
-        space=space,
-        seed=rng,
-        progress=progress,
-    )
-    return Partition(found.labels, k=k)
+    sizes = equal_sizes(problem.n, problem.n // problem.k)
+    return _partition(problem, ctx, sizes=sizes, **vars(options))
 
 
 @algorithm(
     "pcl-variable",
-    guarantee="every cell has k to 2k-1 records; no more loss than its start",
+    guarantee="every group has k to 2k-1 records; no more loss than its start",
     cost="that of MDAV, then some tens of passes; memory O(n d)",
     reference=REFERENCE,
+    options=PclVariableOptions,
+    anywhere=True,
     max_size=lambda k: 2 * k - 1,
     practical=50_000,
 )
-def pcl_variable(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,
-    progress: Progress,
-    init: str = "mdav",
-    speed: float = 1.8,
-    tolerance: float = 1e-5,
-    iterations: int = 300,
-) -> Partition:
+def pcl_variable(problem: Problem, ctx: Context, options: PclVariableOptions) -> Partition:
     """Alternate centroids and exact assignments to cells of k to 2k-1 records.
 
     The number of cells is that of the method ``init``, which makes the first ones; those that it makes larger
     than 2k-1 are divided by MDAV.
     """
-    first = registry.get(init).function(X, k, space=Euclidean(), rng=rng, progress=progress)
-    begin = split_large(X, k, first.labels)
-    bounds = (np.full(begin.n_cells, k), np.full(begin.n_cells, 2 * k - 1))
-    found: Design = pcl(
-        X,
-        sizes=bounds,
-        init=begin,
-        speed=speed,
-        tolerance=tolerance,
-        iterations=iterations,
-        space=space,
-        seed=rng,
-        progress=progress,
-    )
-    return Partition(found.labels, k=k)
+    first = METHODS[options.init].partition(problem, ctx.part(0.0, 0.1))
+    begin = split_large(problem, first.labels, ctx.quiet())
+    bounds = np.full(begin.n_cells, problem.k), np.full(begin.n_cells, 2 * problem.k - 1)
+    return _partition(problem, ctx.part(0.1, 1.0), sizes=bounds, **{**vars(options), "init": begin})
+
+
+def _partition(problem: Problem, ctx: Context, **settings: Any) -> Partition:
+    found: Design = pcl(problem.X, space=problem.space, seed=ctx.rng, progress=ctx, **settings)
+    return Partition(found.labels, k=problem.k)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from threading import Event
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import registry
+from voronym.context import Context
 from voronym.errors import InputError
+from voronym.options import Options, option, whole
 from voronym.partition import Partition
-from voronym.partitioners._run import check_space, share
-from voronym.partitioners.front import check_options, partition
-from voronym.progress import Progress, Step
+from voronym.problem import Problem
 from voronym.quantize.costs.transport import transport
-from voronym.registry import algorithm
-from voronym.space import Space
+from voronym.registry import METHODS, algorithm
 
 ROUNDS = 10
 """Rounds of PCL for the macrocells: their borders cost little, so they need not be the best."""
@@ -27,24 +24,39 @@ SAMPLE = 100
 """Records per macrocell in the sample that their first centroids come from."""
 
 
+def _by_name(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
+        raise InputError(f"{name} must be options by name, such as {{'init': 'random'}}, not {value!r:.40}")
+    return dict(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be the name of a method, not {value!r:.40}")
+    return value
+
+
+@dataclass(frozen=True)
+class HierarchyOptions(Options):
+    """Options of the prepartition."""
+
+    inner: str = option("mdav", "the method within the macrocells", check=_text)
+    size: int = option(
+        2000,
+        "records in a macrocell, about; with fewer than 1.5 times as many records there is one",
+        check=whole(1),
+    )
+    inner_options: Mapping[str, Any] | None = option(None, "options of the inner method", check=_by_name)
+
+
 @algorithm(
     "hierarchy",
-    guarantee="every cell has at least k records, and no more than the inner method allows",
+    guarantee="every group has at least k records, and no more than the inner method allows",
     cost="n/size times that of the inner method on size records, over the threads",
     reference="Rebollo-Monedero, Forné, Soriano: k-anonymous microaggregation and clustering, 2011",
+    options=HierarchyOptions,
 )
-def hierarchy(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,
-    progress: Progress,
-    inner: str = "mdav",
-    size: int = 2000,
-    threads: int = 2,
-    inner_options: Mapping[str, object] | None = None,
-) -> Partition:
+def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Partition:
     """Cut the records into macrocells of equal size by PCL, and partition each by any method, in parallel.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` with cells of at least k, where no cell crosses
@@ -53,17 +65,6 @@ def hierarchy(
 
     Macrocells have multiples of k records, one of them also what is left over: no inner method has to make
     its cells larger because of a rest. The result does not depend on the number of threads.
-
-    Parameters
-    ----------
-    inner : str
-        The method within the macrocells: any of `voronym.algorithms` but this one.
-    size : int
-        Records in a macrocell, about; 2k or more. With fewer than 1.5 times as many records there is one.
-    threads : int
-        Macrocells that are worked on at a time.
-    inner_options : mapping, optional
-        Options of the inner method. A time limit is then one for each macrocell.
 
     References
     ----------
@@ -79,31 +80,23 @@ def hierarchy(
     >>> part
     Partition(1000 records in 200 cells of 5..5, k=5)
     """
-    check_space(space, "hierarchy")
-    if not isinstance(inner_options, Mapping | None) or not all(
-        isinstance(name, str) for name in inner_options or ()
-    ):
-        raise InputError(
-            f"inner_options must be options by name, such as {{'init': 'random'}}, not {inner_options!r:.40}"
-        )
-    if not isinstance(inner, str):
-        raise InputError(f"inner must be the name of a method, not {inner!r:.40}")
-    options: dict[str, Any] = dict(inner_options or {})
-    chosen = registry.get(inner)
-    if inner == "hierarchy":
+    X, k, n = problem.points, problem.k, problem.n
+    inner = METHODS[options.inner]
+    if inner.name == "hierarchy":
         raise InputError("hierarchy takes another method than itself as inner")
-    check_options(chosen, options)
-    for name, value, least in (("size", size, 2 * k), ("threads", threads, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
-    n = len(X)
-    cells = max(1, min(round(n / size), n // k))
+    settings = inner.options.of(options.inner, options.inner_options or {})
+    whole(2 * k)("size", options.size)
+    cells = max(1, min(round(n / options.size), n // k))
     if cells == 1:
-        return partition(X, k, method=inner, space=space, seed=rng, progress=progress, **options)
-    macro = macrocells(X, multiples(n, k, cells), rng, share(progress, 0.0, 0.3))
+        return inner.partition(problem, ctx, settings)
+    macro = macrocells(X, multiples(n, k, cells), ctx.part(0.0, 0.3))
     rows = np.split(np.argsort(macro, kind="stable"), np.cumsum(np.bincount(macro))[:-1])
-    seeds = rng.spawn(cells)
-    parts = _in_threads(X, k, rows, seeds, inner, options, threads, share(progress, 0.3, 1.0))
+    seeds = ctx.rng.spawn(cells)
+
+    def work(cell: int) -> Partition:
+        return inner.partition(problem.subset(rows[cell]), ctx.quiet(rng=seeds[cell]), settings)
+
+    parts = ctx.part(0.3, 1.0).map(work, range(cells))
     labels, first = np.empty(n, np.int64), 0
     for members, part in zip(rows, parts, strict=True):
         labels[members] = first + part.labels
@@ -125,18 +118,16 @@ def multiples(n: int, k: int, cells: int) -> NDArray[np.int64]:
     return sizes
 
 
-def macrocells(
-    X: NDArray[np.float64], sizes: NDArray[np.int64], rng: np.random.Generator, progress: Progress
-) -> NDArray[np.int64]:
+def macrocells(X: NDArray[np.float64], sizes: NDArray[np.int64], ctx: Context) -> NDArray[np.int64]:
     """Return labels of macrocells of exact sizes: a few rounds of PCL from the cells of a sample."""
     m = len(sizes)
-    sample = X[np.sort(rng.permutation(len(X))[: SAMPLE * m])]
+    sample = X[np.sort(ctx.rng.permutation(len(X))[: SAMPLE * m])]
     few = len(sample) // m
-    centroids = sample[:m] if few < 2 else partition(sample, few, method="mdav").centroids(sample)[:m]
+    centroids = sample[:m] if few < 2 else _centroids(sample, few, ctx)[:m]
     costs, before, labels = None, np.inf, np.zeros(0, np.int64)
     for step in range(ROUNDS):
-        tell = share(progress, step / ROUNDS, (step + 1) / ROUNDS)
-        found = transport(X, centroids, sizes, start=costs, progress=_as_partition(tell))
+        here = ctx.part(step / ROUNDS, (step + 1) / ROUNDS)
+        found = transport(X, centroids, sizes, start=costs, progress=here)
         labels, costs = found.labels, found.costs
         if found.cost >= 0.99 * before:
             break
@@ -146,50 +137,5 @@ def macrocells(
     return labels
 
 
-def _as_partition(progress: Progress) -> Progress:
-    def tell(step: Step) -> None:
-        progress(Step("partition", step.done))
-
-    return tell
-
-
-class _EndedError(Exception):
-    """Raised in a thread whose work is not wanted any more."""
-
-
-def _in_threads(
-    X: NDArray[np.float64],
-    k: int,
-    rows: list[NDArray[np.int64]],
-    seeds: list[np.random.Generator],
-    inner: str,
-    options: Mapping[str, Any],
-    threads: int,
-    progress: Progress,
-) -> list[Partition]:
-    """Partition the macrocells; progress is told from this thread, and what it raises ends the others."""
-    ended = Event()
-
-    def watch(_: Step) -> None:
-        if ended.is_set():
-            raise _EndedError
-
-    def work(cell: int) -> Partition:
-        points = np.ascontiguousarray(X[rows[cell]])
-        return partition(points, k, method=inner, seed=seeds[cell], progress=watch, **options)
-
-    with ThreadPoolExecutor(threads) as pool:
-        futures: list[Future[Partition]] = [pool.submit(work, cell) for cell in range(len(rows))]
-        waiting = set(futures)
-        try:
-            while waiting:
-                done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()  # an error in one is the error of all
-                progress(Step("partition", 1.0 - len(waiting) / len(rows)))
-        except BaseException:
-            ended.set()
-            for future in futures:
-                future.cancel()
-            raise
-    return [future.result() for future in futures]
+def _centroids(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.float64]:
+    return METHODS["mdav"].partition(Problem.of(X, k), ctx.quiet()).centroids(X)

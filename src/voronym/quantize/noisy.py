@@ -2,47 +2,66 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.context import Context
 from voronym.errors import InputError
+from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
-from voronym.partitioners._run import check_space, share
-from voronym.partitioners.front import partition
-from voronym.progress import Progress, Step
+from voronym.problem import Problem
 from voronym.quantize.costs.base import equal_sizes
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.costs.transport import transport
-from voronym.registry import algorithm
-from voronym.space import Space
+from voronym.registry import METHODS, algorithm
 
 TINY = 0.1
 """Share of its size below which a cell counts as lost, and starts anew."""
 
 
+@dataclass(frozen=True)
+class NoisyOptions(Options):
+    """Options of noisy PCL."""
+
+    samples: int = option(
+        200,
+        "points per cell, copies counted; the authors take 1,000 for Census and thousands in the plane",
+        check=whole(10),
+    )
+    iterations: int = option(30, "how often clouds are drawn; the authors take 50 to 300", check=whole(1))
+    noise: float = option(
+        1.0,
+        "deviation of the clouds at first, as a share of the mean distance to the nearest record",
+        check=number(above=0.0),
+    )
+    final: float = option(0.05, "deviation of the clouds at last, likewise", check=number(above=0.0))
+    restarts: int = option(
+        1,
+        "initial centroids that are tried: MDAV's, then random records; the least loss is kept",
+        check=whole(1),
+    )
+
+    def __post_init__(self) -> None:
+        """Check that the noise falls."""
+        super().__post_init__()
+        if self.final > self.noise:
+            raise InputError(
+                f"noise falls from noise to final: 0 < final <= noise, not {self.noise!r} and {self.final!r}"
+            )
+
+
 @algorithm(
     "noisy-pcl",
-    guarantee="every cell has k to 2k-1 records; sizes differ by one at most",
+    guarantee="every group has k to 2k-1 records; sizes differ by one at most",
     cost="iterations times some ten passes over samples·n/k points and n/k cells",
     reference="Rebollo-Monedero, Forné, Soriano: k-anonymous microaggregation and clustering, 2011",
     max_size=lambda k: 2 * k - 1,
     practical=200,
+    options=NoisyOptions,
 )
-def noisy_pcl(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    space: Space,
-    rng: np.random.Generator,
-    progress: Progress,
-    samples: int = 200,
-    iterations: int = 30,
-    noise: float = 1.0,
-    final: float = 0.05,
-    restarts: int = 1,
-) -> Partition:
+def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partition:
     """Design cells of equal probability for clouds around the records, while the clouds shrink.
 
     The problem: minimise ``sum_i |x_i - centroid of its cell|²`` over quantizers with cells of equal size.
@@ -58,17 +77,6 @@ def noisy_pcl(
     and is much faster. But the noise also carries the search past poor arrangements: with a handful of
     records per cell this one often ends with less loss than a single run of `pcl`.
 
-    Parameters
-    ----------
-    samples : int
-        Points per cell, copies counted. The authors take 1,000 for Census and thousands in the plane.
-    iterations : int
-        How often clouds are drawn; the authors take 50 to 300.
-    noise, final : float
-        Deviation of the clouds at first and at last, as a share of the mean distance to the nearest record.
-    restarts : int
-        Initial centroids that are tried: MDAV's, then random records. The least loss is kept.
-
     References
     ----------
     D. Rebollo-Monedero, J. Forné and M. Soriano, "An algorithm for k-anonymous microaggregation and
@@ -82,33 +90,20 @@ def noisy_pcl(
     >>> vr.microaggregate(X, 2, method="noisy-pcl").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    check_space(space, "noisy-pcl")
-    given = (("samples", samples, 10), ("iterations", iterations, 1), ("restarts", restarts, 1))
-    for name, value, least in given:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
-    real = all(isinstance(value, Real) and not isinstance(value, bool) for value in (noise, final))
-    if not real or not 0 < final <= noise or not np.isfinite(noise):
-        raise InputError(f"noise falls from noise to final: 0 < final <= noise, not {noise!r} and {final!r}")
-    n, m = len(X), len(X) // k
+    X, k, n, m = problem.points, problem.k, problem.n, problem.n // problem.k
     sizes = equal_sizes(n, m)
-    unit = _near(X)
-    deviations = unit * np.geomspace(noise, final, iterations)
-    best, least_loss = None, np.inf
-    for trial in range(restarts):
-        tell = share(progress, trial / restarts, (trial + 1) / restarts)
-        if trial == 0:
-            centroids = partition(X, k, method="mdav").centroids(X)  # n // k cells, as many as here
+    deviations = _near(X) * np.geomspace(options.noise, options.final, options.iterations)
+    found = []
+    for trial in range(options.restarts):
+        here = ctx.part(trial / options.restarts, (trial + 1) / options.restarts)
+        if trial == 0:  # n // k groups, as many as here
+            centroids = problem.centroids(METHODS["mdav"].partition(problem, ctx.quiet()))
         else:
-            centroids = X[rng.permutation(n)[:m]].copy()
-        centroids, costs = _cool(X, centroids, sizes, deviations, -(-samples * m // n), rng, tell)
-        part = Partition(transport(X, centroids, sizes, start=costs).labels, k=k)
-        loss = part.sse(X)
-        if best is None or loss < least_loss:
-            best, least_loss = part, loss
-    progress(Step("partition", 1.0))
-    assert best is not None  # noqa: S101 - restarts are 1 or more
-    return best
+            centroids = X[ctx.rng.permutation(n)[:m]].copy()
+        copies = -(-options.samples * m // n)
+        centroids, costs = _cool(X, centroids, sizes, deviations, copies, here)
+        found.append(Partition(transport(X, centroids, sizes, start=costs).labels, k=k))
+    return min(found, key=problem.cost)
 
 
 def _near(X: NDArray[np.float64]) -> float:
@@ -128,8 +123,7 @@ def _cool(
     sizes: NDArray[np.int64],
     deviations: NDArray[np.float64],
     copies: int,
-    rng: np.random.Generator,
-    progress: Progress,
+    ctx: Context,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Alternate costs and centroids on clouds of falling deviation."""
     n, m = len(X), len(sizes)
@@ -139,7 +133,7 @@ def _cool(
         span = (step / len(deviations), (step + 1) / len(deviations))
         cloud[:n] = X  # the records are part of their clouds
         cloud[n:] = np.tile(X, (copies - 1, 1))
-        cloud[n:] += deviation * rng.standard_normal((n * (copies - 1), X.shape[1]))
+        cloud[n:] += deviation * ctx.rng.standard_normal((n * (copies - 1), X.shape[1]))
         found = levenberg_marquardt(
             cloud,
             centroids,
@@ -147,7 +141,7 @@ def _cool(
             start=costs,
             tolerance=0.02,
             iterations=8,
-            progress=share(_as_partition(progress), *span),
+            progress=ctx.part(*span),
         )
         costs = np.array(found.costs)
         sums = np.stack([np.bincount(found.labels, column, m) for column in cloud.T], axis=1)
@@ -156,13 +150,6 @@ def _cool(
         centroids[kept] = sums[kept] / found.sizes[kept, None]
         lost = np.setdiff1d(np.arange(m), kept)
         if len(lost):  # a new start: a random record, at the least cost
-            centroids[lost] = X[rng.integers(0, n, len(lost))]
+            centroids[lost] = X[ctx.rng.integers(0, n, len(lost))]
             costs[lost] = costs[kept].min() if len(kept) else 0.0
     return centroids, costs
-
-
-def _as_partition(progress: Progress) -> Progress:
-    def tell(step: Step) -> None:
-        progress(Step("partition", step.done))
-
-    return tell

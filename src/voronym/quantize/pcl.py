@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.context import Context, check_seed
 from voronym.errors import InputError
 from voronym.partition import Partition
-from voronym.partitioners._run import share
-from voronym.partitioners.front import check_points, check_seed
-from voronym.progress import Progress, Step, silent
+from voronym.problem import check_points
+from voronym.progress import Progress, Step
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS
 from voronym.quantize.costs.base import Assignment, Sizes
@@ -166,7 +166,7 @@ def pcl(
         raise InputError(f"space must be a Space, not {type(where).__name__}")
     if not isinstance(costs, str) or costs not in SOLVERS:
         raise InputError(f"no cost solver is called {costs!r}; there are: {', '.join(SOLVERS)}")
-    tell = silent if progress is None else progress
+    ctx = progress if isinstance(progress, Context) else Context(progress=progress)
     rng = check_seed(seed)
     bounds = _start.bounds(len(points), cells, probabilities, sizes, init)
     if costs != "transport" and (bounds[0] != bounds[1]).any():
@@ -174,10 +174,11 @@ def pcl(
     engine = Engine(points, where, lambda: None) if costs == "transport" else None
     best: Design | None = None
     for turn in range(restarts):
-        note = share(tell, turn / restarts, (turn + 1) / restarts)
+        here = ctx.part(turn / restarts, (turn + 1) / restarts)
+        note: Progress = here
         if best is None:
-            start = _start.start(points, bounds, init, where, rng, share(note, 0.0, 0.3))
-            note = share(note, 0.3, 1.0)
+            start = _start.start(points, bounds, init, where, rng, here.part(0.0, 0.3))
+            note = here.part(0.3, 1.0)
         else:
             start = _start.shake(points, best.quantizer, best.distortion, where.name in LINEAR, rng)
         steps: Exact | Near

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
-from voronym.partitioners.front import check_points
+from voronym.problem import check_points
 from voronym.quantize import _assign, _diagram, _stored
 from voronym.space import Euclidean, Space
 

@@ -4,43 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.context import Context
+from voronym.keys import Keys, Published, key_space
+from voronym.options import Options, by_column, option
 from voronym.partition import Partition
-from voronym.partitioners.mixed import mixed_centroids
 from voronym.records.fields import Choice, make_fields
+from voronym.space.centroids import mixed_centroids
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed
+from voronym.space.records import Records
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
-    """What cells of mixed records publish.
-
-    Parameters
-    ----------
-    frame : narwhals DataFrame
-        The keys, one row for each cell, in the order of their numbers.
-    levels : array of int, shape (m, d)
-        The same as levels of the space.
-    figures : dict
-        ``mixed_loss``: cost to the centroids in percent of that to one centroid for all; by column also
-        the metric, and the share of the records that keep their value.
-    """
-
-    frame: nw.DataFrame[Any]
-    levels: NDArray[np.int64]
-    figures: dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class MixedKeys:
+class MixedKeys(Keys):
     """The keys of a table with a metric each.
 
     Parameters
@@ -66,6 +51,11 @@ class MixedKeys:
     table: Table
     space: Mixed
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def records(self) -> Records:  # type: ignore[override]
+        """The keys as rows of levels."""
+        return self.space.records(self.space.codes)
 
     @classmethod
     def fit(
@@ -97,23 +87,29 @@ class MixedKeys:
     def publish(self, part: Partition) -> Published:
         """Return the centroids as values of the table: real ones, that some record has in that column.
 
-        All records of a cell get the very same row, so that a cell of k records is k equal ones.
+        All records of a group get the very same row, so that a group of k records is k equal ones.
         """
         space, codes = self.space, self.space.codes
         found = mixed_centroids(space, codes, part)
         whole = mixed_centroids(space, codes, Partition(np.zeros(part.n, np.int64)))
         made: dict[str, nw.Series[Any]] = {}
         columns: dict[str, Any] = {}
-        for k, field in enumerate(space.fields):
-            rows = self._rows(field)[found.levels[:, k]]
+        for column, field in enumerate(space.fields):
+            rows = self._rows(field)[found.levels[:, column]]
             made.update({name: nw.maybe_reset_index(self.table.frame[name][rows]) for name in field.columns})
             columns[field.name] = {
                 "metric": field.metric,
-                "loss": _percent(float(found.costs[:, k].sum()), float(whole.costs[0, k])),
-                "kept": float((found.levels[part.labels, k] == codes[:, k]).mean()),
+                "loss": _percent(float(found.costs[:, column].sum()), float(whole.costs[0, column])),
+                "kept": float((found.levels[part.labels, column] == codes[:, column]).mean()),
             }
         figures = {"space": "mixed", "mixed_loss": _percent(found.total, whole.total), "columns": columns}
-        return Published(nw.from_dict({name: made[name] for name in self.table.keys}), found.levels, figures)
+        return Published(
+            nw.from_dict({name: made[name] for name in self.table.keys}),
+            found.levels,
+            figures,
+            self._steps(figures),
+            self._fates(),
+        )
 
     def _rows(self, field: Field) -> NDArray[np.int64]:
         """Return a row with each level; for a missing place one that misses both coordinates, if there is."""
@@ -124,21 +120,42 @@ class MixedKeys:
                 rows[field.missing] = int(np.argmax(both))
         return rows
 
-    def steps(self, figures: Mapping[str, Any]) -> tuple[str, ...]:
+    def _steps(self, figures: Mapping[str, Any]) -> tuple[str, ...]:
         """Say what was done, a sentence each."""
         return (
-            "Cells were made by mixed distances, without turning categories into numbers: "
+            "Groups were made by mixed distances, without turning categories into numbers: "
             + ", ".join(f"{one.name} {one.metric}" for one in self.space.fields)
             + ".",
             f"The published centres cost {figures['mixed_loss']:.2f} % of what one centre for all would.",
         )
 
-    def fates(self) -> dict[str, str]:
+    def _fates(self) -> dict[str, str]:
         """Say of each key how it is published."""
-        words = "{}; published is the value with the least sum of mapped distances to the cell’s"
+        words = "{}; published is the value with the least sum of mapped distances to the group’s"
         return {
             name: words.format(f"metric {one.metric}") for one in self.space.fields for name in one.columns
         }
+
+
+@dataclass(frozen=True)
+class MixedOptions(Options):
+    """Options of the mixed space."""
+
+    metrics: Mapping[str, Any] | None = option(
+        None,
+        "by column, its metric where the kind should not decide: nominal, taxonomy=tree.csv, or a hierarchy",
+        check=by_column,
+        shape="by column",
+    )
+    weights: Mapping[str, float] | None = option(
+        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
+    )
+
+
+@key_space("mixed", options=MixedOptions)
+def mixed(table: Table, ctx: Context, options: MixedOptions) -> Keys:
+    """Compare every key by a metric of its own."""
+    return MixedKeys.fit(table, metrics=options.metrics, weights=options.weights, rng=ctx.rng)
 
 
 def _percent(cost: float, whole: float) -> float:

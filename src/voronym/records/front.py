@@ -11,9 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.context import Context, check_seed
 from voronym.errors import InputError
-from voronym.masking import Masked, mask
-from voronym.partitioners.front import check_seed
+from voronym.masked import Masked
+from voronym.options import Options, by_column, option
 from voronym.progress import Progress, silent
 from voronym.records import pushback as blending
 from voronym.records import stir
@@ -22,6 +23,7 @@ from voronym.records.cluster import SHARE, Clusters, Epsilon, clusters, describe
 from voronym.records.divergence import Measure, check_measure
 from voronym.records.fields import Choice, make_fields, rebuild_columns
 from voronym.records.figures import figures_of, notes_of, steps_of
+from voronym.registry import table_method
 from voronym.space.field import Field
 from voronym.space.medoid import medoids
 from voronym.space.mixed import Mixed
@@ -53,13 +55,6 @@ class Stirred(Masked):
     moved: NDArray[np.int64] | None = None
 
 
-@mask(
-    "records",
-    guarantee="every cluster has more than m records; a person's record is found among the keys with "
-    "probability at most 1/(m+1) where all keys are shuffled or flattened",
-    cost="near O(n log n); memory O(n d)",
-    reference="equations 2 to 10 of the paper on pushing outliers back into the crowd",
-)
 def anonymize_records(
     frame: Any,
     schema: Schema,
@@ -212,6 +207,55 @@ def anonymize_records(
         codes=codes,
         moved=moved.moved,
     )
+
+
+@dataclass(frozen=True)
+class RecordsOptions(Options):
+    """Options of the method records."""
+
+    m: int = option(4, "clusters of at most m records are dissolved")
+    epsilon: Epsilon = option(
+        None, "how far apart two values of a column may be in a cluster; by column, or one for all"
+    )
+    share: float = option(
+        SHARE, "share of a column's values that blending may change, where epsilon is not given"
+    )
+    blend: str = option(
+        "element", "what a moved record takes over: element (only what stands out), centroid or noise"
+    )
+    unit: str = option("record", "what is moved at a time: record or cluster")
+    flatten: Sequence[str] = option(
+        (), "keys or confidential columns that become the same in a cluster", shape="columns"
+    )
+    shuffle: Sequence[str] = option(
+        "keys", "columns to permute inside each cluster; by default all keys not flattened", shape="columns"
+    )
+    divergence: str = option("kl", "what shuffling keeps within the bound: kl or emd")
+    bound: float = option(0.1, "that bound, in nats or from 0 to 1")
+    metrics: Mapping[str, Choice] | None = option(
+        None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
+    )
+    weights: Mapping[str, float] | None = option(
+        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
+    )
+    reference: str = option("normal", "what distances are mapped to: normal or uniform")
+    targets: int = option(TARGETS, "records that the linkage attack tries")
+
+
+@table_method(
+    "records",
+    guarantee="every cluster has more than m records; a person's record is found among the keys with "
+    "probability at most 1/(m+1) where all keys are shuffled or flattened",
+    cost="near O(n log n); memory O(n d)",
+    reference="equations 2 to 10 of the paper on pushing outliers back into the crowd",
+    options=RecordsOptions,
+)
+def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
+    """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
+
+    What `anonymize_records` does.
+    """
+    return anonymize_records(table, table.schema, **vars(options), seed=ctx.rng, progress=ctx)
 
 
 def _stir_others(

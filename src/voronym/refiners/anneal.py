@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import InputError
+from voronym.context import Context
+from voronym.groups import split_large
+from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
-from voronym.partitioners._cells import split_large
-from voronym.partitioners._run import share
-from voronym.partitioners.mixed import check_mixed
-from voronym.progress import Progress, Step, Stop
+from voronym.problem import Problem
 from voronym.refiners.blocks import cut
-from voronym.refiners.chain import Chain, run_all
-from voronym.refiners.exchange import exchange
+from voronym.refiners.chain import Chain
+from voronym.refiners.exchange import ExchangeOptions, exchange
 from voronym.refiners.mixed import anneal_mixed
-from voronym.refiners.moves import Clock
 from voronym.refiners.registry import refiner
-from voronym.space import Space
 
 BLOCK = 6_000
 """Records annealed together: what the chain touches at random fits a core's cache."""
@@ -34,28 +31,31 @@ POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
 
 
+@dataclass(frozen=True)
+class AnnealOptions(Options):
+    """Options of annealing."""
+
+    sweeps: float = option(
+        1000.0,
+        "proposals a record, where no time limit is given; below 300 the search only goes downhill",
+        check=number(above=0.0),
+    )
+    candidates: int = option(20, "nearest neighbours that a record may follow", check=whole(1))
+    jumps: float = option(
+        0.003, "share of the proposals that change the number of groups", check=number(0.0, 1.0)
+    )
+
+
 @refiner(
     "anneal",
-    guarantee="every cell has k to 2k-1 records; no more loss than the start has",
+    guarantee="every group has k to 2k-1 records; no more loss than the start has",
     cost="O(d) a proposal, 1000 proposals a record unless a time is given; memory O(n d)",
     reference="this project",
     max_size=lambda k: 2 * k - 1,
-    spaces=("euclidean", "mixed"),
+    anywhere=True,
+    options=AnnealOptions,
 )
-def anneal(
-    X: NDArray[np.float64],
-    k: int,
-    part: Partition,
-    *,
-    rng: np.random.Generator,
-    progress: Progress,
-    time_limit: float | None = None,
-    sweeps: float = 1000.0,
-    candidates: int = 20,
-    jumps: float = 0.003,
-    threads: int = 2,
-    space: Space | None = None,
-) -> Partition:
+def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptions) -> Partition:
     """Shift, swap and rotate records between neighbouring cells, uphill by chance and ever less so.
 
     The problem is that of `voronym.microaggregate`. A proposal takes a random record and the cell of one of
@@ -66,30 +66,6 @@ def anneal(
     Up to 6,000 records two chains run; the better one goes through `exchange` for the last part of the work,
     which finds what is left to gain among outliers. More records are cut into blocks of whole cells, annealed
     independently; the cut is drawn anew for every round, so a round costs O(n).
-
-    Parameters
-    ----------
-    X, k, part, rng, progress
-        As for every refiner.
-    time_limit : float, optional
-        Seconds of work. Without it the work is ``sweeps`` proposals a record, and the same seed gives the
-        same partition, whatever the number of threads.
-    sweeps : float
-        Proposals a record, where no time limit is given. Below 300 the search only goes downhill.
-    candidates : int
-        How many nearest neighbours a record may follow.
-    jumps : float
-        Share of the proposals that change the number of cells.
-    threads : int
-        How many blocks or chains are worked on at a time.
-    space : Space, optional
-        Euclidean, or `voronym.space.Mixed`: then X are its codes, and one chain over all records minimises
-        the cost to the centroids, by shifts, swaps and jumps; 1 to 2 µs a proposal.
-
-    Returns
-    -------
-    Partition
-        The best one seen. Ctrl-C and `voronym.progress.Stop` end the work early and return it too.
 
     References
     ----------
@@ -104,75 +80,85 @@ def anneal(
     >>> better.sse(X) < start.sse(X)
     True
     """
-    if not 0.0 <= jumps <= 1.0 or candidates < 1 or sweeps <= 0 or threads < 1:
-        raise InputError("anneal takes jumps from 0 to 1, sweeps above 0, candidates and threads from 1 on")
-    if space is not None and space.name == "mixed":
-        mixed, codes = check_mixed(space, X)
-        clock = Clock(progress, time_limit)
+    if problem.records.points is None:
         return anneal_mixed(
-            mixed, codes, k, part, rng=rng, clock=clock, sweeps=sweeps, width=candidates, jumps=jumps,
-            time_limit=time_limit,
-        )  # fmt: skip
-    alone = len(X) <= BLOCK
-    begun = perf_counter()
-    ends = None if time_limit is None else begun + time_limit * (1.0 - POLISH if alone else 1.0)
-    best = split_large(X, k, part.labels)
-    total = float(np.square(X - X.mean(axis=0)).sum())
-    if best.n_cells == 1 or total == 0.0:
-        return best
-    rounds = 1 if alone else ROUNDS
-    least = best.sse(X)
-    for turn in range(rounds):
-        blocks = cut(best.centroids(X), best.sizes, records=BLOCK, rng=rng)
-        rows = _rows(best, blocks) * (CHAINS if alone else 1)
-        unit = sweeps / rounds  # work for each record: proposals, or seconds
-        if ends is not None:
-            seconds = max(0.0, ends - perf_counter()) / (rounds - turn)
-            unit = seconds * min(threads, len(rows)) / sum(map(len, rows))
-        chains = [
-            Chain(
-                np.ascontiguousarray(X[own]),
-                k,
-                best.labels[own],
-                seed=int(rng.integers(1, 2**63)),
-                budget=unit * len(own),
-                timed=ends is not None,
-                heat=1.0 if turn == 0 else WARM,
-                candidates=candidates,
-                jumps=jumps,
-            )
-            for own in rows
-        ]
-        tell = _teller(
-            share(progress, 0.0, 1.0 - POLISH) if alone else progress, chains, turn, rounds, least, total
+            problem, part, ctx, sweeps=options.sweeps, width=options.candidates, jumps=options.jumps
         )
-        stopped = run_all(chains, threads=threads, tell=tell)
-        labels = min(chains, key=lambda chain: chain.least).best if alone else _join(chains, rows, len(X))
-        found = Partition(labels, k=k)
-        if found.sse(X) < least:
-            best, least = found, found.sse(X)
-        if stopped:
-            return best
-    if not alone:
+    best = split_large(problem, part.labels, ctx.quiet())
+    if best.n_cells == 1 or problem.total == 0.0:
         return best
-    left = None if time_limit is None else max(0.0, begun + time_limit - perf_counter())
-    kicks = None if left is not None else int(min(4 * len(X), 10_000) * sweeps / 1000)
-    try:
-        return exchange(
-            X,
-            k,
+    if problem.n > BLOCK:
+        return _in_blocks(problem, best, ctx, options)
+    search = ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
+    rows = [np.arange(problem.n)] * CHAINS
+    chains = _chains(problem, best, rows, search, options)
+    _run(chains, search, _teller(search, chains, 0, 1, problem.cost(best), problem.total))
+    labels = min(chains, key=lambda chain: chain.least).best
+    best = problem.better(best, labels)
+    kicks = None if ctx.timed else int(min(4 * problem.n, 10_000) * options.sweeps / 1000)
+    return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), ExchangeOptions(iterations=kicks))
+
+
+def _in_blocks(problem: Problem, best: Partition, ctx: Context, options: AnnealOptions) -> Partition:
+    """Anneal blocks of whole groups by themselves; another cut has other borders."""
+    for turn in range(ROUNDS):
+        if ctx.over:
+            break
+        here = ctx.part(turn / ROUNDS, (turn + 1) / ROUNDS, time=1.0 / (ROUNDS - turn))
+        blocks = cut(problem.centroids(best), best.sizes, records=BLOCK, rng=ctx.rng)
+        rows = _rows(best, blocks)
+        chains = _chains(
+            problem,
             best,
-            rng=rng,
-            progress=share(progress, 1.0 - POLISH, 1.0),
-            time_limit=left,
-            iterations=kicks,
+            rows,
+            here,
+            options,
+            sweeps=options.sweeps / ROUNDS,
+            heat=1.0 if turn == 0 else WARM,
         )
-    except (KeyboardInterrupt, Stop):
-        return best
+        _run(chains, ctx, _teller(ctx, chains, turn, ROUNDS, problem.cost(best), problem.total))
+        best = problem.better(best, _join(chains, rows, problem.n))
+    return best
+
+
+def _chains(
+    problem: Problem,
+    best: Partition,
+    rows: list[NDArray[np.int64]],
+    ctx: Context,
+    options: AnnealOptions,
+    *,
+    sweeps: float | None = None,
+    heat: float = 1.0,
+) -> list[Chain]:
+    """Return a run for each block of records, which together take the time or the work that is granted."""
+    unit = options.sweeps if sweeps is None else sweeps  # work for each record: proposals, or seconds
+    if ctx.timed:
+        unit = ctx.left * min(ctx.threads, len(rows)) / sum(map(len, rows))
+    X = problem.points
+    return [
+        Chain(
+            np.ascontiguousarray(X[own]),
+            problem.k,
+            best.labels[own],
+            seed=int(ctx.rng.integers(1, 2**63)),
+            budget=unit * len(own),
+            timed=ctx.timed,
+            heat=heat,
+            candidates=options.candidates,
+            jumps=options.jumps,
+        )
+        for own in rows
+    ]
+
+
+def _run(chains: list[Chain], ctx: Context, tell: Callable[[], None]) -> None:
+    """Run chains, several at a time; where somebody wishes to finish, each ends with its best so far."""
+    ctx.map(lambda chain: chain.run(ctx), chains, whole=False, tell=tell)
 
 
 def _teller(
-    progress: Progress, chains: list[Chain], turn: int, rounds: int, sse: float, total: float
+    ctx: Context, chains: list[Chain], turn: int, rounds: int, sse: float, total: float
 ) -> Callable[[], None]:
     """Return a callback that says where a round stands; chains that compete count as their best."""
 
@@ -180,7 +166,7 @@ def _teller(
         gains = [chain.first - chain.least for chain in chains]
         done = sum(chain.done for chain in chains) / len(chains)
         loss = 100.0 * (sse - (max(gains) if rounds == 1 else sum(gains))) / total
-        progress(Step("anneal", min(1.0, (turn + done) / rounds), loss))
+        ctx.tell((turn + done) / rounds, loss)
 
     return tell
 
@@ -188,8 +174,8 @@ def _teller(
 def _rows(part: Partition, blocks: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
     """Return the records of each block of cells, ascending."""
     block_of = np.empty(part.n_cells, np.int64)
-    for number, block in enumerate(blocks):
-        block_of[block] = number
+    for place, block in enumerate(blocks):
+        block_of[block] = place
     return Partition(block_of[part.labels]).cells()
 
 

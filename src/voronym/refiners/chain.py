@@ -1,18 +1,15 @@
-"""One annealing run over a block of records, and many of them over a pool of threads."""
+"""One annealing run over a block of records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from threading import Event
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import anneal as kernels
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.progress import Stop
 from voronym.refiners import schedule
 from voronym.refiners.blocks import neighbours
 
@@ -68,16 +65,14 @@ class Chain:
         self._budget, self._timed, self._heat = budget, timed, heat
         self._candidates, self._jumps = candidates, jumps
         self._state = np.array([seed | 1], np.uint64)
-        self._spent, self._speed = (
-            0.0,
-            1e4,
-        )  # budget used; proposals a second, low until the first slice is timed
+        self._spent = 0.0
+        self._speed = 1e4  # proposals a second, low until the first slice is timed
 
-    def run(self, stop: Event) -> None:
-        """Work until the budget is spent or ``stop`` is set; ``best`` is the best partition seen."""
+    def run(self, ctx: Context) -> None:
+        """Work until the budget is spent or the context is over; ``best`` is the best partition seen."""
         n, d = self.X.shape
         clock = perf_counter()
-        if schedule.COLD * self.first / n <= 0.0 or stop.is_set():
+        if schedule.COLD * self.first / n <= 0.0 or ctx.over:
             return
         most = n // self.k
         self._points = np.ascontiguousarray(self.X - self.X.mean(axis=0))
@@ -97,16 +92,16 @@ class Chain:
             self._spent = perf_counter() - clock  # looking for neighbours is part of the work
         heat = schedule.temperatures(self.first / n, self._worst(), heat=self._heat)
         if self._budget * (SPEED if self._timed else 1.0) < LEAST * n:
-            self._stay(0.0, 1.0, stop)  # too little work to cool down again: only downhill
+            self._stay(0.0, 1.0, ctx)  # too little work to cool down again: only downhill
             return
-        self._stay(0.0, DESCENT, stop)  # something to show before it gets hot
+        self._stay(0.0, DESCENT, ctx)  # something to show before it gets hot
         losses = np.empty(len(heat))
         for step, (temperature, share) in enumerate(zip(heat, schedule.shares(heat), strict=True)):
-            self._stay(temperature, PILOT * share, stop)
+            self._stay(temperature, PILOT * share, ctx)
             losses[step] = self._sse
         for temperature, share in zip(heat, schedule.shares(heat, losses), strict=True):
-            self._stay(temperature, (1.0 - DESCENT - PILOT - FINISH) * share, stop)
-        self._stay(0.0, FINISH, stop)
+            self._stay(temperature, (1.0 - DESCENT - PILOT - FINISH) * share, ctx)
+        self._stay(0.0, FINISH, ctx)
 
     def _worst(self) -> float:
         """Return the largest SSE per record of a cell."""
@@ -114,11 +109,11 @@ class Chain:
         off = np.square(self._points - start.centroids(self._points)[start.labels]).sum(axis=1)
         return float((np.bincount(start.labels, off) / start.sizes).max())
 
-    def _stay(self, temperature: float, share: float, stop: Event) -> None:
+    def _stay(self, temperature: float, share: float, ctx: Context) -> None:
         """Make proposals at one temperature until its share of the budget is spent."""
         self.done = min(1.0, self.done + share)
         allowed = self.done * self._budget  # of all so far: what one step overdraws, the next ones lack
-        while self._spent < allowed and not stop.is_set():
+        while self._spent < allowed and not ctx.over:
             left = allowed - self._spent
             proposals = (
                 int(min(SLICE, left * self._speed + 1000)) if self._timed else int(min(SLICE, np.ceil(left)))
@@ -145,25 +140,3 @@ class Chain:
                 self._sse = found.sse(self._points)  # anew: differences of large sums lose digits
                 if self._sse < self.least:
                     self.least, self.best = self._sse, found.labels
-
-
-def run_all(chains: Sequence[Chain], *, threads: int, tell: Callable[[], None]) -> bool:
-    """Run chains over a pool of threads; return whether they were asked to end early.
-
-    Ctrl-C and `voronym.progress.Stop` from ``tell`` end them, each with its best so far. Any other exception
-    passes, after they have ended.
-    """
-    stop = Event()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            pending = {pool.submit(chain.run, stop) for chain in chains}
-            while pending:
-                finished, pending = wait(pending, timeout=0.1)
-                for future in finished:
-                    future.result()
-                tell()
-        except (KeyboardInterrupt, Stop):
-            return True
-        finally:
-            stop.set()
-    return False

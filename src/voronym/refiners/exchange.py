@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from voronym._kernels import exchange as kernels
+from voronym.context import PIECE, Context
+from voronym.options import Options, option, whole
 from voronym.partition import Partition
-from voronym.partitioners.mixed import check_mixed
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.refiners.mixed import exchange_mixed
-from voronym.refiners.moves import PIECE, Clock, Work, better, in_pieces, whole
+from voronym.refiners.moves import Work
 from voronym.refiners.registry import refiner
-from voronym.space import Space
 
 KICKS = 10_000
 """Perturbations, at most, where their number is not given."""
@@ -25,26 +26,29 @@ EXACT_BELOW = 10_000
 """Records from which on the lists of neighbours are approximate."""
 
 
+@dataclass(frozen=True)
+class ExchangeOptions(Options):
+    """Options of the local search."""
+
+    neighbours: int = option(20, "nearest records whose groups are candidates", check=whole(1))
+    iterations: int | None = option(
+        None,
+        "perturbations; 0 is the local search alone; by default four for each record, 10,000 at most, or, "
+        "with a time limit, as many as it allows",
+        check=whole(0),
+    )
+
+
 @refiner(
     "exchange",
-    guarantee="every cell has k to 2k-1 records; at its end no shift or swap with near cells loses less",
+    guarantee="every group has k to 2k-1 records; at its end no shift or swap with near cells loses less",
     cost="O(n K k d) in a pass, K neighbours; O(K k² d) for a perturbation; memory O(n (K + d))",
     reference="Laszlo, Mukherjee: iterated local search for microaggregation, 2015",
     max_size=lambda k: 2 * k - 1,
-    spaces=("euclidean", "mixed"),
+    anywhere=True,
+    options=ExchangeOptions,
 )
-def exchange(
-    X: NDArray[np.float64],
-    k: int,
-    part: Partition,
-    *,
-    rng: np.random.Generator,
-    progress: Progress,
-    time_limit: float | None = None,
-    neighbours: int = 20,
-    iterations: int | None = None,
-    space: Space | None = None,
-) -> Partition:
+def exchange(problem: Problem, part: Partition, ctx: Context, options: ExchangeOptions) -> Partition:
     """Shift records, swap them, dissolve cells while that loses less; then shake a few cells and try again.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1
@@ -52,17 +56,6 @@ def exchange(
     records, and dissolves cells whose members lose less elsewhere, until nothing gains. A perturbation
     dissolves the cell of a random record (and may found another near it) or exchanges a few records; the
     search goes on from there, around the change only, and all is taken back unless it gained.
-
-    Parameters
-    ----------
-    neighbours : int
-        K, the nearest records whose cells are candidates.
-    iterations : int, optional
-        Perturbations; 0 is the local search alone. By default four for each record, 10,000 at most, or, with
-        a time limit, as many as it allows.
-    space : Space, optional
-        Euclidean, or `voronym.space.Mixed`: then X are its codes, and the cost to the centroids is minimised
-        by the same moves. A record's candidates are the cells of the nearest distinct records.
 
     Notes
     -----
@@ -82,30 +75,21 @@ def exchange(
     >>> vr.refine(X, start, k=3, method="exchange").labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    width = whole("neighbours", neighbours, 1)
-    if iterations is None:
-        kicks = None if time_limit is not None else min(4 * len(X), KICKS)
-    else:
-        kicks = whole("iterations", iterations, 0)
-    clock = Clock(progress, time_limit)
-    if len(X) < 2 * k:
-        return part
-    if space is not None and space.name == "mixed":
-        where, codes = check_mixed(space, X)
-        return exchange_mixed(where, codes, k, part, rng=rng, clock=clock, width=width, kicks=kicks)
-    work = Work(X, k, part.labels)
-    near = nearest(work.points, min(width, len(X) - 1), clock)
+    kicks = options.iterations
+    if kicks is None and not ctx.timed:
+        kicks = min(4 * problem.n, KICKS)
+    if problem.records.points is None:
+        return exchange_mixed(problem, part, ctx, width=options.neighbours, kicks=kicks)
+    work = Work(problem.points, problem.k, part.labels, ctx)
+    near = nearest(work.points, min(options.neighbours, problem.n - 1), ctx)
     if near is not None:
-        search = start(work, near, int(rng.integers(1, 2**63)))
-        for share in run(work, search, kicks):
-            clock.tell(share, work.loss)
-            if clock.over:
-                break
-    clock.tell(1.0, work.loss)
-    return better(X, part, work.cells.labels, k)
+        search = start(work, near, int(ctx.rng.integers(1, 2**63)))
+        for share in run(work, search, kicks, ctx):
+            ctx.tell(share, work.loss)
+    return problem.better(part, work.cells.labels)
 
 
-def nearest(points: NDArray[np.float64], width: int, clock: Clock) -> NDArray[np.int64] | None:
+def nearest(points: NDArray[np.float64], width: int, ctx: Context) -> NDArray[np.int64] | None:
     """Return the nearest other records of each, shape (n, K); None where the time was up before.
 
     From 10,000 records on, one is taken for near where none can be nearer than half as far: in ten columns
@@ -125,8 +109,8 @@ def nearest(points: NDArray[np.float64], width: int, clock: Clock) -> NDArray[np
         near[rows] = found[~own].reshape(len(rows), width)
         begin += step
         step = int(step * min(4.0, max(0.25, PIECE / max(perf_counter() - before, 1e-6)))) + 1
-        clock.tell(0.3 * min(begin, n) / n)
-        if clock.over and begin < n:
+        ctx.tell(0.3 * min(begin, n) / n)
+        if ctx.over and begin < n:
             return None
     return near
 
@@ -159,7 +143,7 @@ def wake(search: kernels.Search) -> None:
     search.count[kernels.HEAD], search.count[kernels.WAITING] = 0, len(search.queue)
 
 
-def run(work: Work, search: kernels.Search, kicks: int | None) -> Iterator[float]:
+def run(work: Work, search: kernels.Search, kicks: int | None, ctx: Context) -> Iterator[float]:
     """Search, in pieces after which the cells are whole; yield the share that is done."""
     points, k, tiny = work.points, work.k, work.tiny
     n, room = len(points), len(work.cells.sizes)
@@ -183,15 +167,15 @@ def run(work: Work, search: kernels.Search, kicks: int | None) -> Iterator[float
         done += budget
         return kicks is not None and done >= kicks
 
-    for _ in in_pieces(settle, n):
+    for _ in ctx.search(settle, budget=n):
         yield 0.4
-    while gained < -tiny:
+    while gained < -tiny and not ctx.over:
         gained, cell = 0.0, 0
-        for _ in in_pieces(dissolve, room):
+        for _ in ctx.search(dissolve, budget=room):
             yield 0.5
     if kicks != 0:
-        for _ in in_pieces(shake, 100):
+        for _ in ctx.search(shake, budget=100):
             yield 0.5 + (0.5 * done / kicks if kicks else 0.0)
     wake(search)  # what was taken back may have left a gain unseen
-    for _ in in_pieces(settle, n):
+    for _ in ctx.search(settle, budget=n):
         yield 1.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
-from voronym.partitioners.front import check_k, check_points, check_seed
-from voronym.progress import Progress, silent
-from voronym.refiners import registry
-from voronym.space import Euclidean, Space
+from voronym.problem import Problem
+from voronym.refiners.registry import REFINERS
+from voronym.space import Space
 
 
 def refine(
@@ -25,16 +25,16 @@ def refine(
     progress: Progress | None = None,
     **options: object,
 ) -> Partition:
-    """Improve a partition: the same records, cells of at least k, no more loss than before.
+    """Improve a partition: the same records, groups of at least k, no more loss than before.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         Records as numbers, used as they are.
     part : Partition
-        Where to start. Its cells may be larger than 2k - 1.
+        Where to start. Its groups may be larger than 2k - 1.
     k : int, optional
-        Least number of records in a cell; by default the partition's own k.
+        Least number of records in a group; by default the partition's own k.
     method : str
         The refiner.
     space : Space, optional
@@ -44,38 +44,26 @@ def refine(
     seed : int, Generator or None
         For the random choices.
     progress : callable, optional
-        Called with a `voronym.progress.Step` now and then; it may raise to stop the work.
+        Called with a `voronym.context.Step` now and then. It may raise `voronym.context.Stop` to finish with
+        the best so far, or anything else to end the work.
     **options
         Options of the refiner.
 
     Returns
     -------
     Partition
-        With ``min(sizes) >= k`` and a sum of squares (in a mixed space: a cost) no larger than that of
+        With ``min(sizes) >= k`` and a sum of squares (in another space: a cost) no larger than that of
         ``part``.
     """
-    points = check_points(X)
-    if part.n != len(points):
-        raise InputError(f"the partition is of {part.n} records, X has {len(points)}")
+    chosen = REFINERS[method]
+    read = chosen.method.options.of(method, options)
     least = part.k if k is None else k
     if least is None:
         raise InputError("the partition states no k: give one")
-    least = check_k(least, len(points))
-    start = Partition(part.labels, k=least)
-    chosen = registry.get(method)
-    unknown = sorted(set(options) - set(chosen.options))
-    if unknown:
-        known = ", ".join(chosen.options) or "none"
-        raise InputError(f"refiner {method!r} has no option {', '.join(map(repr, unknown))}; it has: {known}")
-    extra = registry.in_space(Euclidean() if space is None else space, method, chosen.spaces)
-    better = chosen.function(
-        points,
-        least,
-        start,
-        rng=check_seed(seed),
-        progress=silent if progress is None else progress,
-        time_limit=time_limit,
-        **extra,
-        **options,
-    )
-    return Partition(better.labels, k=least)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
+    problem = Problem.of(X, least, space=space)
+    problem.records.check(part)
+    start = Partition(part.labels, k=problem.k)
+    better = chosen.improve(problem, start, ctx.part(0.0, 1.0, stage="improving"), read)
+    ctx.done()
+    return better

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import icsm as kernels
 from voronym._kernels import moves
+from voronym.context import Context
+from voronym.options import Options, option, whole
 from voronym.partition import Partition
-from voronym.progress import Progress
+from voronym.problem import Problem
 from voronym.refiners import tour
-from voronym.refiners.moves import Clock, Work, better, whole
+from voronym.refiners.moves import Work
 from voronym.refiners.registry import refiner
 
 PERTURBED = 20
@@ -21,27 +25,37 @@ class _TimeUpError(Exception):
     """The time limit is reached: what is there is returned."""
 
 
+@dataclass(frozen=True)
+class IcsmOptions(Options):
+    """Options of ICSM."""
+
+    pool: int = option(100, "moves collected in a round", check=whole(1))
+    sources: int = option(
+        5,
+        "groups, by rising score, from which a chain is looked for; the authors look from one",
+        check=whole(0),
+    )
+    restarts: int = option(
+        0,
+        "further runs, each from the start with up to 20 records at random in each other's groups; the best "
+        "of all is returned",
+        check=whole(0),
+    )
+    iterations: int | None = option(
+        None, "rounds in a run, at most; by default a run ends where nothing improves", check=whole(0)
+    )
+
+
 @refiner(
     "icsm",
-    guarantee="every cell has k to 2k-1 records; at its end no shift or swap of two cells loses less",
+    guarantee="every group has k to 2k-1 records; at its end no shift or swap of two cells loses less",
     cost="O(n²) distances at worst in a round of moves, some 30 to 400 rounds; memory O(n (d + k))",
     reference="Mortazavi, Jalili: A novel local search method for microaggregation, ISeCure 7 (2015)",
     max_size=lambda k: 2 * k - 1,
     practical=5_000,
+    options=IcsmOptions,
 )
-def icsm(
-    X: NDArray[np.float64],
-    k: int,
-    part: Partition,
-    *,
-    rng: np.random.Generator,
-    progress: Progress,
-    time_limit: float | None = None,
-    pool: int = 100,
-    sources: int = 5,
-    restarts: int = 0,
-    iterations: int | None = None,
-) -> Partition:
+def icsm(problem: Problem, part: Partition, ctx: Context, options: IcsmOptions) -> Partition:
     """Satisfy what the optimum satisfies: no shift, swap or chain of moves between cells may lose less.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions with cells of k to 2k-1
@@ -50,25 +64,14 @@ def icsm(
     first, where they share no cell. When a round changes nothing, a chain of replacements through more than
     two cells is looked for, and the rounds go on if there is one.
 
-    Parameters
-    ----------
-    pool : int
-        How many moves are collected in a round.
-    sources : int
-        From how many cells, by rising score, a chain is looked for before the run ends. The authors look
-        from one.
-    restarts : int
-        Further runs, each from the start with up to 20 records at random in each other's cells; the best of
-        all is returned.
-    iterations : int, optional
-        Rounds in a run, at most. By default a run ends where nothing improves.
-
-    Notes ----- The change of the sum of squares by a move is derived, not copied; where the printed
-    formulas differ, the derived ones agree with the sums recomputed. Readings chosen where the text leaves
-    room: the pool has the best move of each cell, best cells first, rather than the first moves met; of the
-    cycles through the cell of lowest score, the best one is applied, as the others share that cell; equal
-    ranks go by number; a tour's cuts are taken where they lose less. A move between cells too far apart to
-    gain is not computed, and the best move of a cell is kept until one of its two cells changes.
+    Notes
+    -----
+    The change of the sum of squares by a move is derived, not copied; where the printed formulas differ, the
+    derived ones agree with the sums recomputed. Readings chosen where the text leaves room: the pool has the
+    best move of each cell, best cells first, rather than the first moves met; of the cycles through the cell
+    of lowest score, the best one is applied, as the others share that cell; equal ranks go by number; a
+    tour's cuts are taken where they lose less. A move between cells too far apart to gain is not computed,
+    and the best move of a cell is kept until one of its two cells changes.
 
     References
     ----------
@@ -83,31 +86,23 @@ def icsm(
     >>> vr.refine(X, start, k=3, method="icsm").labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    pool, sources, restarts = (
-        whole("pool", pool, 1),
-        whole("sources", sources, 0),
-        whole("restarts", restarts, 0),
-    )
-    rounds = None if iterations is None else whole("iterations", iterations, 0)
-    clock = Clock(progress, time_limit)
-    if len(X) < 2 * k:
-        return part
+    X, k = problem.points, problem.k
     best, least = part.labels, np.inf
-    for number in range(restarts + 1):
+    for number in range(options.restarts + 1):
         labels = part.labels.copy()
         if number > 0:
-            drawn = rng.choice(len(X), min(int(rng.integers(2, PERTURBED + 1)), len(X)), replace=False)
-            labels[drawn] = labels[rng.permutation(drawn)]
-        work = Work(X, k, labels)
-        turn = number, restarts + 1
-        run = Run(work, clock, pool=pool, sources=sources, rounds=rounds, turn=turn)
+            drawn = ctx.rng.choice(
+                len(X), min(int(ctx.rng.integers(2, PERTURBED + 1)), len(X)), replace=False
+            )
+            labels[drawn] = labels[ctx.rng.permutation(drawn)]
+        work = Work(X, k, labels, ctx)
+        run = Run(work, ctx, options, turn=(number, options.restarts + 1))
         done = run.finish()
         if work.squares < least:
             best, least = work.cells.labels.copy(), work.squares
         if not done:
             break
-    clock.tell(1.0, 100.0 * least / work.total if work.total > 0.0 else 0.0)
-    return better(X, part, best, k)
+    return problem.better(part, best)
 
 
 class Run:
@@ -116,15 +111,12 @@ class Run:
     def __init__(
         self,
         work: Work,
-        clock: Clock,
-        *,
-        pool: int = 100,
-        sources: int = 5,
-        rounds: int | None = None,
+        ctx: Context,
+        options: IcsmOptions,
         turn: tuple[int, int] = (0, 1),
     ) -> None:
-        self.work, self.clock, self.turn = work, clock, turn
-        self.pool, self.sources, self.limit = pool, sources, rounds
+        self.work, self.ctx, self.turn = work, ctx, turn
+        self.pool, self.sources, self.limit = options.pool, options.sources, options.iterations
         room = len(work.cells.sizes)
         self.rounds = 0
         self.changed = np.ones(room, np.int64)
@@ -150,8 +142,8 @@ class Run:
         """Let others speak; stop where the time is up. The cells are whole at every pause."""
         number, count = self.turn
         share = (number + self.rounds / (self.rounds + 50.0)) / count
-        self.clock.tell(share, self.work.loss)
-        if self.clock.over:
+        self.ctx.tell(share, self.work.loss)
+        if self.ctx.over:
             raise _TimeUpError
 
     def simple(self) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 import numpy as np
@@ -13,12 +11,14 @@ from voronym._kernels import exchange as counters
 from voronym._kernels import mixed_cells
 from voronym._kernels import mixed_scan as scans
 from voronym._kernels import mixed_search as kernels
+from voronym.context import Context
+from voronym.groups import split_large
 from voronym.partition import Partition
-from voronym.partitioners.mixed import Codes, make_cells, make_scan, mdav_mixed, mixed_centroids
-from voronym.progress import Stop, silent
+from voronym.partitioners.mixed import Codes, check_mixed, make_scan
+from voronym.problem import Problem
 from voronym.refiners import schedule
-from voronym.refiners.moves import Clock, in_pieces
 from voronym.space import Mixed
+from voronym.space.centroids import make_cells
 
 LEAST = 100.0
 """Proposals a record below which annealing only goes downhill."""
@@ -30,12 +30,11 @@ SPEED = 1e6
 class Work:
     """Mixed records, the cells they move between, and the records near each."""
 
-    def __init__(self, space: Mixed, codes: Codes, k: int, part: Partition) -> None:
-        self.space, self.codes, self.k = space, codes, k
-        self.whole = mixed_centroids(space, codes, Partition(np.zeros(len(codes), np.int64))).total
-        self.tiny = 1e-10 * self.whole / len(codes)
-        self.start = part
-        self.labels = split_large(space, codes, k, part).labels
+    def __init__(self, problem: Problem, part: Partition, ctx: Context) -> None:
+        self.space, self.codes = check_mixed(problem)
+        self.k, self.whole = problem.k, problem.total
+        self.tiny = 1e-10 * self.whole / problem.n
+        self.labels = split_large(problem, part.labels, ctx.quiet()).labels
         self.search: kernels.Search | None = None
 
     def open(self, near: Codes, seed: int) -> kernels.Search:
@@ -79,84 +78,46 @@ class Work:
         """The same in percent of the cost to one centroid for all."""
         return 100.0 * self.cost / self.whole if self.whole > 0.0 else 0.0
 
-    def better(self, labels: Codes) -> Partition:
-        """Return the partition with these labels, or the start where it is no worse."""
-        found = Partition(labels, k=self.k)
-        new = mixed_centroids(self.space, self.codes, found).total
-        old = mixed_centroids(self.space, self.codes, self.start).total
-        return found if new < old else self.start
-
 
 def exchange_mixed(
-    space: Mixed,
-    codes: Codes,
-    k: int,
-    part: Partition,
-    *,
-    rng: np.random.Generator,
-    clock: Clock,
-    width: int,
-    kicks: int | None,
+    problem: Problem, part: Partition, ctx: Context, *, width: int, kicks: int | None
 ) -> Partition:
-    """Shift, swap and dissolve while that costs less; then shake a few cells and try again."""
-    work = Work(space, codes, k, part)
-    if work.whole == 0.0:
-        return part
-    near = near_records(space, codes, width, clock)
+    """Shift, swap and dissolve while that costs less; then shake a few groups and try again."""
+    work = Work(problem, part, ctx)
+    near = None if work.whole == 0.0 else near_records(work.space, work.codes, width, ctx)
     if near is None:
         return part
-    work.open(near, int(rng.integers(1, 2**63)))
-    for done in run(work, kicks):
-        clock.tell(done, work.loss)
-        if clock.over:
-            break
-    clock.tell(1.0, work.loss)
-    return work.better(_labels(work))
+    work.open(near, int(ctx.rng.integers(1, 2**63)))
+    for done in run(work, kicks, ctx):
+        ctx.tell(done, work.loss)
+    return problem.better(part, _labels(work))
 
 
 def anneal_mixed(
-    space: Mixed,
-    codes: Codes,
-    k: int,
-    part: Partition,
-    *,
-    rng: np.random.Generator,
-    clock: Clock,
-    time_limit: float | None,
-    sweeps: float,
-    width: int,
-    jumps: float,
+    problem: Problem, part: Partition, ctx: Context, *, sweeps: float, width: int, jumps: float
 ) -> Partition:
     """Shift and swap at random, uphill by chance and ever less so; then downhill until nothing gains.
 
-    One chain over all records. Ctrl-C and `voronym.progress.Stop` end it with the best seen.
+    One chain over all records.
     """
-    work = Work(space, codes, k, part)
-    if work.whole == 0.0:
-        return part
-    near = near_records(space, codes, width, clock)
+    work = Work(problem, part, ctx)
+    near = None if work.whole == 0.0 else near_records(work.space, work.codes, width, ctx)
     if near is None:
         return part
-    work.open(near, int(rng.integers(1, 2**63)))
+    work.open(near, int(ctx.rng.integers(1, 2**63)))
     best, least = _labels(work), work.cost
-    try:
-        for step in cool(work, sweeps, jumps, clock, time_limit):
-            if work.cost < least:
-                best, least = _labels(work), work.cost
-            clock.tell(0.3 + 0.6 * step, 100.0 * least / work.whole)
-        work.labels = best
-        work.open(near, int(rng.integers(1, 2**63)))
-        for done in run(work, 0):
-            clock.tell(0.9 + 0.1 * done, work.loss)
-            if clock.over:
-                break
-        best = _labels(work)
-    except (KeyboardInterrupt, Stop):
-        pass
-    return work.better(best)
+    for step in cool(work, sweeps, jumps, ctx):
+        if work.cost < least:
+            best, least = _labels(work), work.cost
+        ctx.tell(0.3 + 0.6 * step, 100.0 * least / work.whole)
+    work.labels = best
+    work.open(near, int(ctx.rng.integers(1, 2**63)))
+    for done in run(work, 0, ctx):
+        ctx.tell(0.9 + 0.1 * done, work.loss)
+    return problem.better(part, _labels(work))
 
 
-def cool(work: Work, sweeps: float, jumps: float, clock: Clock, time_limit: float | None) -> Iterator[float]:
+def cool(work: Work, sweeps: float, jumps: float, ctx: Context) -> Iterator[float]:
     """Anneal from hot to cold; yield the share of the work done.
 
     Without a time limit the slices have a fixed number of proposals: the best is looked for between them, and
@@ -168,17 +129,17 @@ def cool(work: Work, sweeps: float, jumps: float, clock: Clock, time_limit: floa
     heat = schedule.temperatures(
         work.cost / n, float((search.cells.cost / np.maximum(search.cells.sizes, 1)).max())
     )
-    timed = time_limit is not None
+    timed = ctx.timed
     slice_ = _slice(work)
     budget, speed = sweeps * n, 0.0
-    if time_limit is not None:  # seconds; the last tenth is for the search downhill
-        budget = 0.9 * max(0.0, time_limit - clock.spent)
+    if timed:  # seconds; the last tenth is for the search downhill
+        budget = 0.9 * ctx.left
     if budget * (SPEED if timed else 1.0) < LEAST * n:
         heat = np.zeros(1)
     begun, spent = perf_counter(), 0.0
     for step, temperature in enumerate(heat):
         allowed = budget * (step + 1) / len(heat)
-        while spent < allowed:
+        while spent < allowed and not ctx.over:
             proposals = slice_ if timed else int(min(slice_, np.ceil(allowed - spent)))
             if timed and speed:
                 proposals = int(min(slice_, (allowed - spent) * speed)) + 1
@@ -197,7 +158,7 @@ def _slice(work: Work) -> int:
     return int(np.clip(1e7 / (100 + 2 * levels + 20 * wide * (2 * work.k) ** 2), 50, 50_000))
 
 
-def run(work: Work, kicks: int | None) -> Iterator[float]:
+def run(work: Work, kicks: int | None, ctx: Context) -> Iterator[float]:
     """Search, in pieces after which the cells are whole; yield the share that is done."""
     search, pack, k, tiny = work.search, work.space.pack, work.k, work.tiny
     assert search is not None  # noqa: S101 - opened before
@@ -222,21 +183,21 @@ def run(work: Work, kicks: int | None) -> Iterator[float]:
         done += budget
         return kicks is not None and done >= kicks
 
-    for _ in in_pieces(settle, len(work.codes)):
+    for _ in ctx.search(settle, budget=len(work.codes)):
         yield 0.4
-    while gained < -tiny:
+    while gained < -tiny and not ctx.over:
         gained, cell = 0.0, 0
-        for _ in in_pieces(dissolve, room):
+        for _ in ctx.search(dissolve, budget=room):
             yield 0.5
     if kicks != 0:
-        for _ in in_pieces(shake, 100):
+        for _ in ctx.search(shake, budget=100):
             yield 0.5 + (0.5 * done / kicks if kicks else 0.0)
     work.wake()  # what was taken back may have left a gain unseen
-    for _ in in_pieces(settle, len(work.codes)):
+    for _ in ctx.search(settle, budget=len(work.codes)):
         yield 1.0
 
 
-def near_records(space: Mixed, codes: Codes, width: int, clock: Clock) -> Codes | None:
+def near_records(space: Mixed, codes: Codes, width: int, ctx: Context) -> Codes | None:
     """Return near records of each, shape (n, K); None where the time was up before.
 
     Neighbours are looked for among distinct records: in a table of categories the nearest ones would all be
@@ -254,14 +215,14 @@ def near_records(space: Mixed, codes: Codes, width: int, clock: Clock) -> Codes 
     others = min(width - 1, u - 1)
     columns = [order[first[back] + (place + 1) % often[back]]]
     if others > 0:
-        found = _nearest(space, distinct, others, clock)
+        found = _nearest(space, distinct, others, ctx)
         if found is None:
             return None
         columns += [order[first[c] + place % often[c]] for c in found[back].T]
     return np.ascontiguousarray(np.stack(columns, axis=1))
 
 
-def _nearest(space: Mixed, distinct: Codes, width: int, clock: Clock) -> Codes | None:
+def _nearest(space: Mixed, distinct: Codes, width: int, ctx: Context) -> Codes | None:
     """Return the nearest other rows of each row, shape (u, K)."""
     u = len(distinct)
     out = np.empty((u, width), np.int64)
@@ -272,26 +233,14 @@ def _nearest(space: Mixed, distinct: Codes, width: int, clock: Clock) -> Codes |
 
     step = max(1, min(u, 10_000_000 // (u * distinct.shape[1])))
     blocks = [(begin, min(u, begin + step)) for begin in range(0, u, step)]
-    threads = min(2, os.cpu_count() or 1)
-    with ThreadPoolExecutor(threads) as pool:
-        for at in range(0, len(blocks), threads):
-            list(pool.map(lambda block: work(*block), blocks[at : at + threads]))
-            clock.tell(0.3 * min(1.0, (at + threads) / len(blocks)))
-            if clock.over and at + threads < len(blocks):
-                return None
+    for at in range(0, len(blocks), 64):  # the time is looked at between batches
+        some = blocks[at : at + 64]
+        ctx.part(0.3 * at / len(blocks), 0.3 * (at + len(some)) / len(blocks)).map(
+            lambda block: work(*block), some, whole=False
+        )
+        if ctx.over and at + 64 < len(blocks):
+            return None
     return out
-
-
-def split_large(space: Mixed, codes: Codes, k: int, part: Partition) -> Partition:
-    """Split every cell of 2k records or more by MDAV."""
-    new, top = part.labels.copy(), part.n_cells
-    members = part.cells()
-    for cell in np.flatnonzero(part.sizes >= 2 * k):
-        inside = members[cell]
-        labels = mdav_mixed(space, np.ascontiguousarray(codes[inside]), k, silent)
-        new[inside] = top + labels
-        top += int(labels.max()) + 1
-    return Partition(new, k=k)
 
 
 def _labels(work: Work) -> Codes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voronym.masking import masks
+from voronym.registry import METHODS
 from voronym.report import figures
 from voronym.report.parts import Block, Fact, Section, Table, names, plural, share, svg
 from voronym.report.public import View
@@ -89,7 +89,7 @@ def risk_of_own(view: View) -> list[tuple[str, str]]:
 
 def unknown(method: str) -> Story:
     """Return the story of a mask that has none of its own: its guarantee and its steps."""
-    found = masks().get(method)
+    found = METHODS[method] if method in METHODS and not METHODS[method].groups else None
     promise = "" if found is None else found.guarantee
     return Story(
         verdict=lambda _: f"Masked by “{clean(method)}”: {clean(promise)}.",

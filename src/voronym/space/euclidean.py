@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from voronym.space.base import Space, cell_means, square_distances
+
+if TYPE_CHECKING:
+    from voronym.space.records import Records
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,9 @@ class Euclidean(Space):
         for j in range(X.shape[1]):
             out += np.square(X[:, j] - Y[labels, j])
         return out
+
+    def records(self, X: ArrayLike) -> Records:
+        """Return the rows of X as records."""
+        from voronym.space.records import Points  # it knows about partitions, which a space need not
+
+        return Points(self, np.ascontiguousarray(X, dtype=np.float64))

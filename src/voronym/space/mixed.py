@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,9 @@ from voronym.space.base import Space
 from voronym.space.field import SMALL, Field
 from voronym.space.mapping import DistanceMap, Spread, spread
 from voronym.space.medoid import CANDIDATES, least, medoids
+
+if TYPE_CHECKING:
+    from voronym.space.records import Records
 
 Array = NDArray[np.float64]
 
@@ -145,6 +149,12 @@ class Mixed(Space):
         if (codes != given).any() or (codes < 0).any() or (codes >= self.pack.levels).any():
             raise InputError("records of a mixed space are levels, as in Mixed.codes; encode them first")
         return codes
+
+    def records(self, X: ArrayLike) -> Records:
+        """Return rows of levels as records."""
+        from voronym.space.records import Codes  # it knows about partitions, which a space need not
+
+        return Codes(self, self.check(X))
 
     def __repr__(self) -> str:
         return f"Mixed({', '.join(f'{one.name}: {one.metric}' for one in self.fields)})"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.partition import Partition
-from voronym.partitioners.front import check_k, check_points, check_seed
-from voronym.privacy.cells import Judge
 from voronym.privacy.enforce.first import confidential_first, least_size
 from voronym.privacy.enforce.merge import merge
 from voronym.privacy.enforce.rules import Asked, refuse_impossible
 from voronym.privacy.enforce.swap import swap
-from voronym.progress import Progress, silent
+from voronym.problem import Problem
+from voronym.progress import Progress
+from voronym.registry import METHODS as PARTITIONERS
 
 FEW = 0.3
 """Share of failing cells up to which exchanges are worth trying in any table."""
@@ -50,16 +51,7 @@ class Enforced:
     tried: Mapping[str, float] = field(default_factory=dict)
 
 
-def enforce(
-    X: ArrayLike,
-    part: Partition,
-    *,
-    k: int,
-    judges: Sequence[Judge],
-    method: str = "auto",
-    progress: Progress | None = None,
-    seed: int | np.random.Generator | None = 0,
-) -> Enforced:
+def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "auto") -> Enforced:
     """Make a partition obey privacy models at the least loss.
 
     The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions into cells of at least k records
@@ -67,21 +59,16 @@ def enforce(
 
     Parameters
     ----------
-    X : array, shape (n, d) or (n,)
-        The keys as numbers, used as they are.
+    problem : Problem
+        The records, the least size of a group, and a judge for each model and confidential column as demands.
+        Those without a threshold demand nothing.
     part : Partition
-        A partition into cells of at least k, from any method.
-    k : int
-        Least number of records in a cell.
-    judges : sequence of Judge
-        What is asked; one for each model and confidential column. Those without a threshold ask nothing.
+        A partition into groups of at least k, from any method.
+    ctx : Context
+        Its generator decides ties in the confidential values: the same seed gives the same partition.
     method : {"auto", "merge", "swap", "confidential-first"}
         "auto" tries confidential-first and, where few cells fail or the table is small, swapping, and takes
         what loses less. Where ``part`` is accepted as it is, every method returns it.
-    progress : callable, optional
-        Called with a `voronym.progress.Step` now and then; it may raise to stop the work.
-    seed : int, Generator or None
-        For ties in the confidential values. The same seed gives the same partition.
 
     Returns
     -------
@@ -98,22 +85,22 @@ def enforce(
     >>> import numpy as np, voronym as vr
     >>> from voronym.privacy.cells import Levels
     >>> from voronym.privacy.enforce import enforce
-    >>> X = [[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]]
+    >>> from voronym.context import Context
+    >>> from voronym.problem import Problem
+    >>> records = Problem.of([[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]], 3).records
     >>> ill = Levels("ill", np.array([0, 0, 0, 1, 1, 1]), False, ("no", "yes"))
     >>> judge = vr.privacy.p_sensitive.PSensitive(2).judge(ill)
-    >>> done = enforce(X, vr.Partition([0, 0, 0, 1, 1, 1]), k=3, judges=[judge])
+    >>> done = enforce(Problem(records, 3, [judge]), vr.Partition([0, 0, 0, 1, 1, 1]), Context())
     >>> float(judge.values(done.partition.labels, done.partition.n_cells).min())
     2.0
     """
-    points = check_points(X)
-    k = check_k(k, len(points))
-    if part.n != len(points):
-        raise InputError(f"the partition is of {part.n} records, X has {len(points)}")
+    points, k = problem.points, problem.k
+    problem.records.check(part)
     part = Partition(part.labels, k=k)
     if method != "auto" and method not in METHODS:
         raise InputError(f"no way of enforcing is called {method!r}; there are: auto, {', '.join(METHODS)}")
     before = part.sse(points)
-    judges = [judge for judge in judges if judge.required is not None]
+    judges = [judge for judge in problem.demands if judge.required is not None]
     if not judges:
         return Enforced(part, "none", before, before)
     asked = Asked(judges)
@@ -122,10 +109,8 @@ def enforce(
     refuse_impossible(asked.judges)
     if asked.hold(part.labels):
         return Enforced(part, "none", before, before)
-    rng = check_seed(seed)
-    tell = silent if progress is None else progress
     names = choose(part, asked) if method == "auto" else (method,)
-    found = {name: METHODS[name](points, part, asked, k, rng, tell) for name in names}
+    found = {name: METHODS[name](points, part, asked, k, ctx.rng, ctx) for name in names}
     tried = {name: result.sse(points) for name, result in found.items()}
     best = min(names, key=lambda name: tried[name])
     result = Partition(found[best].labels, k=k)
@@ -162,11 +147,9 @@ def _swap(
     rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
     progress: Progress,
 ) -> Partition:
-    from voronym.partitioners.front import partition  # the registry, when it is needed
-
     size = least_size(asked, k)
     if size > part.sizes.min() and size > k:  # no cell of k could be accepted, whatever it holds
-        part = partition(X, size, method="mdav", progress=progress)
+        part = PARTITIONERS["mdav"].partition(Problem.of(X, size), Context(progress=progress))
     return swap(X, part, asked, k=k, progress=progress)
 
 

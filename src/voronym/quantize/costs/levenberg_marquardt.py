@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import power
 from voronym.errors import InputError
-from voronym.partitioners.front import check_points
+from voronym.problem import check_points
 from voronym.progress import Progress, Step, silent
 from voronym.quantize import _assign
 from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import soft as kernels
 from voronym.errors import InputError
-from voronym.partitioners.front import check_points
+from voronym.problem import check_points
 from voronym.progress import Progress, Step, silent
 from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start
 from voronym.space import Euclidean, Space

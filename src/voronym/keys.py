@@ -1,0 +1,140 @@
+"""The keys of a table as records of a space, and the way back: what a group publishes.
+
+A *space of keys* is a function ``(table, ctx, options) -> Keys`` under the decorator `key_space`; from then
+on it has a name in recipes and on the command line. "euclidean", where keys become numbers, is made here;
+"mixed", where every key has a metric of its own, in `voronym.records`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.options import Options
+from voronym.partition import Partition
+from voronym.registry import Registry
+from voronym.space import Euclidean
+from voronym.space.records import Records
+from voronym.table.codec import Codec
+from voronym.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What groups publish.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        The keys, one row for each group, in the order of their numbers.
+    centroids : array, shape (m, d)
+        The same in the coordinates of the space.
+    figures : mapping
+        What was measured on the way, JSON-able, without a record in it.
+    steps : tuple of str
+        What was done, a sentence each.
+    fates : mapping
+        How each key is published, where it is not as the codec says.
+    """
+
+    frame: nw.DataFrame[Any]
+    centroids: NDArray[Any]
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
+    fates: Mapping[str, str] = field(default_factory=dict)
+
+
+class Keys(ABC):
+    """The keys of a table as records of a space, and what groups of them publish."""
+
+    records: Records
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def publish(self, part: Partition) -> Published:
+        """Return one row of key values for each group.
+
+        All records of a group get this very row, so that a group of k records is k equal ones.
+        """
+
+
+@dataclass(frozen=True)
+class KeySpace:
+    """A registered space of keys."""
+
+    name: str
+    function: Callable[..., Keys]
+    options: type[Options]
+
+
+KEY_SPACES: Registry[KeySpace] = Registry("space of keys")
+DEFAULT_SPACE = "euclidean"
+
+
+def key_space(
+    name: str, *, options: type[Options] = Options
+) -> Callable[[Callable[..., Keys]], Callable[..., Keys]]:
+    """Register a space of keys, a function ``(table, ctx, options) -> Keys``."""
+
+    def register(function: Callable[..., Keys]) -> Callable[..., Keys]:
+        KEY_SPACES.add(name, KeySpace(name, function, options))
+        return function
+
+    return register
+
+
+class Coordinates(Keys):
+    """Keys as numbers: categories, times and places, too.
+
+    Parameters
+    ----------
+    table : Table
+        The records.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.codec = Codec.fit(table)
+        self.X = self.codec.encode(table)
+        self.records = Euclidean().records(self.X)
+
+    @classmethod
+    def of(cls, table: Table) -> Coordinates:
+        """Return the coordinates of a table, made once: groups are made in them, and losses measured."""
+        if table not in _MADE:
+            _MADE[table] = cls(table)
+        return _MADE[table]
+
+    def publish(self, part: Partition) -> Published:
+        """Return the means of the groups as values of the table.
+
+        The m means are decoded once, then gathered by label: a mean computed again for each row could differ
+        in its last bits.
+        """
+        centroids = part.centroids(self.X)
+        return Published(self.codec.decode(centroids, part.labels), centroids)
+
+    def loss(self, frame: Any) -> float:
+        """Return 100 SSE / SST of publishing a table for the original one, row by row, in percent.
+
+        At least the loss of the groups: whole numbers and real categories are not the mean.
+        """
+        after = self.codec.encode(frame)
+        total = float(np.square(self.X - self.X.mean(axis=0)).sum())
+        return 100 * float(np.square(self.X - after).sum()) / total if total else 0.0
+
+
+@key_space("euclidean")
+def euclidean(table: Table, ctx: Context, options: Options) -> Keys:  # noqa: ARG001 - nothing to choose
+    """Turn every key into numbers, and compare records by squared distance."""
+    return Coordinates.of(table)
+
+
+_MADE: WeakKeyDictionary[Table, Coordinates] = WeakKeyDictionary()

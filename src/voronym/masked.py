@@ -1,0 +1,90 @@
+"""What every method returns: a masked table, and what can be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.partition import Partition
+from voronym.space.records import Records
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A masked table, row by row as the original, and what can be said about it.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        The masked table: the rows of the original in its order, without identifiers.
+    figures : dict
+        What the method measured, JSON-able, without a record in it.
+    notes : tuple of str
+        Warnings for the data holder.
+    steps : tuple of str
+        What was done, a sentence each, for the report.
+    evidence : object
+        What the internal report may draw; kept in memory only.
+    """
+
+    frame: nw.DataFrame[Any]
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    evidence: Any = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a guarantee cost: the percent that is lost once it holds, with all those before it.
+
+    Parameters
+    ----------
+    guarantee : str
+        Such as "k-anonymity=5" or "t-closeness=0.2".
+    loss : float
+        Information loss of the groups, in percent, found with this guarantee and those before it. Not proven
+        to be the least.
+    method : str
+        How groups were made to obey it; "none" where they did already.
+    """
+
+    guarantee: str
+    loss: float
+    method: str = "none"
+
+
+@dataclass(frozen=True)
+class Grouped(Masked):
+    """A table whose keys are the centres of groups.
+
+    Parameters
+    ----------
+    records : Records
+        The records in the space in which groups were made.
+    partition : Partition
+        The groups.
+    centroids : array
+        What they publish, in the coordinates of the space.
+    group_loss : float
+        Information loss of the groups in percent, before centres were rounded to values that can occur.
+    bound : Bound, optional
+        What the method proved about the loss, where it did.
+    costs : tuple of Cost
+        What each guarantee cost, in the order given; k-anonymity first.
+    fates : mapping
+        How each key is published, where it is not as the codec says.
+    """
+
+    records: Records | None = None
+    partition: Partition | None = None
+    centroids: NDArray[np.float64] | None = None
+    group_loss: float | None = None
+    bound: Any = None
+    costs: tuple[Cost, ...] = ()
+    fates: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,212 @@
+"""From groups to a masked table: make them, have them obey the models, publish their centres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.certify import Bound
+from voronym.context import Context
+from voronym.errors import InputError
+from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Coordinates, Published
+from voronym.masked import Cost, Grouped
+from voronym.methods.auto import solve
+from voronym.options import Options, Shape, one_of, option
+from voronym.partition import Partition
+from voronym.partitioners.front import check_time_limit, one_group_note
+from voronym.privacy import Judge, Model
+from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.enforce import METHODS as WAYS
+from voronym.privacy.enforce import enforce, refuse_impossible
+from voronym.problem import Problem
+from voronym.registry import METHODS, Method
+from voronym.table.table import Table
+
+
+@dataclass(frozen=True)
+class GroupOptions(Options):
+    """Options of every method that makes groups."""
+
+    enforce: str = option(
+        "auto",
+        "how groups are made to obey models: merge, swap, confidential-first, or auto, which keeps the least "
+        "lossy",
+        check=one_of("auto", *WAYS),
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a release by groups, each with those who look at it."""
+
+    method: Options
+    space: Options
+    groups: GroupOptions
+
+    @classmethod
+    def read(cls, method: Method, space: str, given: dict[str, Any]) -> Settings:
+        """Divide options by whom they are for; refuse those that nobody looks at."""
+        sorts = _sorts(method, space)
+        known = [name for sort in sorts for name in sort.names()]
+        unknown = sorted(set(given) - set(known))
+        if unknown:
+            named = ", ".join(map(repr, unknown))
+            raise InputError(
+                f"method {method.name!r} in the space {space!r} has no option {named}; it has: "
+                f"{', '.join(known)}{_elsewhere(unknown, space)}"
+            )
+        return cls(*(sort(**{n: given[n] for n in sort.names() if n in given}) for sort in sorts))  # type: ignore[arg-type]
+
+
+def options_of(method: str, space: str | None = None) -> dict[str, Shape]:
+    """Return the shape of every option that a method takes in a space, whatever kind of method it is."""
+    chosen = METHODS[method]
+    sorts = _sorts(chosen, DEFAULT_SPACE if space is None else space) if chosen.groups else (chosen.options,)
+    return {name: shape for sort in sorts for name, shape in sort.shapes().items()}
+
+
+def _sorts(method: Method, space: str) -> tuple[type[Options], type[Options], type[GroupOptions]]:
+    return method.options, KEY_SPACES[space].options, GroupOptions
+
+
+def _elsewhere(unknown: Sequence[str], space: str) -> str:
+    """Say which other space would take these options."""
+    able = [
+        name for name, one in KEY_SPACES.items() if name != space and set(unknown) <= set(one.options.names())
+    ]
+    return f". {' and '.join(unknown)} are for the space {' or '.join(map(repr, able))}" if able else ""
+
+
+def mask_by_groups(
+    table: Table,
+    ctx: Context,
+    *,
+    method: str,
+    k: int,
+    space: str,
+    models: Sequence[Model],
+    options: dict[str, Any],
+) -> Grouped:
+    """Divide the records into groups that obey every model, and publish the centre of each.
+
+    Parameters
+    ----------
+    table : Table
+        The records.
+    ctx : Context
+        Its deadline, generator and progress are those of the whole work.
+    method, k, space, models, options
+        As in a recipe.
+    """
+    chosen = METHODS[method]
+    check_time_limit(chosen, ctx.left if ctx.timed else None)
+    settings = Settings.read(chosen, space, options)
+    demands = _demands(table, models)
+    keys = KEY_SPACES[space].function(table, ctx, settings.space)
+    problem = Problem(keys.records, k)
+    notes = list(keys.notes)
+    if (single := one_group_note(table.n, k)) is not None:
+        notes.append(str(single))
+    part, bound = _groups(
+        problem, chosen, settings.method, ctx.part(0.05, 0.75, stage="grouping"), bool(demands)
+    )
+    part, costs = _obey(problem, part, demands, settings.groups.enforce, ctx.part(0.75, 0.95), table)
+    published = keys.publish(part)
+    return Grouped(
+        _gather(table, published, part),
+        figures=published.figures,
+        notes=tuple(notes),
+        steps=published.steps,
+        records=keys.records,
+        partition=part,
+        centroids=published.centroids,
+        group_loss=costs[-1].loss,
+        bound=bound,
+        costs=costs,
+        fates=published.fates,
+    )
+
+
+def _groups(
+    problem: Problem, method: Method, options: Options, ctx: Context, more: bool
+) -> tuple[Partition, Bound | None]:
+    """Divide the records, and say what was proven about the loss on the way."""
+    problem.check_method(method)
+    here = ctx.part(0.0, 1.0, time=0.5 if more else None)  # models are enforced in the rest of the time
+    if method.name == "auto":  # the same work, with what it proved
+        return solve(problem, here)
+    return method.partition(problem, here, options), None
+
+
+def _demands(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
+    """Return the models that groups must obey beyond k, with a judge for each confidential column.
+
+    What no partition can obey is refused here, before the work.
+    """
+    for model in models:
+        column = getattr(model, "column", None)
+        if column is not None and column not in table.confidential:
+            raise InputError(
+                f"{model.name} is about confidential columns, and {column!r} is not declared as one; "
+                f"these are: {', '.join(table.confidential) or 'none'}"
+            )
+    demands: list[tuple[str, tuple[Judge, ...]]] = [
+        (str(model), model.judges(table))
+        for model in models
+        if model.required is not None and isinstance(model, ConfidentialModel)
+    ]
+    refuse_impossible([judge for _, judges in demands for judge in judges])
+    return demands
+
+
+def _obey(
+    problem: Problem,
+    part: Partition,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]],
+    how: str,
+    ctx: Context,
+    table: Table,
+) -> tuple[Partition, tuple[Cost, ...]]:
+    """Make the groups obey one model after the other, and say what each cost.
+
+    Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
+    is the cost of fewer.
+    """
+    found = [(f"k-anonymity={problem.k}", part, "none")]
+    judges: list[Judge] = []
+    for number, (name, own) in enumerate(demands):
+        judges += own
+        before = found[-1][1]
+        # Groups that obeyed the models before may obey this one, too. If not, begin with k-anonymous ones.
+        lucky = all(np.all(judge.holds(judge.values(before.labels, before.n_cells))) for judge in judges)
+        here = ctx.part(
+            number / len(demands),
+            (number + 1) / len(demands),
+            stage=f"enforcing {name}",
+            time=1 / (len(demands) - number),
+        )
+        records = problem.records if problem.records.points is not None else Coordinates.of(table).records
+        result = enforce(Problem(records, problem.k, judges), before if lucky else part, here, method=how)
+        found.append((name, result.partition, result.method))
+    costs: list[Cost] = []
+    least = np.inf
+    for name, groups, way in reversed(found):
+        least = min(least, problem.loss(groups))
+        costs.append(Cost(name, float(least), way))
+    return found[-1][1], tuple(reversed(costs))
+
+
+def _gather(table: Table, published: Published, part: Partition) -> nw.DataFrame[Any]:
+    """Return the table with the keys of its groups, in its own order of rows and columns."""
+    kept = [
+        name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"
+    ]
+    parts = [published.frame[part.labels]]
+    rest = [name for name in kept if name not in table.keys]
+    if rest:
+        parts.append(table.frame.select(rest))
+    return nw.concat([nw.maybe_reset_index(one) for one in parts], how="horizontal").select(kept)
