@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, ClassVar
 
+from voronym.partitioners.auto import solve
+
 from benchmarks.base import Benchmark, Case, Row
 from voronym import datasets
 from voronym.certify import lower_bound
 from voronym.partitioners import microaggregate
-from voronym.partitioners.auto import solve
 from voronym.partitioners.front import check_seed
 from voronym.partitioners.loss import information_loss, standardize
 from voronym.progress import silent

@@ -90,6 +90,8 @@ class Context:
     threads : int, optional
         How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
         Results do not depend on it.
+    started : float, optional
+        When the work began, by `time.perf_counter`, where that was before now: the limit counts from there.
 
     Examples
     --------
@@ -108,10 +110,11 @@ class Context:
         time_limit: float | None = None,
         progress: Progress | None = None,
         threads: int | None = None,
+        started: float | None = None,
     ) -> None:
         self.rng = check_seed(seed)
         self.threads = min(8, os.cpu_count() or 1) if threads is None else threads
-        self.started = perf_counter()
+        self.started = perf_counter() if started is None else started
         self.deadline = None if time_limit is None else self.started + check_seconds(time_limit)
         self._whole = _Whole(progress)
         self._stage, self._from, self._to = "working", 0.0, 1.0

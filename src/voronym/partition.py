@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import GuaranteeError, InputError
+
+
+class Centring(Protocol):
+    """What a partition asks of a space (see `voronym.space.Space`), to speak of centroids and costs."""
+
+    def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
+        """Return the centroid of each group."""
+        ...
+
+    def paired(
+        self, X: NDArray[np.float64], Y: NDArray[np.float64], labels: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the cost between each row of X and the row of Y that its label names."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +89,22 @@ class Partition:
         order = np.argsort(self.labels, kind="stable")
         return np.split(order, np.cumsum(self.sizes)[:-1])
 
-    def centroids(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the mean of each cell, shape (m, d).
-
-        The sums run over deviations from the overall mean, in the order of the records, so the result
-        does not depend on chunks or threads, and a large common offset costs no digits.
-        """
+    def centroids(self, X: ArrayLike, space: Centring | None = None) -> NDArray[np.float64]:
+        """Return the centroid of each group, shape (m, d): the mean, or what another space takes for it."""
         X = self._points(X)
-        origin = X.mean(axis=0)
-        sums = np.empty((self.n_cells, X.shape[1]))
-        for j in range(X.shape[1]):
-            sums[:, j] = np.bincount(self.labels, X[:, j] - origin[j], self.n_cells)
-        return np.asarray(sums / self.sizes[:, None] + origin)
+        if space is not None:
+            return space.centroids(X, self.labels, self.n_cells)
+        return group_means(X, self.labels, self.n_cells)
+
+    def cost(self, X: ArrayLike, space: Centring | None = None) -> float:
+        """Return the summed cost of the records to the centroids of their groups; by default `sse`."""
+        if space is None:
+            return self.sse(X)
+        X = self._points(X)
+        return float(space.paired(X, self.centroids(X, space), self.labels).sum())
 
     def sse(self, X: ArrayLike) -> float:
-        """Return the sum of squared distances of the records to the mean of their cell."""
+        """Return the sum of squared distances of the records to the mean of their group."""
         X = self._points(X)
         total = 0.0
         centroids = self.centroids(X)
@@ -115,3 +131,19 @@ class Partition:
         stated = "" if self.k is None else f", k={self.k}"
         sizes = f"{self.sizes.min()}..{self.sizes.max()}"
         return f"Partition({self.n} records in {self.n_cells} cells of {sizes}{stated})"
+
+
+def group_means(X: NDArray[np.float64], labels: NDArray[np.int64], groups: int) -> NDArray[np.float64]:
+    """Return the mean of each group, shape (groups, d); NaN for a group without rows.
+
+    The sums run over deviations from the overall mean, in the order of the rows, so the result does not
+    depend on chunks or threads, and a large common offset costs no digits.
+    """
+    sizes = np.bincount(labels, minlength=groups)
+    origin = X.mean(axis=0)
+    out = np.full((groups, X.shape[1]), np.nan)
+    full = sizes > 0
+    for j in range(X.shape[1]):
+        sums = np.bincount(labels, X[:, j] - origin[j], groups)
+        out[full, j] = sums[full] / sizes[full] + origin[j]
+    return out

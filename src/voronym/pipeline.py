@@ -139,13 +139,19 @@ def anonymize(
                 "a recipe states columns, k, method, models and seed: give it alone, or write another"
             )
         table = Table.of(data, recipe.schema)
-    return make_release(table, recipe, progress=progress, started=started)
+    ctx = Context(seed=recipe.seed, time_limit=recipe.time_limit, progress=progress, started=started)
+    release = make_release(table, recipe, ctx)
+    ctx.done()
+    for note in release.warnings:
+        warnings.warn(note, stacklevel=2)
+    return release
 
 
-def make_release(
-    table: Table, recipe: Recipe, *, progress: Progress | None = None, started: float | None = None
-) -> Release:
+def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
     """Mask a table by a recipe, measure what came out, and build the release.
+
+    What `anonymize` does with its arguments. Whoever holds the context may wish, from another thread, to
+    finish with the best so far or to cancel.
 
     Parameters
     ----------
@@ -153,22 +159,15 @@ def make_release(
         The records.
     recipe : Recipe
         What to do.
-    progress : callable, optional
-        As in `anonymize`.
-    started : float, optional
-        When the call began, by `time.perf_counter`: the time limit counts from there.
+    ctx : Context
+        Made with the seed and the time limit of the recipe.
     """
-    ctx = Context(seed=recipe.seed, time_limit=recipe.time_limit, progress=progress)
-    if ctx.deadline is not None and started is not None:
-        ctx.deadline -= ctx.started - started
-    clock = _Clock(ctx.started if started is None else started)
+    clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
     clock.lap("reading")
-    notes: list[Warning] = [UserWarning(note) for note in table.doubts]
     masked = _mask(table, recipe, ctx.part(0.0, 0.9, stage="masking"))
     clock.lap("masking")
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
-    notes.extend(UserWarning(note) for note in masked.notes)
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
     order = np.random.default_rng().permutation(table.n)
     columns = [name for name in table.columns if name in masked.frame.columns]
@@ -178,11 +177,8 @@ def make_release(
         coordinates = Coordinates.of(table)
     loss = None if coordinates is None else coordinates.loss(table.like(masked.frame))
     evidence = Evidence(table, coordinates, masked, order, loss, clock.seconds)
-    release = Release(released, recipe, evidence=evidence, notes=[str(note) for note in notes])
+    release = Release(released, recipe, evidence=evidence, notes=(*table.doubts, *masked.notes))
     clock.lap("measuring")
-    ctx.done()
-    for note in notes:
-        warnings.warn(note, stacklevel=3)
     return release
 
 

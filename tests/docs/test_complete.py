@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from voronym.masking import masks
 
 import voronym
 from docs.pages import DOCS, PAGES, ROOT
 from voronym.cli import app
-from voronym.masking import masks
 
 CLI = typer.main.get_command(app)
 VERBS = sorted(CLI.commands)

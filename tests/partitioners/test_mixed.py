@@ -13,10 +13,10 @@ from records.mixtures import mixtures
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners import mixed as module
-from voronym.space.centroids import mixed_centroids, mixed_loss
 from voronym.records.fields import make_fields
 from voronym.space import Euclidean, Manhattan, Mixed
 from voronym.space import mixed as space_module
+from voronym.space.centroids import mixed_centroids, mixed_loss
 from voronym.space.field import Field
 from voronym.space.metrics import Absolute, Function
 from voronym.table import as_frame

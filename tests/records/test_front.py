@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from voronym.masking import Masked, masks
 
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
 from voronym.errors import GuaranteeError, InputError, SchemaError
-from voronym.masking import Masked, masks
 from voronym.records import Function, Taxonomy, anonymize_records
 from voronym.records import cluster as module
 from voronym.records.attack import credits_of

@@ -13,13 +13,13 @@ from voronym._kernels import mixed_cells as kernels
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners import mixed as cells_module
-from voronym.space.centroids import make_cells, mixed_centroids
 from voronym.progress import Stop, silent
 from voronym.records.fields import make_fields
 from voronym.refiners.mixed import near_records
 from voronym.refiners.moves import Clock
 from voronym.space import Mixed
 from voronym.space import mixed as space_module
+from voronym.space.centroids import make_cells, mixed_centroids
 from voronym.table import as_frame
 
 SEARCHES = [("exchange", {"iterations": 30}), ("exchange", {"iterations": 0}), ("anneal", {"sweeps": 120})]

@@ -82,19 +82,3 @@ def square_distances(X: Array, Y: Array) -> Array:
     for j in range(X.shape[1]):
         out += np.square(X[:, j, None] - Y[None, :, j])
     return out
-
-
-def cell_means(X: Array, labels: NDArray[np.int64], cells: int) -> Array:
-    """Return the mean of each cell, shape (cells, d); NaN for a cell without rows.
-
-    The sums run over deviations from the overall mean, in the order of the rows, so the result does not
-    depend on chunks or threads, and a large common offset costs no digits.
-    """
-    sizes = np.bincount(labels, minlength=cells)
-    origin = X.mean(axis=0)
-    out = np.full((cells, X.shape[1]), np.nan)
-    full = sizes > 0
-    for j in range(X.shape[1]):
-        sums = np.bincount(labels, X[:, j] - origin[j], cells)
-        out[full, j] = sums[full] / sizes[full] + origin[j]
-    return out

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.space.base import Space, cell_means, square_distances
+from voronym.partition import group_means
+from voronym.space.base import Space, square_distances
 
 if TYPE_CHECKING:
     from voronym.space.records import Records
@@ -44,7 +45,7 @@ class Euclidean(Space):
 
     def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
         """Return the mean of each cell."""
-        return cell_means(X, labels, cells)
+        return group_means(X, labels, cells)
 
     def paired(
         self, X: NDArray[np.float64], Y: NDArray[np.float64], labels: NDArray[np.int64]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
-from voronym.space.base import Space, cell_means, square_distances
+from voronym.partition import group_means
+from voronym.space.base import Space, square_distances
 
 
 class Mahalanobis(Space):
@@ -93,7 +94,7 @@ class Mahalanobis(Space):
 
     def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
         """Return the mean of each cell."""
-        return cell_means(X, labels, cells)
+        return group_means(X, labels, cells)
 
     def parameters(self) -> dict[str, object]:
         """Return what builds the same space again, as JSON has it."""
