@@ -2,9 +2,7 @@
 
 import math
 from fractions import Fraction
-from types import SimpleNamespace
 
-import narwhals as nw
 import pandas as pd
 import polars as pl
 import pytest
@@ -21,9 +19,9 @@ from voronym.privacy import (
     TCloseness,
     parse_model,
 )
+from voronym.table import Table
 
 KEYS = ("age", "place")
-ROLES = SimpleNamespace(keys=KEYS, confidential=("secret",))
 TREE = {"a": ("x", "top"), "b": ("x", "top"), "c": ("y", "top"), "d": ("y", "top"), "e": ("z", "top")}
 
 numbers = st.one_of(st.none(), st.integers(-3, 6))
@@ -42,12 +40,16 @@ def tables(draw, secret=None):
     }
 
 
-def frame(columns, library="polars"):
-    return nw.from_native(build(columns, library), eager_only=True)
+def records(native):
+    return Table.build(native, keys=KEYS, confidential=["secret"])
+
+
+def table(columns, library="polars"):
+    return records(build(columns, library))
 
 
 def value(model, columns, library="polars"):
-    return model.measure(frame(columns, library), ROLES).value
+    return model.measure(table(columns, library)).value
 
 
 def split(columns):
@@ -64,7 +66,7 @@ def test_counts_and_entropies(columns):
     assert value(LDiversity(kind="entropy"), columns) == pytest.approx(oracles.entropy_l(groups), rel=1e-12)
     for c in (Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3)):
         for l in (2, 3):  # noqa: E741
-            found = LDiversity(l, "recursive", c=float(c)).measure(frame(columns), ROLES)
+            found = LDiversity(l, "recursive", c=float(c)).measure(table(columns))
             assert found.holds == oracles.recursive_holds(groups, c, l)
 
 
@@ -137,8 +139,8 @@ def test_rows_index_and_library_change_nothing(columns, random):
     shuffled = {name: [values[i] for i in order] for name, values in columns.items()}
     for text in EVERY:
         model = parse_model(text)
-        found = [model.measure(frame(columns, library), ROLES) for library in LIBRARIES]
-        found.append(model.measure(frame(shuffled), ROLES))
+        found = [model.measure(table(columns, library)) for library in LIBRARIES]
+        found.append(model.measure(table(shuffled)))
         for other in found[1:]:
             assert other.value == found[0].value, text
             assert other.holds == found[0].holds
@@ -148,8 +150,8 @@ def test_rows_index_and_library_change_nothing(columns, random):
 @settings(max_examples=12, deadline=None)
 @given(tables(numbers))
 def test_the_dtype_of_a_number_changes_nothing(columns):
-    table = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
-    secret = table["secret"]
+    whole = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
+    secret = whole["secret"]
     made = {
         "float": secret.astype(float),
         "nullable": secret.astype("Int64"),
@@ -160,24 +162,23 @@ def test_the_dtype_of_a_number_changes_nothing(columns):
     for text in EVERY:
         found = {}
         for name, column in made.items():
-            native = nw.from_native(table.assign(secret=column), eager_only=True)
-            found[name] = parse_model(text).measure(native, ROLES).value
+            found[name] = parse_model(text).measure(records(whole.assign(secret=column))).value
         assert len(set(found.values())) == 1 or not secret.notna().any(), (text, found)
 
 
 def test_the_dtype_of_a_label_changes_nothing():
     labels = ["b", "a", None, "b", "c", "a"]
     columns = {"age": [1, 1, 1, 2, 2, 2], "place": ["p"] * 6, "secret": labels}
-    table = pl.DataFrame(columns)
+    plain = pl.DataFrame(columns)
     made = [
-        table,
-        table.with_columns(pl.col("secret").cast(pl.Categorical)),
-        table.to_pandas(),
-        table.to_pandas().astype({"secret": "category"}),
-        table.to_pandas().astype({"secret": "string"}),
-        table.to_arrow(),
+        plain,
+        plain.with_columns(pl.col("secret").cast(pl.Categorical)),
+        plain.to_pandas(),
+        plain.to_pandas().astype({"secret": "category"}),
+        plain.to_pandas().astype({"secret": "string"}),
+        plain.to_arrow(),
     ]
     for text in EVERY:
         model = parse_model(text)
-        found = {model.measure(nw.from_native(t, eager_only=True), ROLES).value for t in made}
+        found = {model.measure(records(t)).value for t in made}
         assert len(found) == 1, text

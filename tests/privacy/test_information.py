@@ -2,9 +2,7 @@
 
 import itertools
 import math
-from types import SimpleNamespace
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -15,12 +13,11 @@ from scipy.stats import hypergeom
 from voronym.privacy import Levels, MutualInformation, PSensitive, TCloseness
 from voronym.privacy.cells import count_runs
 from voronym.privacy.information import estimate, expected_by_chance
+from voronym.table import Table
 
-ROLES = SimpleNamespace(keys=("key",), confidential=("w",))
 
-
-def look(model, columns, roles=ROLES):
-    return model.measure(nw.from_native(pl.DataFrame(columns), eager_only=True), roles)
+def look(model, columns, confidential=("w",)):
+    return model.measure(Table.build(pl.DataFrame(columns), keys=["key"], confidential=confidential))
 
 
 def coded(codes):
@@ -138,9 +135,8 @@ def test_columns_together_tell_at_least_as_much_as_each():
     key = rng.integers(0, 2, 80)
     columns = {"key": key, "w": rng.integers(0, 2, 80), "v": rng.integers(0, 2, 80)}
     columns["v"] = (key + columns["w"]) % 2  # each alone says nothing about the key's class, both all
-    roles = SimpleNamespace(keys=("key",), confidential=("w", "v"))
-    each = look(MutualInformation(), columns, roles)
-    both = look(MutualInformation(joint=True), columns, roles)
+    each = look(MutualInformation(), columns, ("w", "v"))
+    both = look(MutualInformation(joint=True), columns, ("w", "v"))
     assert each.value < 0.1 < 0.6 < both.value
     assert both.detail["column"] == "w x v"
     assert set(each.detail["columns"]) == {"w", "v"}
@@ -148,13 +144,12 @@ def test_columns_together_tell_at_least_as_much_as_each():
 
 def test_the_worst_of_several_columns_decides():
     columns = {"key": [1, 1, 2, 2], "w": ["a", "b", "a", "b"], "v": ["a", "a", "b", "b"]}
-    roles = SimpleNamespace(keys=("key",), confidential=("w", "v"))
-    found = look(TCloseness(0.4), columns, roles)
+    found = look(TCloseness(0.4), columns, ("w", "v"))
     assert (found.value, found.holds, found.detail["column"]) == (0.5, False, "v")
     assert found.detail["columns"]["w"]["holds"]
     assert found.detail["columns"]["v"]["records_failing"] == 4
     assert {place["column"] for place in found.worst} == {"v"}
-    assert look(TCloseness(0.4, column="w"), columns, roles).holds
+    assert look(TCloseness(0.4, column="w"), columns, ("w", "v")).holds
 
 
 def test_worst_classes_come_worst_first_and_the_small_before_the_large():

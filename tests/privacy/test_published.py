@@ -1,14 +1,13 @@
 """Worked examples of the papers, and tables small enough to compute by hand."""
 
 import math
-from types import SimpleNamespace
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
 
 from voronym.privacy import DeltaDisclosure, LDiversity, MutualInformation, PSensitive, TCloseness
+from voronym.table import Table
 
 # Li, Li and Venkatasubramanian, ICDE 2007, table 3: nine patients in three classes of three.
 PATIENTS = pl.DataFrame(
@@ -45,13 +44,13 @@ TREE = {
 
 
 def look(model, native, keys=("zip", "age"), confidential=("salary",)):
-    roles = SimpleNamespace(keys=keys, confidential=confidential)
-    return model.measure(nw.from_native(native, eager_only=True), roles)
+    table = Table.build(native, keys=keys, confidential=confidential, drop_undeclared=True)
+    return model.measure(table)
 
 
 def judge(model, native, column):
-    roles = SimpleNamespace(keys=("zip",), confidential=(column,))
-    return model.judges(nw.from_native(native, eager_only=True), roles)[0]
+    table = Table.build(native, keys=["zip"], confidential=[column], drop_undeclared=True)
+    return model.judges(table)[0]
 
 
 def test_salaries_of_the_t_closeness_paper():

@@ -1,8 +1,5 @@
 """Models as texts, taxonomies as files, and what is refused."""
 
-from types import SimpleNamespace
-
-import narwhals as nw
 import polars as pl
 import pytest
 from hypothesis import example, given
@@ -18,6 +15,7 @@ from voronym.privacy import (
     parse_model,
     split_models,
 )
+from voronym.table import Table
 
 TREE = {"flu": ["lung", "any"], "cold": ["lung", "any"], "ulcer, gastric": ["stomach", "any"]}
 
@@ -145,13 +143,12 @@ def test_a_column_that_is_no_name_gets_a_sentence():
 
 
 def test_a_missing_confidential_column_gets_a_sentence():
-    frame = nw.from_native(pl.DataFrame({"key": [1], "w": [2]}), eager_only=True)
-    none = SimpleNamespace(keys=("key",), confidential=())
+    table = Table.build(pl.DataFrame({"key": [1], "w": [2]}), keys=["key"], other=["w"])
     with pytest.raises(InputError, match="l-diversity needs a confidential column and none is named"):
-        LDiversity(2).measure(frame, none)
-    assert LDiversity(column="w").measure(frame, none).value == 1
+        LDiversity(2).measure(table)
+    assert LDiversity(column="w").measure(table).value == 1
     with pytest.raises(InputError, match="no column 'x'"):
-        LDiversity(column="x").measure(frame, none)
+        LDiversity(column="x").measure(table)
 
 
 def test_several_models_in_one_text():
@@ -176,21 +173,19 @@ def test_a_taxonomy_from_a_file(tmp_path):
 
 
 def test_values_that_the_taxonomy_lacks_are_counted_and_not_named():
-    frame = nw.from_native(
-        pl.DataFrame({"key": [1, 1, 2], "w": ["flu", "secret", "secret"]}), eager_only=True
-    )
+    people = pl.DataFrame({"key": [1, 1, 2], "w": ["flu", "secret", "secret"]})
     with pytest.raises(
         InputError, match="1 of 2 distinct values of column 'w', in 2 rows, are not in its hierarchy"
     ) as caught:
-        TCloseness(taxonomy=TREE).measure(frame, SimpleNamespace(keys=("key",), confidential=("w",)))
+        TCloseness(taxonomy=TREE).measure(Table.build(people, keys=["key"], confidential=["w"]))
     assert "secret" not in str(caught.value)
 
 
 def test_a_taxonomy_without_a_root_gets_one():
     loose = {"a": ["x"], "b": ["x"], "c": ["y"]}
     rooted = {"a": ["x", "all"], "b": ["x", "all"], "c": ["y", "all"]}
-    frame = nw.from_native(pl.DataFrame({"key": [1, 1, 2, 2], "w": ["a", "b", "c", None]}), eager_only=True)
-    roles = SimpleNamespace(keys=("key",), confidential=("w",))
-    found = [TCloseness(taxonomy=tree).measure(frame, roles).value for tree in (loose, rooted)]
+    people = pl.DataFrame({"key": [1, 1, 2, 2], "w": ["a", "b", "c", None]})
+    table = Table.build(people, keys=["key"], confidential=["w"])
+    found = [TCloseness(taxonomy=tree).measure(table).value for tree in (loose, rooted)]
     # Class 1 is a and b: leaves 1/2, their parent x 1/2: the mean is 1/2.
     assert found == [0.5, 0.5]

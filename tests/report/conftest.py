@@ -14,6 +14,7 @@ from voronym.privacy import KAnonymity
 from voronym.recipe import Recipe
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 
 def cut(X, rows, k, out):
@@ -50,7 +51,7 @@ def fake_release(frame, *, k=5, **roles):
         table=released.to_native(),
         schema=schema,
         recipe=Recipe(schema, k=k, method="mdav"),
-        findings=(KAnonymity(k).measure(released, schema),),
+        findings=(KAnonymity(k).measure(Table.of(released, schema)),),
         risk=risk(released, schema.keys),
         information_loss=100 * part.sse(X) / total if total else 0.0,
         published_loss=100 * part.sse(X) / total if total else 0.0,

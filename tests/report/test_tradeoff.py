@@ -2,7 +2,6 @@
 
 import re
 
-import narwhals as nw
 import polars as pl
 import pytest
 
@@ -10,6 +9,7 @@ import voronym as vr
 from voronym.report import render, render_comparison, tradeoff
 from voronym.report.public import View
 from voronym.report.riskplane import Dot, Line, risk_plane
+from voronym.table import Table
 
 
 def section(page):
@@ -29,8 +29,7 @@ def mixed(patients):
 def test_the_release_stands_in_the_plane_of_its_worst_column(mixed, make_release):
     release = make_release(mixed, keys=["age"], confidential=["ill", "cost"])
     found = section(render(release))
-    table = nw.from_native(release.table, eager_only=True)
-    measured = vr.MutualInformation().measure(table, release.schema)
+    measured = vr.MutualInformation().measure(Table.of(release.table, release.schema))
     columns = measured.detail["columns"]
     worst = max(columns, key=lambda name: columns[name]["value"])
     assert f"What the keys tell about {worst}" in found

@@ -15,10 +15,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.privacy.cells import Levels, count_runs, joint
+from voronym.privacy.cells import Levels, count_runs, joint, levels
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 
@@ -110,10 +111,9 @@ def measure_told(published: nw.DataFrame[Any], schema: Schema, *, bins: int) -> 
         In O(n) per look. The lower end of its interval is above what the keys tell in the population behind
         the table with 2.5 % chance at most, as far as the asymptotic error is right.
     """
-    keys = [_levels(published, schema, name) for name in schema.keys]
-    secret = [
-        MutualInformation(column=name, bins=bins).levels(published, schema)[0] for name in schema.confidential
-    ]
+    table = Table.of(published, schema, only=(*schema.keys, *schema.confidential))
+    keys = [levels(table, name) for name in schema.keys]
+    secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in schema.confidential]
     targets: list[tuple[tuple[str, ...], Levels]] = [((one.column,), one) for one in secret]
     if len(secret) > 1:
         targets.append((tuple(schema.confidential), joint(secret)))
@@ -129,10 +129,6 @@ def measure_told(published: nw.DataFrame[Any], schema: Schema, *, bins: int) -> 
             )
             found.append(Told(tuple(keys[i].column for i in chosen), about, size, w.size, told, looks))
     return max(found, key=lambda one: (one.estimate.low, one.excess, -len(one.keys)))
-
-
-def _levels(frame: nw.DataFrame[Any], schema: Schema, name: str) -> Levels:
-    return MutualInformation(column=name, bins="distinct").levels(frame, schema)[0]
 
 
 def _choices(d: int) -> Iterator[tuple[int, ...]]:

@@ -24,6 +24,7 @@ from voronym.table.frame import as_frame
 from voronym.table.kinds import find_kind
 from voronym.table.read import read
 from voronym.table.schema import Column, Kind, Schema
+from voronym.table.table import Table
 from voronym.table.values import Values
 
 _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
@@ -332,7 +333,8 @@ def _findings(
 ) -> tuple[Finding, ...]:
     """Measure the required models, then every registered one that was not asked for."""
     asked = [parse_model(m) if isinstance(m, str) else m for m in wanted]
-    found = [model.measure(frame, schema) for model in asked]
+    table = Table.of(frame, schema)
+    found = [model.measure(table) for model in asked]
     rest = {name: cls.parse(None) for name, cls in models().items() if name not in {m.name for m in asked}}
     skipped = []
     for name in sorted(rest, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)):
@@ -340,7 +342,7 @@ def _findings(
             skipped.append(name)
             continue
         try:
-            found.append(rest[name].measure(frame, schema))
+            found.append(rest[name].measure(table))
         except InputError as error:
             notes.append(f"{name}: not measured: {error}")
     if skipped:

@@ -15,11 +15,12 @@ from voronym.channel.bounds import miub
 from voronym.channel.limits import Floor, NormalCurve, Reached, reached
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.privacy.base import Roles
 from voronym.privacy.cells import Levels, count_runs
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation
-from voronym.table.classes import check_columns, equivalence_classes
+from voronym.table.classes import check_columns
+from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 
@@ -137,7 +138,7 @@ class Plane:
 
 def plane(
     frame: nw.DataFrame[Any],
-    schema: Roles,
+    schema: Schema,
     X: NDArray[np.float64],
     *,
     column: str | None = None,
@@ -176,14 +177,15 @@ def plane(
     0.0
     """
     name = _the_one(frame, schema, column)
-    levels = MutualInformation(column=name).levels(frame, schema)[0]
-    unchanged = told(levels, equivalence_classes(frame, schema.keys).labels)
+    table = Table.of(frame, schema)
+    levels = MutualInformation(column=name).levels(table)[0]
+    unchanged = told(levels, table.classes.labels)
     curves = [
         Curve("floor", Floor(X, levels.codes)),
         Curve("reached", reached(X, levels.codes, unchanged.plug_in, progress=ctx)),
     ]
     notes: list[str] = []
-    normal = _normal(MutualInformation(column=name, bins="distinct").levels(frame, schema)[0], levels, X)
+    normal = _normal(MutualInformation(column=name, bins="distinct").levels(table)[0], levels, X)
     if isinstance(normal, str):
         notes.append(normal)
     else:
@@ -212,7 +214,7 @@ def letters(found: Plane) -> int:
     return curve.function.letters if curve is not None and isinstance(curve.function, Reached) else 0
 
 
-def _the_one(frame: nw.DataFrame[Any], schema: Roles, column: str | None) -> str:
+def _the_one(frame: nw.DataFrame[Any], schema: Schema, column: str | None) -> str:
     if column is not None:
         check_columns(frame, [column], "confidential")
         return column

@@ -18,7 +18,7 @@ it, and `voronym.measure` and the command line know it.
 """
 
 from voronym.privacy.base import Finding, Model, models, parse_model, register
-from voronym.privacy.cells import CellJudge, Judge, Levels, levels
+from voronym.privacy.cells import CellJudge, Judge, Levels, Rule, levels
 from voronym.privacy.delta_disclosure import DeltaDisclosure
 from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.l_diversity import LDiversity
@@ -40,6 +40,7 @@ __all__ = [
     "Model",
     "MutualInformation",
     "PSensitive",
+    "Rule",
     "TCloseness",
     "equivalence_classes",
     "levels",

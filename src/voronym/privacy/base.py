@@ -9,24 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
-import narwhals as nw
-
 from voronym.errors import InputError
 from voronym.table.table import Table
-
-
-class Roles(Protocol):
-    """The part of a schema that a privacy model reads; `voronym.Schema` has it."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Columns that an attacker may know."""
-        ...
-
-    @property
-    def confidential(self) -> tuple[str, ...]:
-        """Columns that an attacker wants to learn."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -116,8 +100,8 @@ class Model(Protocol):
         """What is asked of the table; None to measure only."""
         ...
 
-    def measure(self, table: Any, schema: Any = None) -> Finding:
-        """Measure a `Table`; or a frame and its schema."""
+    def measure(self, table: Table) -> Finding:
+        """Measure a table."""
         ...
 
     @classmethod
@@ -126,22 +110,18 @@ class Model(Protocol):
         ...
 
 
-def parts(table: Any, schema: Any) -> tuple[nw.DataFrame[Any], Any]:
-    """Return frame and schema of a `Table`, or of the two given apart."""
-    return (table.frame, table.schema) if isinstance(table, Table) else (table, schema)
-
-
 _registry: dict[str, type[Model]] = {}
 M = TypeVar("M", bound=type[Model])
 
 
 def register(name: str) -> Callable[[M], M]:
-    """Register a class of models under the name that users type."""
+    """Register a class of models under the name that users type; it becomes its ``name``."""
 
     def add(cls: M) -> M:
         if name in _registry:
             raise InputError(f"a privacy model called {name!r} is registered already")
         _registry[name] = cls
+        cls.name = name  # type: ignore[method-assign, assignment]
         return cls
 
     return add

@@ -296,6 +296,28 @@ class Judge(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Rule:
+    """How the kernels of enforcement compute the measure of a judge themselves.
+
+    A judge without a rule is obeyed too, by merging groups and by exchanging records whose confidential
+    values are equal. With a rule, records are also exchanged wherever the measure allows it.
+
+    Parameters
+    ----------
+    kind : int
+        The measure, one of the constants of `voronym._kernels.verdict`.
+    need : float
+        What it is compared with, in the kernel's own terms.
+    factor : float
+        The c of recursive l-diversity.
+    """
+
+    kind: int
+    need: float
+    factor: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class CellJudge:
     """Measures cells by a function of their counts, and compares with a threshold.
@@ -335,6 +357,8 @@ class CellJudge:
         Whether the sum over cells is compared.
     name : str
         The model, for messages.
+    rule : Rule, optional
+        The same measure for the kernels of enforcement, where they know it.
 
     Examples
     --------
@@ -354,6 +378,7 @@ class CellJudge:
     strict: bool = False
     additive: bool = False
     name: str = ""
+    rule: Rule | None = None
 
     @property
     def total(self) -> Ints:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
-from voronym.privacy.base import Finding, Roles, parts
+from voronym.privacy.base import Finding
 from voronym.privacy.cells import CellJudge, Floats, Levels, levels
-from voronym.table.classes import Classes, check_columns, equivalence_classes
+from voronym.privacy.text import TextModel
+from voronym.table.classes import Classes, check_columns
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 _WORST = 5
 
 
-class ConfidentialModel:
+class ConfidentialModel(TextModel):
     """A model that looks at confidential columns, class by class.
 
     A subclass is a frozen dataclass with a field ``column`` and offers `judge`. It applies to the column
@@ -27,50 +27,37 @@ class ConfidentialModel:
 
     column: str | None
 
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        raise NotImplementedError
-
-    @property
-    def required(self) -> float | None:
-        """What is asked of every class."""
-        raise NotImplementedError
+    def __post_init__(self) -> None:
+        if self.column is not None and not isinstance(self.column, str):
+            raise InputError(f"{self.name}: column must be the name of a column, a text, not {self.column!r}")
 
     def judge(self, levels: Levels) -> CellJudge:
         """Return what measures the cells of a partition of one column."""
         raise NotImplementedError
 
-    def judges(self, table: Any, schema: Any = None) -> tuple[CellJudge, ...]:
+    def judges(self, table: Table) -> tuple[CellJudge, ...]:
         """Return a judge for every column that the model is about."""
-        return tuple(self.judge(column) for column in self.levels(table, schema))
+        return tuple(self.judge(column) for column in self.levels(table))
 
-    def levels(self, table: Any, schema: Any = None) -> tuple[Levels, ...]:
+    def levels(self, table: Table, schema: Schema | None = None) -> tuple[Levels, ...]:
         """Return the columns that the model is about, as levels; kinds and orders are the schema's."""
-        frame, schema = parts(table, schema)
-        return tuple(_levels(table, schema, name) for name in self._columns(frame, schema))
-
-    def _columns(self, frame: nw.DataFrame[Any], schema: Roles) -> Sequence[str]:
-        if self.column is not None:
-            check_columns(frame, [self.column], f"column of {self.name}")
-            return [self.column]
-        if not schema.confidential:
+        table = Table.of(table, schema)
+        names = table.confidential if self.column is None else (self.column,)
+        if not names:
             raise InputError(
                 f"{self.name} needs a confidential column and none is named; "
-                "name the columns that an attacker wants to learn"
+                "name the columns that an intruder wants to learn"
             )
-        check_columns(frame, schema.confidential, "confidential")
-        return schema.confidential
+        check_columns(table.frame, names, "confidential" if self.column is None else f"column of {self.name}")
+        return tuple(levels(table, name) for name in names)
 
-    def measure(self, table: Any, schema: Any = None) -> Finding:
+    def measure(self, table: Table) -> Finding:
         """Measure every class of the table, for each column; O(n log n) per column.
 
         ``worst`` lists the classes furthest from the requirement by size and value; where nothing was asked,
         the worst of all. ``detail`` has the figures of each column.
         """
-        judges = self.judges(table, schema)
-        frame, schema = parts(table, schema)
-        classes = table.classes if isinstance(table, Table) else equivalence_classes(frame, schema.keys)
+        judges, classes = self.judges(table), table.classes
         found = [judge.values(classes.labels, len(classes.sizes)) for judge in judges]
         totals = [_total(judge, values) for judge, values in zip(judges, found, strict=True)]
         at_most = judges[0].at_most
@@ -85,7 +72,7 @@ class ConfidentialModel:
             "records": int(classes.sizes.sum()),
             "classes": len(classes.sizes),
             "k": int(classes.sizes.min()),
-            "keys": list(schema.keys),
+            "keys": list(table.keys),
             "columns": columns,
         }
         return Finding(
@@ -118,15 +105,6 @@ class ConfidentialModel:
             out["records_failing"] = int(classes.sizes[below].sum())
             out["mean"] = math.fsum(classes.sizes * values) / int(classes.sizes.sum())
         return out
-
-
-def _levels(frame: Any, schema: Any, name: str) -> Levels:
-    """Return a column as levels, of the schema's kind where the schema knows kinds."""
-    known: Any = schema
-    if hasattr(schema, "__getitem__") and name in known:
-        column = known[name]
-        return levels(frame, name, kind=column.kind, order=column.categories)
-    return levels(frame, name)
 
 
 def _total(judge: CellJudge, values: Floats) -> float:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, Model, parse_model
 from voronym.privacy.cells import Ints, Judge
-from voronym.table.classes import equivalence_classes
 from voronym.table.schema import Column, Schema
+from voronym.table.table import Table
 
 
 def check_model(model: Model, *, at: Callable[[float], Model] | None = None) -> None:
@@ -62,8 +61,8 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
     columns = (Column("key", "key", "nominal"), Column("number", "confidential", "numeric"))
     schema = Schema((*columns, Column("label", "confidential", "nominal")))
     before = table.clone()
-    frame = nw.from_native(table, eager_only=True)
-    found = model.measure(frame, schema)
+    records = Table.of(table, schema)
+    found = model.measure(records)
     where = f"{model} on {len(table)} records"
     text = json.dumps(found.to_dict(), allow_nan=False) + str(found) + repr(found)
     if "secret-" in text or "7000" in text:
@@ -72,14 +71,14 @@ def _check_table(model: Model, at: Callable[[float], Model] | None, table: pl.Da
         raise AssertionError(f"{where}: the table was changed")
     if model.required is None and not found.holds:
         raise AssertionError(f"{where}: nothing is required, yet it does not hold")
-    turned = model.measure(nw.from_native(table.reverse(), eager_only=True), schema)
+    turned = model.measure(Table.of(table.reverse(), schema))
     if (turned.value, turned.holds) != (found.value, found.holds):
         raise AssertionError(f"{where}: the order of the rows changes the finding")
     if hasattr(model, "judges"):
-        _check_judges(model.judges(frame, schema), found, equivalence_classes(frame, ["key"]).labels, where)
+        _check_judges(model.judges(records), found, records.classes.labels, where)
     if at is not None and np.isfinite(found.value):
         try:
-            exact = at(found.value).measure(frame, schema)
+            exact = at(found.value).measure(records)
         except InputError:  # the model has no such requirement: 1 different value, say
             return
         if exact.holds == exact.strict:

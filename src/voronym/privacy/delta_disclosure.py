@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
+from voronym._kernels import verdict
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
+from voronym.privacy.cells import CellJudge, Floats, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.distances import ratio
-from voronym.privacy.text import column_name, number, read_options, short, write_options
+from voronym.privacy.text import number
 from voronym.table.classes import Classes
 
 
@@ -54,12 +54,11 @@ class DeltaDisclosure(ConfidentialModel):
 
     Examples
     --------
-    >>> import polars as pl, narwhals as nw
-    >>> from types import SimpleNamespace
-    >>> table = pl.DataFrame({"age": [3] * 4 + [4] * 4, "ill": list("aaababbb")})
-    >>> roles = SimpleNamespace(keys=("age",), confidential=("ill",))
-    >>> found = DeltaDisclosure(1).measure(nw.from_native(table, eager_only=True), roles)
-    >>> print(found)  # a quarter instead of a half: ln 2
+    >>> import polars as pl
+    >>> from voronym.table import Table
+    >>> patients = pl.DataFrame({"age": [3] * 4 + [4] * 4, "ill": list("aaababbb")})
+    >>> table = Table.build(patients, keys=["age"], confidential=["ill"])
+    >>> print(DeltaDisclosure(1).measure(table))  # a quarter instead of a half: ln 2
     delta-disclosure: 0.693147 (ill), required 1: holds
     """
 
@@ -67,22 +66,13 @@ class DeltaDisclosure(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
-        column_name(self.name, self.column)
-        object.__setattr__(self, "delta", number(self.name, "delta", self.delta, above=True))
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "delta-disclosure"
-
-    @property
-    def required(self) -> float | None:
-        """The delta that was asked for."""
-        return self.delta
+        super().__post_init__()
+        self._set(delta=number(self.name, "delta", self.delta, above=True))
 
     def judge(self, levels: Levels) -> CellJudge:
         """Return what measures the cells of a partition of one column."""
-        return CellJudge(levels, surprise, self.delta, name=self.name)
+        rule = Rule(verdict.DELTA, self.required or 0.0)
+        return CellJudge(levels, surprise, self.delta, name=self.name, rule=rule)
 
     def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able."""
@@ -94,13 +84,3 @@ class DeltaDisclosure(ConfidentialModel):
             "classes_without_some_value": int(absent.sum()),
             "greatest_finite": float(finite.max()) if len(finite) else None,
         }
-
-    def __str__(self) -> str:
-        value = None if self.delta is None else short(self.delta)
-        return write_options(self.name, value, column=self.column)
-
-    @classmethod
-    def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``delta-disclosure=``, such as ``1.0,column=disease``."""
-        value, options = read_options("delta-disclosure", text, ["column"])
-        return cls(value, **options)  # type: ignore[arg-type]

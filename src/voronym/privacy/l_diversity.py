@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
+from voronym._kernels import verdict
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
+from voronym.privacy.cells import RELATIVE, CellJudge, Floats, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.p_sensitive import distinct
-from voronym.privacy.text import column_name, number, read_options, short, whole, write_options
+from voronym.privacy.text import number, read_options, short, whole, write_options
 from voronym.table.classes import Classes
 
 KINDS = ("distinct", "entropy", "recursive")
@@ -75,16 +77,15 @@ class LDiversity(ConfidentialModel):
 
     Examples
     --------
-    >>> import polars as pl, narwhals as nw
-    >>> from types import SimpleNamespace
-    >>> table = pl.DataFrame({"age": [30] * 4 + [40] * 4, "ill": list("aaabbbcc")})
-    >>> frame = nw.from_native(table, eager_only=True)
-    >>> roles = SimpleNamespace(keys=("age",), confidential=("ill",))
-    >>> print(LDiversity(2).measure(frame, roles))
+    >>> import polars as pl
+    >>> from voronym.table import Table
+    >>> patients = pl.DataFrame({"age": [30] * 4 + [40] * 4, "ill": list("aaabbbcc")})
+    >>> table = Table.build(patients, keys=["age"], confidential=["ill"])
+    >>> print(LDiversity(2).measure(table))
     l-diversity: 2 (ill, distinct), required 2: holds
-    >>> print(LDiversity(2, "entropy").measure(frame, roles))
+    >>> print(LDiversity(2, "entropy").measure(table))
     l-diversity: 1.75477 (ill, entropy), required 2: does not hold
-    >>> print(LDiversity(2, "recursive", c=3).measure(frame, roles))
+    >>> print(LDiversity(2, "recursive", c=3).measure(table))
     l-diversity: 3 (ill, recursive with l = 2), required below 3: does not hold
     """
 
@@ -94,23 +95,18 @@ class LDiversity(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
-        column_name(self.name, self.column)
+        super().__post_init__()
         if self.kind not in KINDS:
             raise InputError(f"{self.name}: no kind is called {self.kind!r}; there are: {', '.join(KINDS)}")
         if self.kind == "entropy":
-            object.__setattr__(self, "l", number(self.name, "l", self.l, least=1, above=True))
+            self._set(l=number(self.name, "l", self.l, least=1, above=True))
         else:
-            object.__setattr__(self, "l", whole(self.name, "l", self.l, least=2))
-        object.__setattr__(self, "c", number(self.name, "c", self.c, above=True))
+            self._set(l=whole(self.name, "l", self.l, least=2))
+        self._set(c=number(self.name, "c", self.c, above=True))
         if self.kind == "recursive" and (self.l is None or self.c is None):
             raise InputError(f"{self.name}: recursive needs c and l, such as {self.name}=recursive:3:2")
         if self.kind != "recursive" and self.c is not None:
             raise InputError(f"{self.name}: c belongs to kind 'recursive', not to {self.kind!r}")
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "l-diversity"
 
     @property
     def required(self) -> float | None:
@@ -122,9 +118,14 @@ class LDiversity(ConfidentialModel):
         """Return what measures the cells of a partition of one column."""
         if self.kind == "recursive":
             least = int(self.l or 2)
-            return CellJudge(levels, partial(recursive, l=least), self.required, strict=True, name=self.name)
-        measure: Any = distinct if self.kind == "distinct" else effective
-        return CellJudge(levels, measure, self.required, at_most=False, name=self.name)
+            rule = Rule(verdict.RECURSIVE, float(least), (self.required or 0.0) * (1 - 2 * RELATIVE))
+            measure: Any = partial(recursive, l=least)
+            return CellJudge(levels, measure, self.required, strict=True, name=self.name, rule=rule)
+        if self.kind == "entropy":
+            measure, rule = effective, Rule(verdict.ENTROPY, math.log(self.required or 1.0))  # exp(H) >= l
+        else:
+            measure, rule = distinct, Rule(verdict.DISTINCT, self.required or 0.0)
+        return CellJudge(levels, measure, self.required, at_most=False, name=self.name, rule=rule)
 
     def about(self, judge: CellJudge) -> str:
         """Return a few words on what the value is, for the printed finding."""

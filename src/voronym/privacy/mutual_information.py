@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from voronym._kernels import verdict
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, count_runs, joint
+from voronym.privacy.cells import CellJudge, Floats, Levels, Rule, count_runs, joint
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
-from voronym.privacy.text import column_name, number, read_options, short, whole, write_options
+from voronym.privacy.text import number, whole
 from voronym.table.classes import Classes
+from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 UNITS = {"nats": 1.0, "bits": math.log(2.0)}
 FEWEST, MOST = 8, 64
@@ -72,11 +75,11 @@ class MutualInformation(ConfidentialModel):
 
     Examples
     --------
-    >>> import polars as pl, narwhals as nw
-    >>> from types import SimpleNamespace
-    >>> table = nw.from_native(pl.DataFrame({"age": [3, 3, 4, 4], "ill": list("abcd")}), eager_only=True)
-    >>> roles = SimpleNamespace(keys=("age",), confidential=("ill",))
-    >>> print(MutualInformation(unit="bits").measure(table, roles))  # one of two bits
+    >>> import polars as pl
+    >>> from voronym.table import Table
+    >>> people = pl.DataFrame({"age": [3, 3, 4, 4], "ill": list("abcd")})
+    >>> table = Table.build(people, keys=["age"], confidential=["ill"])
+    >>> print(MutualInformation(unit="bits").measure(table))  # one of two bits
     mutual-information: 1 (ill, bits)
     """
 
@@ -87,30 +90,20 @@ class MutualInformation(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
-        column_name(self.name, self.column)
-        object.__setattr__(self, "bound", number(self.name, "the bound", self.bound))
+        super().__post_init__()
+        self._set(bound=number(self.name, "the bound", self.bound))
         if self.unit not in UNITS:
             raise InputError(f"{self.name}: no unit is called {self.unit!r}; there are: {', '.join(UNITS)}")
         if self.bins != "distinct":
-            object.__setattr__(self, "bins", whole(self.name, "bins", self.bins, least=2))
+            self._set(bins=whole(self.name, "bins", self.bins, least=2))
         given: Any = self.joint
         if given not in (True, False, "true", "false"):
             raise InputError(f"{self.name}: joint is true or false, not {given!r}")
-        object.__setattr__(self, "joint", given in (True, "true"))
+        self._set(joint=given in (True, "true"))
         if self.joint and self.column is not None:
             raise InputError(f"{self.name}: joint takes all confidential columns; leave out column")
 
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "mutual-information"
-
-    @property
-    def required(self) -> float | None:
-        """The bound that was asked for, in the unit of the model."""
-        return self.bound
-
-    def levels(self, table: Any, schema: Any = None) -> tuple[Levels, ...]:
+    def levels(self, table: Table, schema: Schema | None = None) -> tuple[Levels, ...]:
         """Return the columns as levels, binned where there are many, together where ``joint``."""
         found = super().levels(table, schema)
         if self.bins != "distinct":
@@ -120,8 +113,10 @@ class MutualInformation(ConfidentialModel):
 
     def judge(self, levels: Levels) -> CellJudge:
         """Return what measures the cells of one column: contributions, whose sum is limited."""
-        measure = partial(contributions, unit=UNITS[self.unit])
-        return CellJudge(levels, measure, self.bound, additive=True, name=self.name)
+        unit = UNITS[self.unit]
+        rule = Rule(verdict.INFORMATION, (self.required or 0.0) * unit)  # kernels count in nats
+        measure = partial(contributions, unit=unit)
+        return CellJudge(levels, measure, self.bound, additive=True, name=self.name, rule=rule)
 
     def about(self, judge: CellJudge) -> str:
         """Return a few words on what the value is, for the printed finding."""
@@ -149,19 +144,3 @@ class MutualInformation(ConfidentialModel):
             "chance": found.chance,
             "excess": found.excess,
         }
-
-    def __str__(self) -> str:
-        return write_options(
-            self.name,
-            None if self.bound is None else short(self.bound),
-            unit=None if self.unit == "nats" else self.unit,
-            bins=self.bins,
-            joint="true" if self.joint else None,
-            column=self.column,
-        )
-
-    @classmethod
-    def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``mutual-information=``, such as ``0.1,unit=bits``."""
-        value, options = read_options("mutual-information", text, ["unit", "bins", "joint", "column"])
-        return cls(value, **options)  # type: ignore[arg-type]

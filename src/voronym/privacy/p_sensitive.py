@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
+from voronym._kernels import verdict
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Runs
+from voronym.privacy.cells import CellJudge, Floats, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
-from voronym.privacy.text import column_name, read_options, whole, write_options
+from voronym.privacy.text import whole
 
 
 def distinct(runs: Runs, levels: Levels) -> Floats:
@@ -41,11 +41,10 @@ class PSensitive(ConfidentialModel):
 
     Examples
     --------
-    >>> import polars as pl, narwhals as nw
-    >>> from types import SimpleNamespace
-    >>> table = nw.from_native(pl.DataFrame({"age": [30, 30, 40, 40], "ill": list("abcc")}), eager_only=True)
-    >>> roles = SimpleNamespace(keys=("age",), confidential=("ill",))
-    >>> print(PSensitive(2).measure(table, roles))
+    >>> import polars as pl
+    >>> from voronym.table import Table
+    >>> patients = pl.DataFrame({"age": [30, 30, 40, 40], "ill": list("abcc")})
+    >>> print(PSensitive(2).measure(Table.build(patients, keys=["age"], confidential=["ill"])))
     p-sensitive: 1 (ill), required 2: does not hold
     """
 
@@ -53,28 +52,10 @@ class PSensitive(ConfidentialModel):
     column: str | None = None
 
     def __post_init__(self) -> None:
-        column_name(self.name, self.column)
-        object.__setattr__(self, "p", whole(self.name, "p", self.p, least=2))
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "p-sensitive"
-
-    @property
-    def required(self) -> float | None:
-        """The p that was asked for."""
-        return None if self.p is None else float(self.p)
+        super().__post_init__()
+        self._set(p=whole(self.name, "p", self.p, least=2))
 
     def judge(self, levels: Levels) -> CellJudge:
         """Return what measures the cells of a partition of one column."""
-        return CellJudge(levels, distinct, self.required, at_most=False, name=self.name)
-
-    def __str__(self) -> str:
-        return write_options(self.name, None if self.p is None else str(self.p), column=self.column)
-
-    @classmethod
-    def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``p-sensitive=``, such as ``3`` or ``3,column=disease``."""
-        value, options = read_options("p-sensitive", text, ["column"])
-        return cls(value, **options)  # type: ignore[arg-type]
+        rule = Rule(verdict.DISTINCT, self.required or 0.0)
+        return CellJudge(levels, distinct, self.required, at_most=False, name=self.name, rule=rule)

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels import verdict
 from voronym.errors import InputError
 from voronym.privacy import distances
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels
+from voronym.privacy.cells import CellJudge, Floats, Levels, Rule
 from voronym.privacy.confidential import ConfidentialModel
-from voronym.privacy.text import column_name, number, read_options, short, write_options
+from voronym.privacy.text import number
 from voronym.table.classes import Classes
 from voronym.table.hierarchy import Given, Hierarchy
 
 DISTANCES = ("ordered", "equal", "hierarchical", "total-variation", "kl")
 _PLAIN = {
-    "ordered": distances.ordered,
-    "equal": distances.equal,
-    "total-variation": distances.equal,
-    "kl": distances.kullback_leibler,
+    "ordered": (distances.ordered, verdict.ORDERED),
+    "equal": (distances.equal, verdict.EQUAL),
+    "total-variation": (distances.equal, verdict.EQUAL),
+    "kl": (distances.kullback_leibler, verdict.KL),
 }
 
 
@@ -63,11 +63,10 @@ class TCloseness(ConfidentialModel):
     --------
     The salaries of the paper, in thousands: the first class has the three lowest.
 
-    >>> import polars as pl, narwhals as nw
-    >>> from types import SimpleNamespace
-    >>> table = pl.DataFrame({"zip": list("aaabbbccc"), "salary": [3, 4, 5, 6, 11, 8, 7, 9, 10]})
-    >>> roles = SimpleNamespace(keys=("zip",), confidential=("salary",))
-    >>> print(TCloseness(0.2).measure(nw.from_native(table, eager_only=True), roles))
+    >>> import polars as pl
+    >>> from voronym.table import Table
+    >>> people = pl.DataFrame({"zip": list("aaabbbccc"), "salary": [3, 4, 5, 6, 11, 8, 7, 9, 10]})
+    >>> print(TCloseness(0.2).measure(Table.build(people, keys=["zip"], confidential=["salary"])))
     t-closeness: 0.375 (salary, ordered distance), required 0.2: does not hold
     """
 
@@ -77,32 +76,22 @@ class TCloseness(ConfidentialModel):
     taxonomy: Hierarchy | Given | None = None
 
     def __post_init__(self) -> None:
-        column_name(self.name, self.column)
-        object.__setattr__(self, "t", number(self.name, "t", self.t))
+        super().__post_init__()
+        self._set(t=number(self.name, "t", self.t))
         if self.distance is not None and self.distance not in DISTANCES:
             raise InputError(
                 f"{self.name}: no distance is called {self.distance!r}; there are: {', '.join(DISTANCES)}"
             )
         if self.taxonomy is not None:
-            object.__setattr__(self, "taxonomy", Hierarchy.of(self.taxonomy))
+            self._set(taxonomy=Hierarchy.of(self.taxonomy))
         if (self.distance == "hierarchical") != (self.taxonomy is not None):
             if self.distance is not None:
                 raise InputError(
                     f"{self.name}: the distance 'hierarchical' and a taxonomy belong together; give both"
                 )
-            object.__setattr__(self, "distance", "hierarchical")
+            self._set(distance="hierarchical")
         if self.t is not None and self.t > 1 and self.distance != "kl":
             raise InputError(f"{self.name}: t={self.t:g} promises nothing: this distance is never above 1")
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return "t-closeness"
-
-    @property
-    def required(self) -> float | None:
-        """The t that was asked for."""
-        return self.t
 
     def distance_of(self, levels: Levels) -> str:
         """Return the distance that is used for a column."""
@@ -112,10 +101,11 @@ class TCloseness(ConfidentialModel):
         """Return what measures the cells of a partition of one column."""
         if isinstance(self.taxonomy, Hierarchy):
             tree = _ancestors(self.taxonomy, levels)
-            measure: Any = partial(distances.hierarchical, ancestors=tree)
-        else:
-            measure = _PLAIN[self.distance_of(levels)]
-        return CellJudge(levels, measure, self.t, name=self.name)
+            return CellJudge(levels, partial(distances.hierarchical, ancestors=tree), self.t, name=self.name)
+        measure, kind = _PLAIN[self.distance_of(levels)]
+        if kind == verdict.ORDERED and levels.size == 2:
+            kind = verdict.EQUAL  # the same figure, and quicker
+        return CellJudge(levels, measure, self.t, name=self.name, rule=Rule(kind, self.required or 0.0))
 
     def about(self, judge: CellJudge) -> str:
         """Return a few words on what the value is, for the printed finding."""
@@ -125,21 +115,10 @@ class TCloseness(ConfidentialModel):
         """Return the figures of one column, JSON-able."""
         return super().describe(judge, classes, values) | {"distance": self.distance_of(judge.levels)}
 
-    def __str__(self) -> str:
-        shown = self.distance if self.taxonomy is None else None
-        return write_options(
-            self.name,
-            None if self.t is None else short(self.t),
-            distance=shown,
-            taxonomy=self.taxonomy,
-            column=self.column,
-        )
-
-    @classmethod
-    def parse(cls, text: str | None) -> Self:
-        """Build the model from the text behind ``t-closeness=``, such as ``0.2,distance=equal``."""
-        value, options = read_options("t-closeness", text, ["distance", "taxonomy", "column"])
-        return cls(value, **options)  # type: ignore[arg-type]
+    def options(self) -> dict[str, object]:
+        """Return what differs from the default; a taxonomy implies its distance, which is left out."""
+        given = super().options()
+        return {name: given[name] for name in given if name != "distance" or self.taxonomy is None}
 
 
 def _ancestors(tree: Hierarchy, levels: Levels) -> NDArray[np.int64]:

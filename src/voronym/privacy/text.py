@@ -10,7 +10,8 @@ import math
 import operator
 import re
 from collections.abc import Collection, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, ClassVar, Self
 
 from voronym.errors import InputError
 from voronym.privacy.base import models
@@ -109,15 +110,9 @@ def read_options(name: str, text: str | None, options: Collection[str]) -> tuple
 def write_options(name: str, value: str | None, **options: object) -> str:
     """Return the text that `read_options` reads; options that are None are left out."""
     parts = [] if value is None else [value]
-    parts += [f"{key}={_quote(str(kept))}" for key, kept in options.items() if kept is not None]
+    texts = {key: str(kept).lower() if isinstance(kept, bool) else str(kept) for key, kept in options.items()}
+    parts += [f"{key}={_quote(text)}" for key, text in texts.items() if options[key] is not None]
     return f"{name}={','.join(parts)}" if parts else name
-
-
-def column_name(name: str, given: Any) -> str | None:
-    """Return the name of a column; None stays None, and what is no text is refused."""
-    if given is not None and not isinstance(given, str):
-        raise InputError(f"{name}: column must be the name of a column, a text, not {given!r}")
-    return given
 
 
 def number(name: str, symbol: str, given: Any, *, least: float = 0.0, above: bool = False) -> float | None:
@@ -153,3 +148,43 @@ def whole(name: str, symbol: str, given: Any, *, least: int) -> int | None:
 def short(value: float) -> str:
     """Return the shortest text that reads back as the same number, without a trailing ``.0``."""
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+class TextModel:
+    """A model as a frozen dataclass: the first field is the requirement, and the text is made of its fields.
+
+    ``name=first,field=value,...``; fields at their default are left out. ``name`` is given by `register`.
+    """
+
+    name: ClassVar[str] = ""
+
+    @property
+    def required(self) -> float | None:
+        """What is asked of the table; None to measure only."""
+        wanted = getattr(self, _fields(self)[0].name)
+        return None if wanted is None else float(wanted)
+
+    def options(self) -> dict[str, object]:
+        """Return the fields behind the first that differ from their default; the column comes last."""
+        rest = sorted(_fields(self)[1:], key=lambda one: one.name == "column")
+        given = {one.name: getattr(self, one.name) for one in rest}
+        return {one.name: given[one.name] for one in rest if given[one.name] != one.default}
+
+    def __str__(self) -> str:
+        wanted = self.required
+        return write_options(self.name, None if wanted is None else short(wanted), **self.options())
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self:
+        """Build the model from the text behind ``name=``, such as ``0.2`` or ``0.2,column=disease``."""
+        value, options = read_options(cls.name, text, [one.name for one in _fields(cls)[1:]])
+        return cls(value, **options)  # type: ignore[call-arg]
+
+    def _set(self, **values: Any) -> None:
+        """Set fields of a frozen model, while it is built."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+def _fields(model: Any) -> Any:
+    return fields(model)
