@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.context import Context
+from voronym.named import Registry
 from voronym.options import Options
 from voronym.partition import Partition
-from voronym.registry import Registry
 from voronym.space import Euclidean
 from voronym.space.records import Records
 from voronym.table.codec import Codec

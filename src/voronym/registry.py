@@ -1,4 +1,4 @@
-"""Registries, and the one of methods: whatever makes a masked table out of a table is a `Method`.
+"""The registry of methods: whatever makes a masked table out of a table is a `Method`.
 
 A method that *makes groups* is a function ``(problem, ctx) -> Partition``, under the decorator `algorithm`;
 the release publishes the centre of each group. A method that *masks the table* itself is a function
@@ -10,11 +10,12 @@ the command line, in recipes, in the documentation's table, in the contract test
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from voronym.errors import InputError
+from voronym.named import Registry
 from voronym.options import Options
 
 if TYPE_CHECKING:
@@ -22,59 +23,6 @@ if TYPE_CHECKING:
     from voronym.masked import Masked
     from voronym.partition import Partition
     from voronym.problem import Problem
-
-T = TypeVar("T")
-
-
-class Registry(Mapping[str, T], Generic[T]):
-    """Entries by name, in alphabetical order. A name that is taken, or not there, is said in words.
-
-    Parameters
-    ----------
-    noun : str
-        What an entry is called in messages.
-
-    Examples
-    --------
-    >>> fruit = Registry[int]("fruit")
-    >>> fruit.add("apple", 1)
-    1
-    >>> fruit["pear"]
-    Traceback (most recent call last):
-        ...
-    voronym.errors.InputError: no fruit is called 'pear'; there are: apple
-    """
-
-    def __init__(self, noun: str) -> None:
-        self.noun = noun
-        self._entries: dict[str, T] = {}
-
-    def add(self, name: str, entry: T) -> T:
-        """Add an entry and return it."""
-        if name in self._entries:
-            raise InputError(f"a {self.noun} called {name!r} is registered already")
-        self._entries[name] = entry
-        return entry
-
-    def remove(self, name: str) -> None:
-        """Take an entry out again: for tests and notebooks that try one."""
-        del self._entries[name]
-
-    def __getitem__(self, name: str) -> T:
-        try:
-            return self._entries[name]
-        except (KeyError, TypeError):
-            known = ", ".join(self) or "none"
-            raise InputError(f"no {self.noun} is called {name!r}; there are: {known}") from None
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._entries))
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def test_required_models_decide_and_others_are_only_measured():
 
 
 def test_a_registered_model_joins(monkeypatch):
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    monkeypatch.setattr(base.MODELS, "_entries", dict(base.MODELS._entries))
 
     @register("classes")
     class ByClass:

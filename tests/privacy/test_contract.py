@@ -94,8 +94,8 @@ class Bad(PSensitive):
     ],
 )
 def test_the_contract_catches(fault, message, monkeypatch):
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
-    monkeypatch.setitem(base._registry, "p-sensitive", Bad)
+    monkeypatch.setattr(base.MODELS, "_entries", dict(base.MODELS._entries))
+    monkeypatch.setitem(base.MODELS._entries, "p-sensitive", Bad)
     with pytest.raises(AssertionError, match=message):
         check_model(Bad(2, fault=fault))
 
@@ -115,7 +115,7 @@ def test_the_contract_catches_a_threshold_that_is_refused_when_met():
 
 
 def test_register_is_what_joins_a_model(monkeypatch):
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    monkeypatch.setattr(base.MODELS, "_entries", dict(base.MODELS._entries))
 
     @register("never")
     @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def test_bad_texts_are_refused(text, message):
 
 
 def test_a_new_model_joins_and_a_name_is_taken_once(monkeypatch):
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    monkeypatch.setattr(base.MODELS, "_entries", dict(base.MODELS._entries))
 
     @register("always")
     class Always:

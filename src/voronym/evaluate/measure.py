@@ -29,15 +29,6 @@ from voronym.table.values import Values
 
 _WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
 
-_ORDER = (
-    "k-anonymity",
-    "p-sensitive",
-    "l-diversity",
-    "t-closeness",
-    "delta-disclosure",
-    "mutual-information",
-)
-
 
 class Columns(TypedDict, total=False):
     """What is known about columns: their kinds, the levels of ordinal ones, pairs of coordinates."""
@@ -337,7 +328,7 @@ def _findings(
     found = [model.measure(table) for model in asked]
     rest = {name: cls.parse(None) for name, cls in models().items() if name not in {m.name for m in asked}}
     skipped = []
-    for name in sorted(rest, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)):
+    for name in sorted(rest, key=lambda name: (getattr(rest[name], "strength", 9), name)):
         if not schema.confidential and isinstance(rest[name], ConfidentialModel):
             skipped.append(name)
             continue

@@ -6,10 +6,10 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from voronym.errors import InputError
+from voronym.named import Registry
 from voronym.table.table import Table
 
 
@@ -110,7 +110,7 @@ class Model(Protocol):
         ...
 
 
-_registry: dict[str, type[Model]] = {}
+MODELS: Registry[type[Model]] = Registry("privacy model")
 M = TypeVar("M", bound=type[Model])
 
 
@@ -118,9 +118,7 @@ def register(name: str) -> Callable[[M], M]:
     """Register a class of models under the name that users type; it becomes its ``name``."""
 
     def add(cls: M) -> M:
-        if name in _registry:
-            raise InputError(f"a privacy model called {name!r} is registered already")
-        _registry[name] = cls
+        MODELS.add(name, cls)
         cls.name = name  # type: ignore[method-assign, assignment]
         return cls
 
@@ -135,20 +133,11 @@ def models() -> Mapping[str, type[Model]]:
     >>> "k-anonymity" in models()
     True
     """
-    return MappingProxyType(dict(sorted(_registry.items())))
+    return MODELS
 
 
 def parse_model(text: str) -> Model:
     """Build a privacy model from ``"name"`` (measure only) or ``"name=value"`` (required).
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"k-anonymity=5"``.
-
-    Returns
-    -------
-    Model
 
     Examples
     --------
@@ -156,11 +145,10 @@ def parse_model(text: str) -> Model:
     KAnonymity(k=5)
     """
     name, equals, value = (part.strip() for part in text.partition("="))
-    if name not in _registry:
-        raise InputError(f"no privacy model is called {name!r}; there are: {', '.join(sorted(_registry))}")
+    cls = MODELS[name]
     if equals and not value:
         raise InputError(f"{text!r} has nothing behind '='; write {name}=VALUE, or {name} to measure only")
-    return _registry[name].parse(value if equals else None)
+    return cls.parse(value if equals else None)
 
 
 def summary(cls: type[Model]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -62,6 +63,7 @@ class DeltaDisclosure(ConfidentialModel):
     delta-disclosure: 0.693147 (ill), required 1: holds
     """
 
+    strength: ClassVar[int] = 4
     delta: float | None = None
     column: str | None = None
 

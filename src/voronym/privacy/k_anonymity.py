@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class KAnonymity(TextModel):
     ({'size': 1, 'classes': 1, 'records': 1},)
     """
 
+    strength: ClassVar[int] = 0
     k: int | None = None
 
     def __post_init__(self) -> None:

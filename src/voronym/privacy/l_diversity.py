@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -89,6 +89,7 @@ class LDiversity(ConfidentialModel):
     l-diversity: 3 (ill, recursive with l = 2), required below 3: does not hold
     """
 
+    strength: ClassVar[int] = 2
     l: float | None = None  # noqa: E741 - the name of the model
     kind: str = "distinct"
     c: float | None = None

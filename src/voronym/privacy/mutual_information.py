@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,6 +83,7 @@ class MutualInformation(ConfidentialModel):
     mutual-information: 1 (ill, bits)
     """
 
+    strength: ClassVar[int] = 5
     bound: float | None = None
     unit: str = "nats"
     bins: int | str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,7 @@ class PSensitive(ConfidentialModel):
     p-sensitive: 1 (ill), required 2: does not hold
     """
 
+    strength: ClassVar[int] = 1
     p: int | None = None
     column: str | None = None
 

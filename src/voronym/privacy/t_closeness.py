@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,7 @@ class TCloseness(ConfidentialModel):
     t-closeness: 0.375 (salary, ordered distance), required 0.2: does not hold
     """
 
+    strength: ClassVar[int] = 3
     t: float | None = None
     distance: str | None = None
     column: str | None = None

@@ -157,6 +157,8 @@ class TextModel:
     """
 
     name: ClassVar[str] = ""
+    strength: ClassVar[int] = 9
+    """Where models are listed, the weaker promises come first."""
 
     @property
     def required(self) -> float | None:

@@ -92,11 +92,9 @@ def _metric(column: Column, choice: Choice | None) -> Metric:
 def _named(column: Column, choice: str) -> Metric:
     """Return a metric from its name, or from its name and what it needs: ``taxonomy=tree.csv``."""
     name, given, text = choice.partition("=")
-    if name not in metrics():
-        raise InputError(f"no metric is called {name!r}; there are: {', '.join(metrics())}")
+    made = metrics()[name]
     if name == "rank":
         return Rank([level.strip() for level in text.split("<")] if given else column.categories)
-    made = metrics()[name]
     try:
         built: Metric = made(*([_number(text)] if given else []))
     except TypeError:

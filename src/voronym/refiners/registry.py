@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from voronym.context import Context
+from voronym.named import Registry
 from voronym.options import Options
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS, Method, Registry
+from voronym.registry import METHODS, Method
 
 Function = Callable[..., Partition]
 

@@ -2,11 +2,10 @@
 
 `table` a frame with its schema, conformed and factorised once (`values` its columns); `frame` any eager data
 frame, and what its columns hold; `classes` records that share all their keys; `schema` roles and kinds, by
-`kinds` and `infer`; `codec` keys to points and back (`encoders`, `build`); `read` files and queries
-(`delimited`, `columnar`, `statistical` with `codebook`, `sql`), whose texts `spelling` reads; `conform`
-texts meant as numbers;
-`clean` and `rebuild` what must not travel; `write` a release to a file, verified by `check`, which imports
-nothing of the library.
+`kinds` and `infer`; `codec` keys to points and back (`encoders`, `build`); `read` files and queries by
+`formats` (`delimited`, `columnar`, `statistical` with `codebook`, `sql`), whose texts `spelling` reads;
+`conform` texts meant as numbers; `hierarchy` trees above values; `clean` and `rebuild` what must not travel;
+`write` a release to a file, verified by `check`, which imports nothing of the library.
 """
 
 from voronym.table.clean import tidy

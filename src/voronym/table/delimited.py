@@ -6,17 +6,21 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import narwhals as nw
 import polars as pl
 
 from voronym.errors import ReadError
 from voronym.table import spelling
+from voronym.table.clean import to_polars
 from voronym.table.frame import listing
 
 DELIMITERS = ",;\t|"
+FORMULA = r"^[=+\-@\t\r]"  # how a cell starts that a spreadsheet may run
 DECIMAL_COMMA: dict[str, spelling.Comma] = {";": "always", "\t": "clear", "|": "clear"}
 _SAMPLE = 50
 _MAGIC = {
@@ -176,3 +180,33 @@ def _rewritten(text: str, delimiter: str, *, alone: bool) -> str:
     writer.writerow(next(row for row in rows if row))
     writer.writerows(row or [""] for row in rows if row or alone)
     return out.getvalue()
+
+
+def write_frame(table: nw.DataFrame[Any], path: Path, delimiter: str) -> int:
+    """Write a tidy frame as delimited text, and return how many cells were guarded against spreadsheets."""
+    frame = to_polars(table)
+    changed = 0
+    columns = []
+    for column in frame.get_columns():
+        if column.dtype in (pl.Categorical, pl.Enum):
+            column = column.cast(pl.String)
+        if column.dtype == pl.Duration:
+            column = column.dt.to_string("iso")
+        if column.dtype == pl.String:
+            risky = column.str.contains(FORMULA).fill_null(False)
+            count = int(risky.sum())
+            if count:
+                column = pl.select(pl.when(risky).then(pl.lit("'") + column).otherwise(column)).to_series()
+            changed += count
+        columns.append(column)
+    names = guarded(frame.columns)
+    changed += sum(new != old for new, old in zip(names, frame.columns, strict=True))
+    frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+    # A lone missing cell would be an empty line, which readers skip: it is written as an empty quoted cell.
+    frame.write_csv(path, separator=delimiter, null_value='""' if frame.width == 1 else None)
+    return int(changed)
+
+
+def guarded(names: Sequence[str]) -> list[str]:
+    """Return column names with an apostrophe before those that a spreadsheet may take for a formula."""
+    return ["'" + name if name[:1] in tuple("=+-@\t\r") else name for name in names]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,9 @@ import narwhals as nw
 import polars as pl
 
 from voronym.errors import ReadError
-from voronym.table import columnar, delimited, sql, statistical
+from voronym.table import sql
+from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import as_frame
-
-TEXT = (".csv", ".tsv", ".txt")
-DATABASE = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
-COLUMNAR: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": columnar.read_parquet,
-    ".feather": columnar.read_arrow,
-    ".arrow": columnar.read_arrow,
-    ".ipc": columnar.read_arrow,
-}
-SUFFIXES = (*TEXT, *COLUMNAR, *statistical.READERS, *DATABASE)
 
 
 def read(
@@ -73,14 +63,19 @@ def read(
         return sql.read_postgresql(source, query)
     path = Path(source)
     suffix = f".{format.lower().lstrip('.')}" if format else path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ReadError(
-            f"{path.name!r} has no suffix that says its format; known ones are {' '.join(SUFFIXES)}"
-        )
-    if query is not None and suffix not in DATABASE:
+    name = by_suffix(suffix)
+    if name is None:
+        raise ReadError(f"{path.name!r} has no suffix that says its format; known ones are {suffixes()}")
+    if query is not None and not FORMATS[name].database:
         raise ReadError(f"{path.name!r} is not a database, so it takes no query")
+    if delimiter is None and suffix == ".tsv":
+        delimiter = "\t"
     try:
-        return _read(path, suffix, delimiter, query, encoding)
+        if path.stat().st_size == 0:
+            raise ReadError(f"{path.name!r} is empty")
+        if path.is_dir():
+            raise IsADirectoryError
+        return FORMATS[name].read(path, How(suffix, delimiter, query, encoding))
     except FileNotFoundError:
         raise ReadError(f"there is no file {path.name!r} in that folder; check the path") from None
     except IsADirectoryError:
@@ -89,23 +84,6 @@ def read(
         raise ReadError(
             f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"
         ) from None
-
-
-def _read(
-    path: Path, suffix: str, delimiter: str | None, query: str | None, encoding: str | None
-) -> pl.DataFrame:
-    if path.stat().st_size == 0:
-        raise ReadError(f"{path.name!r} is empty")
-    if path.is_dir():
-        raise IsADirectoryError
-    if suffix in TEXT:
-        given = "\t" if delimiter is None and suffix == ".tsv" else delimiter
-        return delimited.read_file(path, delimiter=given, encoding=encoding)
-    if suffix in COLUMNAR:
-        return COLUMNAR[suffix](path)
-    if suffix in DATABASE:
-        return sql.read_database(path, query)
-    return statistical.read_file(path, suffix=suffix, encoding=encoding)
 
 
 def load(data: Any) -> nw.DataFrame[Any]:

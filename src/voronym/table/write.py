@@ -20,23 +20,10 @@ import narwhals as nw
 import polars as pl
 
 from voronym.errors import VoronymError, WriteError
-from voronym.table import check
-from voronym.table.clean import tidy, to_polars
+from voronym.table.clean import tidy
 from voronym.table.codebook import Labels
+from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
-
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".feather": "arrow",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".sav": "sav",
-    ".dta": "dta",
-}
-FORMULA = r"^[=+\-@\t\r]"  # how a cell starts that a spreadsheet may run
 
 
 @dataclass(frozen=True)
@@ -62,17 +49,6 @@ class WriteReceipt:
     k_counted: int
     sha256: str
     guarded_cells: int = 0
-
-
-@dataclass(frozen=True)
-class _How:
-    """What a writer may need to know."""
-
-    delimiter: str
-    labels: Labels | None
-
-
-_Writer = Callable[[nw.DataFrame[Any], Path, _How], int]
 
 
 def write(
@@ -153,25 +129,33 @@ def write(
         values = {name: book for name, book in labels.values.items() if name not in means}
         labels = Labels(labels.variables, values)
     try:
-        return _write(table, target, kind, keys, k, overwrite, _How(delimiter, labels), verify)
+        return _write(
+            table,
+            target,
+            kind,
+            keys,
+            k,
+            overwrite,
+            How(target.suffix.lower(), delimiter, labels=labels),
+            verify,
+        )
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise WriteError(f"could not write {target.name!r}: {reason}; nothing was left behind") from None
 
 
 def _format(target: Path, given: str | None) -> str:
-    known = sorted(set(FORMATS.values()))
     if given is not None:
+        known = [name for name in FORMATS if FORMATS[name].write is not None]
         if given not in known:
             raise WriteError(f"no format is called {given!r}; there are: {', '.join(known)}")
         return given
-    try:
-        return FORMATS[target.suffix.lower()]
-    except KeyError:
-        suffixes = " ".join(FORMATS)
+    name = by_suffix(target.suffix.lower())
+    if name is None or FORMATS[name].write is None:
         raise WriteError(
-            f"{target.name!r} has no suffix that says its format; use one of {suffixes}"
-        ) from None
+            f"{target.name!r} has no suffix that says its format; use one of {suffixes(written=True)}"
+        )
+    return name
 
 
 def _refuse(target: Path, overwrite: bool) -> None:
@@ -192,16 +176,16 @@ def _write(
     keys: list[str],
     k: int,
     overwrite: bool,
-    how: _How,
+    how: How,
     verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
     handle, name = tempfile.mkstemp(prefix=".voronym-", suffix=target.suffix, dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
-        guarded = _WRITERS[kind](table, temporary, how)
+        guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
         _flush(temporary)
-        rows, smallest = _count(temporary, kind, _guarded_names(keys, kind), how.delimiter)
+        rows, smallest = _count(temporary, kind, keys, how)
         if rows != len(table):
             raise WriteError(
                 f"{rows} of {len(table)} rows came back from the written file; nothing was left behind"
@@ -228,74 +212,9 @@ def _write(
             temporary.unlink()
 
 
-def _write_csv(table: nw.DataFrame[Any], path: Path, how: _How) -> int:
-    frame = to_polars(table)
-    guarded = 0
-    columns = []
-    for column in frame.get_columns():
-        if column.dtype in (pl.Categorical, pl.Enum):
-            column = column.cast(pl.String)
-        if column.dtype == pl.Duration:
-            column = column.dt.to_string("iso")
-        if column.dtype == pl.String:
-            risky = column.str.contains(FORMULA).fill_null(False)
-            count = int(risky.sum())
-            if count:
-                column = pl.select(pl.when(risky).then(pl.lit("'") + column).otherwise(column)).to_series()
-            guarded += count
-        columns.append(column)
-    names = _guarded_names(frame.columns, "csv")
-    guarded += sum(new != old for new, old in zip(names, frame.columns, strict=True))
-    frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
-    # A lone missing cell would be an empty line, which readers skip: it is written as an empty quoted cell.
-    frame.write_csv(path, separator=how.delimiter, null_value='""' if frame.width == 1 else None)
-    return int(guarded)
-
-
-def _guarded_names(names: Sequence[str], kind: str) -> list[str]:
-    return ["'" + name if kind == "csv" and name[:1] in tuple("=+-@\t\r") else name for name in names]
-
-
-def _plain(table: nw.DataFrame[Any]) -> Any:
-    """Return a Polars frame with categories as strings: no dictionary, so none of its leftovers."""
-    return to_polars(table).with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-
-
-def _write_parquet(table: nw.DataFrame[Any], path: Path, _: _How) -> int:
-    _plain(table).write_parquet(path)
-    return 0
-
-
-def _write_arrow(table: nw.DataFrame[Any], path: Path, _: _How) -> int:
-    _plain(table).write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
-    return 0
-
-
-def _statistical(name: str) -> _Writer:
-    def write_statistical(table: nw.DataFrame[Any], path: Path, how: _How) -> int:
-        from voronym.table import statistical
-
-        statistical.write_file(to_polars(table), path, name, how.labels)
-        return 0
-
-    return write_statistical
-
-
-_WRITERS: dict[str, _Writer] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-    "arrow": _write_arrow,
-    "sav": _statistical("sav"),
-    "dta": _statistical("dta"),
-}
-
-
-def _count(path: Path, kind: str, keys: list[str], delimiter: str) -> tuple[int, int]:
-    if kind == "csv":
-        return check.count_delimited(path, keys, delimiter)
-    if kind in ("parquet", "arrow"):
-        return check.count_columnar(path, keys, kind)
-    return check.count_statistical(path, keys, kind)
+def _count(path: Path, kind: str, keys: list[str], how: How) -> tuple[int, int]:
+    """Count in the file, by code that shares nothing with what wrote it."""
+    return FORMATS[kind].count(path, keys, how)  # type: ignore[misc]
 
 
 def _flush(path: Path) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import CIRCLE, DISCRETE, LINE, SPHERE, TABLE, TREE
 from voronym.errors import InputError
+from voronym.named import Registry
 
 TABLE_LEVELS = 2048
 """Most distinct values whose distances are put in a table: 32 MB. Metrics that need a table refuse more."""
@@ -66,20 +66,9 @@ class Metric(Protocol):
         ...
 
 
-_registry: dict[str, type] = {}
-_M = TypeVar("_M", bound=type)
-
-
-def metric(name: str) -> Callable[[_M], _M]:
-    """Register a metric under a name that can be used wherever metrics are chosen."""
-
-    def register(made: _M) -> _M:
-        if name in _registry:
-            raise InputError(f"a metric called {name!r} is registered already")
-        _registry[name] = made
-        return made
-
-    return register
+METRICS: Registry[type] = Registry("metric")
+metric = METRICS.register
+"""Register a class of metrics under a name that can be used wherever metrics are chosen."""
 
 
 def metrics() -> Mapping[str, type]:
@@ -90,7 +79,7 @@ def metrics() -> Mapping[str, type]:
     >>> sorted(metrics())[:3]
     ['absolute', 'circular', 'edit']
     """
-    return MappingProxyType(dict(sorted(_registry.items())))
+    return METRICS
 
 
 def pairwise(geometry: Geometry, a: NDArray[np.int64], b: NDArray[np.int64]) -> Array:

@@ -1,0 +1,127 @@
+"""File formats: what reads, writes and counts each of them, in one table.
+
+A new format is a module with its functions and an entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from voronym.named import Registry
+from voronym.table import check, columnar, delimited, sql, statistical
+from voronym.table.clean import to_polars
+from voronym.table.codebook import Labels
+
+
+@dataclass(frozen=True)
+class How:
+    """What a reader or writer may need to know beside the path."""
+
+    suffix: str
+    delimiter: str | None = None
+    query: str | None = None
+    encoding: str | None = None
+    labels: Labels | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Parameters
+    ----------
+    suffixes : tuple of str
+        Of its files, with the dot.
+    read : callable
+        ``(path, how) -> polars.DataFrame``.
+    write : callable, optional
+        ``(frame, path, how) -> cells that were guarded``; the frame is tidy.
+    count : callable, optional
+        ``(path, keys, how) -> (rows, size of the smallest combination of keys)``, by code that shares
+        nothing with the writer.
+    database : bool
+        Whether reading takes a query.
+    """
+
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, How], pl.DataFrame]
+    write: Callable[[nw.DataFrame[Any], Path, How], int] | None = None
+    count: Callable[[Path, list[str], How], tuple[int, int]] | None = None
+    database: bool = False
+
+
+FORMATS: Registry[Format] = Registry("format")
+
+
+def _statistical(name: str, *suffixes: str, written: bool) -> None:
+    def read(path: Path, how: How) -> pl.DataFrame:
+        return statistical.read_file(path, suffix=how.suffix, encoding=how.encoding)
+
+    def write(frame: nw.DataFrame[Any], path: Path, how: How) -> int:
+        statistical.write_file(to_polars(frame), path, name, how.labels)
+        return 0
+
+    def count(path: Path, keys: list[str], _: How) -> tuple[int, int]:
+        return check.count_statistical(path, keys, name)
+
+    FORMATS.add(name, Format(suffixes, read, write, count) if written else Format(suffixes, read))
+
+
+FORMATS.add(
+    "csv",
+    Format(
+        (".csv", ".tsv", ".txt"),
+        lambda path, how: delimited.read_file(path, delimiter=how.delimiter, encoding=how.encoding),
+        lambda frame, path, how: delimited.write_frame(frame, path, how.delimiter or ","),
+        lambda path, keys, how: check.count_delimited(path, delimited.guarded(keys), how.delimiter or ","),
+    ),
+)
+FORMATS.add(
+    "parquet",
+    Format(
+        (".parquet",),
+        lambda path, _: columnar.read_parquet(path),
+        lambda frame, path, _: columnar.write_parquet(frame, path),
+        lambda path, keys, _: check.count_columnar(path, keys, "parquet"),
+    ),
+)
+FORMATS.add(
+    "arrow",
+    Format(
+        (".feather", ".arrow", ".ipc"),
+        lambda path, _: columnar.read_arrow(path),
+        lambda frame, path, _: columnar.write_arrow(frame, path),
+        lambda path, keys, _: check.count_columnar(path, keys, "arrow"),
+    ),
+)
+_statistical("sav", ".sav", written=True)
+_statistical("dta", ".dta", written=True)
+_statistical("zsav", ".zsav", written=False)
+_statistical("sas", ".sas7bdat", ".xpt", written=False)
+FORMATS.add(
+    "database",
+    Format(
+        (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
+        lambda path, how: sql.read_database(path, how.query),
+        database=True,
+    ),
+)
+
+
+def by_suffix(suffix: str) -> str | None:
+    """Return the name of the format of a suffix; None where there is none."""
+    return next((name for name in FORMATS if suffix in FORMATS[name].suffixes), None)
+
+
+def suffixes(*, written: bool = False) -> str:
+    """Return the known suffixes, for messages."""
+    order = ("csv", "parquet", "arrow")  # what most people want comes first
+    names = sorted(FORMATS, key=lambda name: order.index(name) if name in order else len(order))
+    known = [FORMATS[name] for name in names if not written or FORMATS[name].write is not None]
+    return " ".join(suffix for one in known for suffix in one.suffixes)
