@@ -8,7 +8,7 @@ import pytest
 
 from voronym import cli
 from voronym.errors import InputError, ReadError
-from voronym.papers import icsm, papers, reproduce
+from voronym.papers import PAPERS, icsm, reproduce
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def voronym(monkeypatch, capsys):
 
 def test_the_papers_are_listed(voronym):
     assert "Mortazavi" in voronym("papers")[1]
-    assert list(json.loads(voronym("papers", "--json")[1])) == sorted(papers())
+    assert list(json.loads(voronym("papers", "--json")[1])) == sorted(PAPERS)
 
 
 def test_an_unknown_paper(voronym):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from voronym import cli
+from voronym.context import Context
 from voronym.errors import ReadError
 from voronym.papers import Chart, Highlight, Picture, Table, pcl, reproduce
 from voronym.papers.pcl import adult, census, gaussian, plane, published, runs, ten
-from voronym.progress import silent
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_without_the_data_it_says_what_to_set(monkeypatch):
 
 def test_figure_3_has_exact_sizes_and_gains(monkeypatch):
     monkeypatch.setattr(gaussian, "POINTS", 4096)
-    items = list(gaussian.figure_3(silent))
+    items = list(gaussian.figure_3(Context()))
     assert [len(picture.panels) for picture in only(items, Picture)] == [2, 2]
     (table,) = only(items, Table)
     assert column(table, "sizes exact") == ["yes", "yes"]
@@ -74,7 +74,7 @@ def test_figure_3_has_exact_sizes_and_gains(monkeypatch):
 
 def test_figure_4_gains_from_two_dimensions_on(monkeypatch):
     monkeypatch.setattr(gaussian, "CELLS", (1, 4, 16))
-    chart, table = gaussian.figure_4(1024, silent)
+    chart, table = gaussian.figure_4(1024, Context())
     assert len(chart.curves) == len(table.rows) == 7
     line, *others = table.rows
     assert line[1:] == pytest.approx(
@@ -84,7 +84,7 @@ def test_figure_4_gains_from_two_dimensions_on(monkeypatch):
 
 
 def test_figure_5_never_rises():
-    chart, table = gaussian.figure_5(2048, silent)
+    chart, table = gaussian.figure_5(2048, Context())
     assert column(table, "rounds that rose") == [0, 0]
     mdav, fast, slow = (np.array(curve.points) for curve in chart.curves)
     assert fast[-1, 1] < 0.95 * mdav[0, 1]
@@ -92,7 +92,7 @@ def test_figure_5_never_rises():
 
 
 def test_figure_6_fits_exponents():
-    chart, table = gaussian.figure_6((3000, 6000), silent)
+    chart, table = gaussian.figure_6((3000, 6000), Context())
     assert column(table, "published") == [1.98, 1.87]
     for curve, exponent in zip(chart.curves, column(table, "ours"), strict=True):
         (_, first), (_, last) = curve.points
@@ -103,7 +103,7 @@ def test_figure_6_fits_exponents():
 def test_a_sweep_gains_and_draws_cells_around_their_points(clusters):
     known = plane.EXPERIMENTS[0 if clusters else 3]
     small = plane.Experiment(known.sweep, known.points, 120, 4, known.best, known.known, clusters)
-    picture, chart, table = plane.one(small, (3, 4), silent)
+    picture, chart, table = plane.one(small, (3, 4), Context())
     assert all(change <= 1e-9 for change in column(table, "ours %"))
     assert [len(curve.points) for curve in chart.curves] == ([2, 8] if clusters else [2, 8, 2, 2])
     before, after = picture.panels
@@ -122,7 +122,7 @@ def test_uniform_points_are_in_the_unit_square_and_gaussian_ones_are_not():
 
 
 def test_ten_points():
-    *pictures, table = ten.figures_9_10(5, silent)
+    *pictures, table = ten.figures_9_10(5, Context())
     assert [len(picture.panels[1].centroids) for picture in pictures] == [5, 3]
     for mean, best, worst, optimal in zip(
         *(column(table, name) for name in ("ours, mean", "best", "worst", "optimal")), strict=True
@@ -144,7 +144,7 @@ def test_census_is_at_or_below_the_published_distortion(monkeypatch):
     for name in ("TABLE_1", "TABLE_2"):
         kept = {k: row for k, row in getattr(published, name).items() if k in (25, 100)}
         monkeypatch.setattr(published, name, kept)
-    items = list(census.tables_1_2(0.2, silent))
+    items = list(census.tables_1_2(0.2, Context()))
     losses, times = only(items, Table)
     assert column(losses, "ours") == pytest.approx(column(losses, "MDAV, published"), rel=0.003)
     for ours, paper in zip(column(losses, "ours, cooled"), column(losses, "PCL, published"), strict=True):
@@ -159,7 +159,7 @@ def test_census_is_at_or_below_the_published_distortion(monkeypatch):
 def test_adult_gains_what_was_published(monkeypatch):
     monkeypatch.setattr(adult, "QUICK", (2000, 4000))
     monkeypatch.setattr(adult, "vmdav", lambda X, k, _: runs.mdav(X, k))
-    items = list(adult.figures_7_8(False, silent))
+    items = list(adult.figures_7_8(False, Context()))
     (table,) = only(items, Table)
     best, last = column(table, "ours")
     assert best <= published.FIGURE_7[2000]

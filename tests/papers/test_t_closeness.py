@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from voronym.channel import scalar_multiplier, scalar_risk
-from voronym.papers import Chart, Highlight, Table, papers
+from voronym.context import Context
+from voronym.papers import PAPERS, Chart, Highlight, Table
 from voronym.papers import t_closeness as paper
-from voronym.progress import silent
 
 
 def test_the_typed_multipliers_belong_to_the_typed_distortions():
@@ -16,11 +16,11 @@ def test_the_typed_multipliers_belong_to_the_typed_distortions():
         assert scalar_multiplier(paper.RHO, share) == pytest.approx(multiplier, abs=0.005)
     assert scalar_risk(paper.RHO, 0.5) == pytest.approx(paper.RISK_AT_HALF, abs=0.005)
     assert scalar_risk(paper.RHO, 0.0) == pytest.approx(paper.INFORMATION, abs=0.05)
-    assert "t-closeness" in papers()
+    assert "t-closeness" in PAPERS
 
 
 def test_figure_6_is_on_the_bound():
-    chart, table, highlight = paper.figure_6(400, silent)
+    chart, table, highlight = paper.figure_6(400, Context())
     assert isinstance(chart, Chart)
     assert isinstance(table, Table)
     assert isinstance(highlight, Highlight)
@@ -36,7 +36,7 @@ def test_figure_6_is_on_the_bound():
 
 
 def test_figure_7_has_four_shapes_that_add_up():
-    chart, _ = paper.figure_7(50, silent)
+    chart, _ = paper.figure_7(50, Context())
     assert len(chart.curves) == 4
     for curve in chart.curves:
         assert sum(y for _, y in curve.points) == pytest.approx(1.0)
@@ -44,7 +44,7 @@ def test_figure_7_has_four_shapes_that_add_up():
 
 def test_figures_8_and_9_are_above_the_bound_but_not_far(monkeypatch):
     monkeypatch.setattr(paper, "SHARES", (1 / 32, 1 / 8, 1 / 2))
-    _, table = paper.figures_8_9(1024, False, silent)
+    _, table = paper.figures_8_9(1024, False, Context())
     assert {row[0] for row in table.rows} == {"MDAV", "μ-Approx", "univariate"}
     for row in table.rows:
         assert -0.05 < row[-1] < 0.15  # a thousand records only
@@ -53,7 +53,7 @@ def test_figures_8_and_9_are_above_the_bound_but_not_far(monkeypatch):
 
 def test_several_keys_are_farther_from_the_bound(monkeypatch):
     monkeypatch.setattr(paper, "SHARES", (0.0, 1 / 8, 0.0))
-    chart, table = paper.several_keys(2, 1024, 0.2, silent)
+    chart, table = paper.several_keys(2, 1024, 0.2, Context())
     assert "optimal noise" in {curve.name for curve in chart.curves}
     assert {"mdav", "anneal"} <= {row[0] for row in table.rows}
     for row in table.rows:

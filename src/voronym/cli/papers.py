@@ -32,14 +32,14 @@ def papers(
     """Compute the tables and figures of a paper again, beside the published ones."""
     from time import perf_counter
 
+    from voronym.papers import PAPERS as known  # noqa: N811
     from voronym.papers import Table, reproduce
-    from voronym.papers import papers as known
 
     if name is None:
         if json:
-            common.emit({key: entry.reference for key, entry in known().items()})
+            common.emit({key: entry.reference for key, entry in known.items()})
         else:
-            for key, entry in known().items():
+            for key, entry in known.items():
                 typer.echo(f"{key}  {entry.reference}")
         return
     common.check_outputs([report], source="", overwrite=overwrite)
@@ -51,7 +51,7 @@ def papers(
             if not json and isinstance(item, Table):
                 _show(item)
     seconds = perf_counter() - start
-    entry = known()[name]
+    entry = known[name]
     if report is not None:
         from voronym.report import write_page
         from voronym.report.reproduction import render_paper

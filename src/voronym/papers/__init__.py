@@ -7,10 +7,11 @@ asked for.
 """
 
 from voronym.papers import icsm, pcl, t_closeness  # noqa: F401 - importing registers
-from voronym.papers.base import Paper, papers, reproduce
+from voronym.papers.base import PAPERS, Paper, reproduce
 from voronym.papers.items import Chart, Curve, Highlight, Item, Panel, Picture, Table
 
 __all__ = [
+    "PAPERS",
     "Chart",
     "Curve",
     "Highlight",
@@ -19,6 +20,5 @@ __all__ = [
     "Paper",
     "Picture",
     "Table",
-    "papers",
     "reproduce",
 ]

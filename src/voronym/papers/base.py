@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from voronym.errors import InputError
-from voronym.papers.items import Cell, Item, Table
-from voronym.progress import Progress, silent
+from voronym.context import Context, Progress
+from voronym.papers.items import Item
+from voronym.registry import Registry
 
-__all__ = ["Cell", "Item", "Paper", "Table", "paper", "papers", "reproduce"]
-
-Reproduce = Callable[[bool, Progress], Iterator[Item]]
+Reproduce = Callable[[bool, Context], Iterator[Item]]
 
 
 @dataclass(frozen=True)
@@ -25,25 +22,20 @@ class Paper:
     items: Reproduce
 
 
-_papers: dict[str, Paper] = {}
+PAPERS: Registry[Paper] = Registry("paper")
 
 
 def paper(name: str, *, reference: str, subject: str) -> Callable[[Reproduce], Reproduce]:
-    """Register a reproduction: ``(full, progress) -> items``, one after the other.
+    """Register a reproduction: ``(full, ctx) -> items``, one after the other.
 
     References of several papers are set apart by semicolons; ``subject`` heads the page.
     """
 
     def register(function: Reproduce) -> Reproduce:
-        _papers[name] = Paper(name, reference, subject, function)
+        PAPERS.add(name, Paper(name, reference, subject, function))
         return function
 
     return register
-
-
-def papers() -> Mapping[str, Paper]:
-    """Return the papers that can be computed again, by name."""
-    return MappingProxyType(dict(sorted(_papers.items())))
 
 
 def reproduce(name: str, *, full: bool = False, progress: Progress | None = None) -> Iterator[Item]:
@@ -56,7 +48,7 @@ def reproduce(name: str, *, full: bool = False, progress: Progress | None = None
     full : bool
         As far as the paper went, which may take an hour; otherwise what can be done in about two minutes.
     progress : callable, optional
-        Called with a `voronym.progress.Step` now and then.
+        Called with a `voronym.context.Step` now and then.
 
     Yields
     ------
@@ -65,9 +57,12 @@ def reproduce(name: str, *, full: bool = False, progress: Progress | None = None
 
     Examples
     --------
-    >>> sorted(papers())
+    >>> list(PAPERS)
     ['icsm', 'pcl', 't-closeness']
     """
-    if name not in _papers:
-        raise InputError(f"no paper is called {name!r}; there are: {', '.join(sorted(_papers))}")
-    return _papers[name].items(full, silent if progress is None else progress)
+    return PAPERS[name].items(full, Context(progress=progress))
+
+
+def at(ctx: Context, stage: str, done: float) -> None:
+    """Tell which figure is being computed."""
+    ctx.part(done, 1.0, stage=stage).tell(0.0, whole=True)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym import datasets
+from voronym.context import Context
 from voronym.errors import ReadError
-from voronym.papers.base import paper
+from voronym.papers.base import at, paper
 from voronym.papers.items import Cell, Table
 from voronym.partitioners import information_loss, microaggregate, standardize
-from voronym.progress import Progress, Step
 from voronym.refiners import refine
 from voronym.registry import algorithms
 
@@ -69,7 +69,7 @@ SETS = 25
     reference="R. Mortazavi, S. Jalili: A novel local search method for microaggregation, ISeCure 7 (2015)",
     subject="A local search for microaggregation",
 )
-def tables(full: bool, progress: Progress) -> Iterator[Table]:
+def tables(full: bool, ctx: Context) -> Iterator[Table]:
     """Compute tables 2 and 4 and the content of figure 5."""
     if not datasets.available():
         raise ReadError(
@@ -79,19 +79,19 @@ def tables(full: bool, progress: Progress) -> Iterator[Table]:
     data = {
         name: standardize(getattr(datasets, name)().to_numpy()) for name in ("tarragona", "census", "eia")
     }
-    yield table_2(data, progress)
-    yield simulated(SETS if full else 10, progress)
+    yield table_2(data, ctx)
+    yield simulated(SETS if full else 10, ctx)
     if full:
-        yield synthetic(progress)
-    yield table_4(data, 60.0 if full else 2.0, progress)
-    yield figure_5(data, progress)
+        yield synthetic(ctx)
+    yield table_4(data, 60.0 if full else 2.0, ctx)
+    yield figure_5(data, ctx)
 
 
-def table_2(data: dict[str, NDArray[np.float64]], progress: Progress) -> Table:
+def table_2(data: dict[str, NDArray[np.float64]], ctx: Context) -> Table:
     """Run ICSM once from MDAV."""
     rows = []
     for number, ((name, k), (mdav, icsm, seconds)) in enumerate(TABLE_2.items()):
-        progress(Step(f"table 2: {name}, k={k}", number / len(TABLE_2)))
+        at(ctx, f"table 2: {name}, k={k}", number / len(TABLE_2))
         start = microaggregate(data[name], k, method="mdav")
         before = perf_counter()
         part = refine(data[name], start, method="icsm")
@@ -105,11 +105,11 @@ def table_2(data: dict[str, NDArray[np.float64]], progress: Progress) -> Table:
     )
 
 
-def simulated(sets: int, progress: Progress) -> Table:
+def simulated(sets: int, ctx: Context) -> Table:
     """Average over small data sets made up as the paper says: Sim-1, Sim-2 and Sim-3."""
     rows = []
     for number, ((name, k), (mdav, icsm, seconds)) in enumerate(TABLE_2_SIMULATED.items()):
-        progress(Step(f"table 2: {name}, k={k}", number / len(TABLE_2_SIMULATED)))
+        at(ctx, f"table 2: {name}, k={k}", number / len(TABLE_2_SIMULATED))
         losses, taken = np.zeros(2), 0.0
         for seed in range(sets):
             X = standardize(simulate(name, seed))
@@ -143,7 +143,7 @@ def simulate(name: str, seed: int) -> NDArray[np.float64]:
     return np.asarray(centres[each] + spread[each, None] * rng.standard_normal((100, d)))
 
 
-def synthetic(progress: Progress) -> Table:
+def synthetic(ctx: Context) -> Table:
     """Run 20 and 400 rounds on ten clusters of a thousand records."""
     rng = np.random.default_rng(0)
     each = np.repeat(np.arange(10), 1000)
@@ -153,7 +153,7 @@ def synthetic(progress: Progress) -> Table:
         start = microaggregate(X, k, method="mdav")
         ours = []
         for rounds in (20, 400):
-            progress(Step(f"table 2: synthetic, k={k}, {rounds} rounds", 0.5))
+            at(ctx, f"table 2: synthetic, k={k}, {rounds} rounds", 0.5)
             before = perf_counter()
             part = refine(X, start, method="icsm", iterations=rounds, sources=0)
             ours += [information_loss(X, part), perf_counter() - before]
@@ -166,11 +166,11 @@ def synthetic(progress: Progress) -> Table:
     )
 
 
-def table_4(data: dict[str, NDArray[np.float64]], seconds: float, progress: Progress) -> Table:
+def table_4(data: dict[str, NDArray[np.float64]], seconds: float, ctx: Context) -> Table:
     """Take the best of many starts: ICSM from perturbed MDAV, and local search."""
     rows: list[tuple[Cell, ...]] = []
     for number, ((name, k), (icsm, ls)) in enumerate(TABLE_4.items()):
-        progress(Step(f"table 4: {name}, k={k}", number / len(TABLE_4)))
+        at(ctx, f"table 4: {name}, k={k}", number / len(TABLE_4))
         X = data[name]
         start = microaggregate(X, k, method="mdav")
         best = refine(X, start, method="icsm", sources=1, restarts=RESTARTS - 1, time_limit=seconds)
@@ -185,14 +185,14 @@ def table_4(data: dict[str, NDArray[np.float64]], seconds: float, progress: Prog
     )
 
 
-def figure_5(data: dict[str, NDArray[np.float64]], progress: Progress) -> Table:
+def figure_5(data: dict[str, NDArray[np.float64]], ctx: Context) -> Table:
     """Run the classical methods on Tarragona and Census."""
     there = algorithms()
     names = [name for name in FIGURE_5 if name in there]
     cases = [(name, k) for name in ("tarragona", "census") for k in (3, 5, 10)]
     rows: list[tuple[Cell, ...]] = []
     for number, method in enumerate(names):
-        progress(Step(f"figure 5: {method}", number / len(names)))
+        at(ctx, f"figure 5: {method}", number / len(names))
         row: list[Cell] = [method]
         for name, k in cases:
             published = dict(zip(("mdav", "icsm"), TABLE_2[name, k][:2], strict=True))

@@ -31,8 +31,8 @@ def render_paper(paper: Paper, items: Iterable[Item], *, full: bool = False, sec
 
     Examples
     --------
-    >>> from voronym.papers import papers
-    >>> page = render_paper(papers()["icsm"], [Table("Table 2", ("k", "loss"), ((3, 4.85),))])
+    >>> from voronym.papers import PAPERS
+    >>> page = render_paper(PAPERS["icsm"], [Table("Table 2", ("k", "loss"), ((3, 4.85),))])
     >>> "Mortazavi" in page and "4.85" in page
     True
     """

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from voronym.context import Context
 from voronym.errors import ReadError
 from voronym.papers.base import paper
 from voronym.papers.items import Item
 from voronym.papers.pcl import published
-from voronym.progress import Progress
 
 
 @paper(
@@ -22,7 +22,7 @@ from voronym.progress import Progress
     reference=f"{published.FIRST}; {published.SECOND}",
     subject="Quantizers with cells of given sizes",
 )
-def items(full: bool, progress: Progress) -> Iterator[Item]:
+def items(full: bool, ctx: Context) -> Iterator[Item]:
     """Compute the figures of both papers; those on real data need the reference files."""
     from voronym import datasets
     from voronym.papers.pcl import (
@@ -40,11 +40,11 @@ def items(full: bool, progress: Progress) -> Iterator[Item]:
             "census.csv and adult.csv, or to an address they can be fetched from"
         )
     runs.warm_up()
-    yield from gaussian.figure_3(progress)
-    yield from gaussian.figure_4(gaussian.POINTS if full else gaussian.POINTS // 4, progress)
-    yield from gaussian.figure_5(gaussian.POINTS if full else gaussian.POINTS // 4, progress)
-    yield from gaussian.figure_6(tuple(range(30_000, 100_001, 5000 if full else 35_000)), progress)
-    yield from adult.figures_7_8(full, progress)
-    yield from ten.figures_9_10(200 if full else 30, progress)
-    yield from plane.figures_11_to_18(range(2, 11) if full else (2, 4, 7, 10), progress)
-    yield from census.tables_1_2(60.0 if full else 1.0, progress)
+    yield from gaussian.figure_3(ctx)
+    yield from gaussian.figure_4(gaussian.POINTS if full else gaussian.POINTS // 4, ctx)
+    yield from gaussian.figure_5(gaussian.POINTS if full else gaussian.POINTS // 4, ctx)
+    yield from gaussian.figure_6(tuple(range(30_000, 100_001, 5000 if full else 35_000)), ctx)
+    yield from adult.figures_7_8(full, ctx)
+    yield from ten.figures_9_10(200 if full else 30, ctx)
+    yield from plane.figures_11_to_18(range(2, 11) if full else (2, 4, 7, 10), ctx)
+    yield from census.tables_1_2(60.0 if full else 1.0, ctx)

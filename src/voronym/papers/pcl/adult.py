@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym import datasets
+from voronym.context import Context
+from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
 from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import Run, change, design, mdav, told
 from voronym.partitioners import standardize
-from voronym.progress import Progress
 
 COLUMNS = ["age", "education-num", "hours-per-week"]
 KS = tuple(range(500, 4001, 500))
 QUICK = (1000, 2000, 3000, 4000)
 
 
-def figures_7_8(full: bool, progress: Progress) -> Iterator[Item]:
+def figures_7_8(full: bool, ctx: Context) -> Iterator[Item]:
     """Run MDAV, V-MDAV and PCL for eight values of k."""
     X = standardize(datasets.adult().select(COLUMNS).to_numpy())
     found: dict[str, dict[int, Run]] = {"MDAV": {}, "V-MDAV": {}, "PCL": {}, "PCL, variable": {}}
     swept = KS if full else QUICK
     for number, k in enumerate(swept):
-        runs.step(progress, f"figures 7 and 8: Adult, k={k}", number, len(swept))
+        at(ctx, f"figures 7 and 8: Adult, k={k}", number / len(swept))
         start = found["MDAV"][k] = mdav(X, k)
         found["V-MDAV"][k] = vmdav(X, k, full)
         found["PCL"][k] = design(X, start)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym import datasets
+from voronym.context import Context
+from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Highlight, Item, Table
 from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import Run, change, mdav
 from voronym.partitioners import standardize
-from voronym.progress import Progress
 
 METHODS = ("MDAV", "PCL, best of 5", "PCL, cooled", "PCL, variable", "anneal")
 
 
-def tables_1_2(seconds: float, progress: Progress) -> Iterator[Item]:
+def tables_1_2(seconds: float, ctx: Context) -> Iterator[Item]:
     """Run MDAV, PCL from five starts, PCL with variable sizes, and annealing for so many seconds."""
     X = standardize(datasets.census().to_numpy())
     found: dict[str, dict[int, Run]] = {name: {} for name in METHODS}
     for number, k in enumerate(published.TABLE_1):
-        runs.step(progress, f"tables 1 and 2: Census, k={k}", number, len(published.TABLE_1))
+        at(ctx, f"tables 1 and 2: Census, k={k}", number / len(published.TABLE_1))
         start = mdav(X, k)
         best, tried = runs.best_of_five(X, start)
         time = sum(run.seconds for run in tried)

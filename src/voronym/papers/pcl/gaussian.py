@@ -6,23 +6,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from voronym.context import Context
 from voronym.datasets import gaussian
+from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Highlight, Item, Picture, Table, frame
 from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import change, design, mdav, panel, told
-from voronym.progress import Progress
 
 POINTS = 2**16
 CELLS = tuple(2**i for i in range(7))
 HALF = "½"
 
 
-def figure_3(progress: Progress) -> Iterator[Item]:
+def figure_3(ctx: Context) -> Iterator[Item]:
     """Draw 16 cells of MDAV and of PCL, for both correlations."""
     rows: list[tuple[Cell, ...]] = []
     part = "2013, figure 3: Gaussian points in 16 cells"
     for number, (rho, known) in enumerate(published.FIGURE_3.items()):
-        runs.step(progress, f"figure 3: correlation {rho:g}", number, 2)
+        at(ctx, f"figure 3: correlation {rho:g}", number / 2)
         X = gaussian(POINTS, 2, rho=rho)
         start = mdav(X, POINTS // 16)
         run = design(X, start)
@@ -65,12 +66,12 @@ def figure_3(progress: Progress) -> Iterator[Item]:
     )
 
 
-def figure_4(n: int, progress: Progress) -> Iterator[Item]:
+def figure_4(n: int, ctx: Context) -> Iterator[Item]:
     """Compare PCL with MDAV over the number of cells, in one to four dimensions."""
     cases = [(d, rho) for d in (1, 2, 3, 4) for rho in ((0.0,) if d == 1 else (0.0, 0.5))]
     found: dict[tuple[int, float], list[float]] = {}
     for number, (d, rho) in enumerate(cases):
-        runs.step(progress, f"figure 4: {d} dimensions, correlation {rho:g}", number, len(cases))
+        at(ctx, f"figure 4: {d} dimensions, correlation {rho:g}", number / len(cases))
         X = gaussian(n, d, rho=rho, seed=1)
         own = found[d, rho] = [0.0]  # one cell: there is nothing to choose
         for cells in CELLS[1:]:
@@ -101,9 +102,9 @@ def figure_4(n: int, progress: Progress) -> Iterator[Item]:
     )
 
 
-def figure_5(n: int, progress: Progress) -> Iterator[Item]:
+def figure_5(n: int, ctx: Context) -> Iterator[Item]:
     """Follow the distortion over 50 rounds."""
-    runs.step(progress, "figure 5", 0, 1)
+    at(ctx, "figure 5", 0 / 1)
     X = gaussian(n, 2, rho=0.5, seed=2)
     start = mdav(X, n // 32)
     curves = [Curve("MDAV", ((0.0, start.distortion), (50.0, start.distortion)))]
@@ -136,11 +137,11 @@ def figure_5(n: int, progress: Progress) -> Iterator[Item]:
     )
 
 
-def figure_6(sizes: tuple[int, ...], progress: Progress) -> Iterator[Item]:
+def figure_6(sizes: tuple[int, ...], ctx: Context) -> Iterator[Item]:
     """Measure time against n, at k = 1000."""
     seconds: dict[str, list[tuple[float, float]]] = {"MDAV": [], "PCL": []}
     for number, n in enumerate(sizes):
-        runs.step(progress, f"figure 6: n={n}", number, len(sizes))
+        at(ctx, f"figure 6: n={n}", number / len(sizes))
         X = gaussian(n, 2, seed=3)
         start = mdav(X, 1000)
         run = design(X, start, iterations=100)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voronym.context import Context
+from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Floats, Item, Picture, Table, frame
 from voronym.papers.pcl import published, runs
 from voronym.papers.pcl.runs import Run, best_of_five, change, mdav, panel, told
-from voronym.progress import Progress
 
 Published = tuple[float | None, float | None, float]
 
@@ -51,19 +52,19 @@ def draw(points: str, n: int, seed: int) -> Floats:
     return rng.random((n, 2)) if points == "uniform" else rng.standard_normal((n, 2))
 
 
-def figures_11_to_18(swept: Sequence[int], progress: Progress) -> Iterator[Item]:
+def figures_11_to_18(swept: Sequence[int], ctx: Context) -> Iterator[Item]:
     """Do the four pairs of figures."""
     for experiment in EXPERIMENTS:
-        yield from one(experiment, sorted({*swept, experiment.drawn}), progress)
+        yield from one(experiment, sorted({*swept, experiment.drawn}), ctx)
 
 
-def one(experiment: Experiment, swept: Sequence[int], progress: Progress) -> Iterator[Item]:
+def one(experiment: Experiment, swept: Sequence[int], ctx: Context) -> Iterator[Item]:
     """Sweep the number of cells, or k; draw one case."""
     it = experiment
     X = draw(it.points, it.n, it.sweep)
     found: dict[int, tuple[Run, Run, list[Run]]] = {}
     for number, value in enumerate(swept):
-        runs.step(progress, f"figure {it.sweep}: {it.name} = {value}", number, len(swept))
+        at(ctx, f"figure {it.sweep}: {it.name} = {value}", number / len(swept))
         start = mdav(X, it.n // value if it.clusters else value)
         _, tried = best_of_five(X, start)
         if not it.clusters:

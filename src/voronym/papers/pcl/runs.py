@@ -14,7 +14,6 @@ from scipy.spatial import cKDTree
 from voronym.papers.items import Bounds, Floats, Panel
 from voronym.partition import Partition
 from voronym.partitioners import microaggregate
-from voronym.progress import Progress, Step
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.pcl import pcl
 from voronym.quantize.quantizer import Quantizer
@@ -135,8 +134,3 @@ def told(value: float) -> str:
 def exact(run: Run, start: Run) -> bool:
     """Say whether the cells have the sizes that were asked for."""
     return bool(np.array_equal(np.sort(run.partition.sizes), np.sort(start.partition.sizes)))
-
-
-def step(progress: Progress, stage: str, number: int, of: int) -> None:
-    """Tell where a figure stands."""
-    progress(Step(stage, number / max(of, 1)))
