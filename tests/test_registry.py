@@ -8,18 +8,18 @@ import pytest
 import voronym as vr
 from voronym.partition import Partition
 from voronym.partitioners.front import OneGroupWarning
-from voronym.registry import Algorithm
-from voronym.testing import check_algorithm
+from voronym.registry import METHODS, Method, Registry
+from voronym.testing import check_method
 
-METHODS = sorted(vr.algorithms())
+NAMES = sorted(vr.algorithms())
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NAMES)
 def test_contract(name):
-    check_algorithm(vr.algorithms()[name])
+    check_method(vr.algorithms()[name])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_method_says_what_it_is(name):
     method = vr.algorithms()[name]
     assert method.summary.endswith(".")
@@ -28,7 +28,7 @@ def test_every_method_says_what_it_is(name):
     assert method.reference
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", NAMES)
 def test_progress_may_stop_the_work(name):
     class StopError(Exception):
         pass
@@ -45,19 +45,20 @@ def test_progress_may_stop_the_work(name):
 
 
 def _broken(labels):
-    return Algorithm(
-        "broken", lambda X, k, **_: labels(X, k), "none", "none", "none", max_size=lambda k: 2 * k - 1
-    )
+    def function(problem, ctx):
+        return labels(problem.points, problem.k)
+
+    return Method("broken", function, "none", "none", "none", max_size=lambda k: 2 * k - 1)
 
 
-def test_the_contract_catches_a_small_cell():
-    with pytest.raises(AssertionError, match="a cell has 1 records"):
-        check_algorithm(_broken(lambda X, _: Partition(np.r_[0, np.ones(len(X) - 1, int)])))
+def test_the_contract_catches_a_small_group():
+    with pytest.raises(vr.GuaranteeError, match="the smallest has 1"):
+        check_method(_broken(lambda X, _: Partition(np.r_[0, np.ones(len(X) - 1, int)])))
 
 
-def test_the_contract_catches_a_large_cell():
+def test_the_contract_catches_a_large_group():
     with pytest.raises(AssertionError, match="more than"):
-        check_algorithm(_broken(lambda X, _: Partition(np.zeros(len(X), int))))
+        check_method(_broken(lambda X, _: Partition(np.zeros(len(X), int))))
 
 
 def test_the_contract_catches_a_changed_input():
@@ -66,7 +67,7 @@ def test_the_contract_catches_a_changed_input():
         return Partition(np.arange(len(X)) // k * k // k)
 
     with pytest.raises(AssertionError, match="changed its input"):
-        check_algorithm(_broken(change))
+        check_method(_broken(change))
 
 
 def test_the_contract_catches_hidden_randomness():
@@ -75,7 +76,7 @@ def test_the_contract_catches_hidden_randomness():
         return Partition(np.random.default_rng().permutation(labels))
 
     with pytest.raises(AssertionError, match="another partition"):
-        check_algorithm(_broken(shuffle))
+        check_method(_broken(shuffle))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_a_space_that_is_none():
         vr.microaggregate(np.zeros((9, 2)), 3, space="euclid")
 
 
-def test_fewer_than_2k_is_one_cell_with_a_warning():
+def test_fewer_than_2k_is_one_group_with_a_warning():
     with pytest.warns(OneGroupWarning, match="single group"):
         part = vr.microaggregate(np.arange(5.0), 3)
     assert part.n_cells == 1
@@ -130,3 +131,23 @@ def test_unknown_method_and_option():
 def test_a_name_is_registered_once():
     with pytest.raises(vr.InputError, match="already"):
         vr.algorithm("mdav", guarantee="", cost="", reference="")(lambda: None)
+
+
+def test_a_registry_is_a_sorted_mapping_that_explains_itself():
+    fruit = Registry("fruit")
+    fruit.add("pear", 2)
+    fruit.add("apple", 1)
+    assert dict(fruit) == {"apple": 1, "pear": 2}
+    assert list(fruit) == ["apple", "pear"]
+    for unknown in ("plum", ["pear"]):
+        with pytest.raises(vr.InputError, match="no fruit is called .*; there are: apple, pear"):
+            fruit[unknown]
+    fruit.remove("pear")
+    assert "pear" not in fruit
+
+
+def test_methods_that_mask_tables_make_no_groups():
+    assert set(METHODS) - set(NAMES) == {"channel", "records"}
+    for name in ("channel", "records"):
+        with pytest.raises(vr.InputError, match="makes no groups"):
+            vr.microaggregate(np.zeros((9, 2)), 3, method=name)

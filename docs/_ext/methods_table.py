@@ -14,7 +14,7 @@ _DOI = re.compile(r"\b(?:doi:\s*|https?://doi\.org/)?(10\.\d{4,}/\S+)")
 
 
 class MethodsTable(SphinxDirective):
-    """``{methods-table}``: one row for every registered method; with ``masks``, for those without cells."""
+    """``{methods-table}``: the methods that make groups; with ``tables``, those that make none."""
 
     optional_arguments = 1
 
@@ -23,10 +23,10 @@ class MethodsTable(SphinxDirective):
         import voronym  # noqa: F401 - importing registers
         from voronym.registry import METHODS
 
-        wanted = self.arguments[0] if self.arguments else "cells"
-        if wanted not in ("cells", "masks"):
-            raise self.error(f"methods-table takes 'cells' or 'masks', not {wanted!r}")
-        found = {name: one for name, one in METHODS.items() if one.groups == (wanted == "cells")}
+        wanted = self.arguments[0] if self.arguments else "groups"
+        if wanted not in ("groups", "tables"):
+            raise self.error(f"methods-table takes 'groups' or 'tables', not {wanted!r}")
+        found = {name: one for name, one in METHODS.items() if one.groups == (wanted == "groups")}
         table = nodes.table(classes=["methods", "colwidths-given"])
         group = nodes.tgroup(cols=len(HEADINGS))
         table += group

@@ -72,7 +72,7 @@ class _Whole:
         self.progress = progress
         self.finish, self.cancel = Event(), Event()
         self.halt = Event()  # a block failed: the others need not go on
-        self.shown = 0.0
+        self.shown, self.stage = 0.0, ""
 
 
 class Context:
@@ -229,14 +229,14 @@ class Context:
             if self.deadline is not None and self.deadline > self.started:
                 done = max(done, self.spent / (self.deadline - self.started))
             here = self._from + min(max(done, 0.0), 1.0) * (self._to - self._from)
-            share.shown = max(share.shown, min(here, ALMOST))
+            share.shown, share.stage = max(share.shown, min(here, ALMOST)), self._stage
             self._say(Step(self._stage, share.shown, loss, bound))
         self.check(whole=whole)
 
     def done(self) -> None:
         """Tell that all of the work is over; for whoever made the context."""
         self._whole.shown = 1.0
-        self._say(Step(self._stage, 1.0))
+        self._say(Step(self._whole.stage or self._stage, 1.0))
 
     def _say(self, step: Step) -> None:
         if self._whole.progress is not None:

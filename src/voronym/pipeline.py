@@ -21,7 +21,7 @@ from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Evidence, Release
-from voronym.table import Kind
+from voronym.table import Kind, tidy
 from voronym.table.table import Table
 
 
@@ -171,7 +171,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
     order = np.random.default_rng().permutation(table.n)
     columns = [name for name in table.columns if name in masked.frame.columns]
-    released = table.like(masked.frame.select(columns)).rows(order)
+    shuffled = table.like(masked.frame.select(columns)).rows(order)
+    released = table.like(tidy(shuffled.frame))  # without categories, indexes and memory of the original
     coordinates = None
     with contextlib.suppress(SchemaError, InputError):  # a key without coordinates, such as text
         coordinates = Coordinates.of(table)

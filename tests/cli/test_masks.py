@@ -1,4 +1,4 @@
-"""Methods that make no cells, from the command line."""
+"""Methods that make no groups, from the command line."""
 
 import json
 
@@ -16,7 +16,7 @@ MAKE = ["anonymize", "patients.csv", "-o", "out.csv", *ROLES]
 def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
     code, out, err = voronym(
         *MAKE, "--method", "records", "--flatten", "zip,diagnosis", "--shuffle", "age", "--shuffle", "sex",
-        "--metric", "sex=nominal", "--weight", "age=2", "--option", "m=3", "--option", "blend=centroid",
+        "--metrics", "sex=nominal", "--weights", "age=2", "--m", "3", "--option", "blend=centroid",
         "--report", "in.html", "--public-report", "out.html", "--save-recipe", "r.toml", "--json",
     )  # fmt: skip
     assert code == 0, err
@@ -51,14 +51,26 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
     ("words", "code", "says"),
     [
         (["--method", "records", "--option", "gamma=1"], 2, "no option 'gamma'; it has: m, epsilon"),
-        (["--method", "channel", "--flatten", "zip", "--max-risk", "1"], 2, "no option 'flatten'"),
-        (["--flatten", "zip"], 2, "no option 'flatten'"),
+        (["--method", "channel", "--flatten", "zip", "--max-risk", "1"], 2, "no option --flatten here"),
+        (["--method", "channel", "--max-rsik", "1"], 2, "'channel' takes: --max-distortion, --max-risk"),
+        (["--method", "channel", "--max-risk", "1", "--max-risk=2"], 2, "max_risk is given twice"),
+        (["--method", "channel", "--max-risk"], 2, "--max-risk needs a value"),
+        (["--method", "channel", "--max-risk", "--json"], 2, "--max-risk needs a value"),
+        (["--method", "channel", "--max-risk", "little"], 2, "max_risk must be a number"),
+        (["--method", "channel", "1"], 2, "'1' is not understood here"),
+        (["--method", "channel", "-x", "1"], 2, "'-x' is not understood here"),
+        (["--flatten", "zip"], 2, "no option --flatten here"),
+        (["--enforce", "magic"], 2, "enforce must be 'auto' or 'merge'"),
+        (["--weights", "age=2"], 2, "with --space mixed"),
+        (["--metric", "zip=edit"], 2, "--metrics"),
+        (["--space", "mixed", "--weights", "age=2", "--weights", "age=3"], 2, "'age' is given twice"),
+        (["--space", "mixed", "--weights", "agee=2"], 2, "agee"),
         (["--method", "records", "--flatten", "zipp"], 2, "'zipp'"),
         (["--method", "records", "--flatten", "zip", "--option", 'flatten=["zip"]'], 2, "given twice"),
         (["--method", "records", "--flatten", "zip", "--shuffle", "zip"], 2, "not both"),
-        (["--method", "records", "--metric", "zip"], 2, "NAME=VALUE"),
-        (["--method", "records", "--metric", "zip=fuzzy"], 2, "no metric is called 'fuzzy'"),
-        (["--method", "records", "--metric", "zip=taxonomy=none.csv"], 1, "none.csv"),
+        (["--method", "records", "--metrics", "zip"], 2, "NAME=VALUE"),
+        (["--method", "records", "--metrics", "zip=fuzzy"], 2, "no metric is called 'fuzzy'"),
+        (["--method", "records", "--metrics", "zip=taxonomy=none.csv"], 1, "none.csv"),
         (["--method", "records", "--option", "m=many"], 2, "whole number"),
         (["--method", "records", "-k", "5"], 3, "k-anonymity"),
         (["--method", "channel"], 2, "max_distortion or max_risk"),
@@ -85,11 +97,11 @@ def test_ctrl_c_leaves_nothing(voronym, tmp_path, monkeypatch):  # noqa: F811
 def test_methods_lists_both_kinds(voronym):  # noqa: F811
     code, out, _ = voronym("methods")
     assert code == 0
-    head = out.index("Methods that make no cells")
+    head = out.index("Methods that make no groups")
     assert out.index("\nmdav  ") < head < out.index("\nchannel  ") < out.index("\nrecords  ")
     rows = json.loads(voronym("methods", "--json")[1])
-    assert {row["name"] for row in rows if row["kind"] == "mask"} == {"channel", "records"}
-    assert {row["name"] for row in rows if row["kind"] == "cells"} == set(vr.algorithms())
+    assert {row["name"] for row in rows if row["kind"] == "table"} == {"channel", "records"}
+    assert {row["name"] for row in rows if row["kind"] == "groups"} == set(vr.algorithms())
 
 
 def test_the_demo_has_outliers(voronym, tmp_path):  # noqa: F811

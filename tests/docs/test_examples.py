@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from docs.pages import PAGES, ROOT, Block, Command, blocks, commands, shows
-from voronym import datasets, registry
+from voronym import datasets
 from voronym.cli import main
+from voronym.registry import METHODS
 
 LANGUAGES = ("python", "pycon", "console")
 
@@ -29,9 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     datasets.hospital(1000, seed=0).write_csv(tmp_path / "patients.csv")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "110")
-    monkeypatch.setattr(
-        registry, "_registry", dict(registry._registry)
-    )  # a page registers a method of its own
+    monkeypatch.setattr(METHODS, "_entries", dict(METHODS._entries))  # a page registers one of its own
     for colour in ("FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS"):
         monkeypatch.delenv(colour, raising=False)
     return tmp_path

@@ -30,8 +30,8 @@ def test_the_second_phase_is_never_worse(X, k):
 
 
 @pytest.mark.parametrize("p", [-1, 1.5, True, "many"])
-def test_p_is_a_number_of_cells(p):
-    with pytest.raises(vr.InputError, match="whole number that is not negative"):
+def test_p_is_a_number_of_groups(p):
+    with pytest.raises(vr.InputError, match="p must be a whole number, 0 or more"):
         vr.microaggregate(np.zeros((9, 2)), 3, method="dba-2", p=p)
 
 

@@ -9,8 +9,8 @@ import voronym as vr
 from partitioners import twins
 from partitioners.points import records, scattered
 from voronym._kernels import shorten
+from voronym.context import Context
 from voronym.partitioners import _order, fdm, fdm_partitions
-from voronym.progress import silent
 
 
 def length(X, tour):
@@ -19,9 +19,9 @@ def length(X, tour):
 
 @given(records(least=4))
 def test_the_tour_visits_everybody_and_is_no_longer_than_by_nearest_next(X):
-    tour = fdm.short_tour(X, silent)
+    tour = fdm.short_tour(X, Context())
     assert sorted(tour.tolist()) == list(range(len(X)))
-    first = _order.nearest_next(X, _order.outermost(X), silent)
+    first = _order.nearest_next(X, _order.outermost(X), Context())
     assert length(X, tour) <= length(X, first) * (1 + 1e-9)
 
 
@@ -29,7 +29,7 @@ def test_the_tour_visits_everybody_and_is_no_longer_than_by_nearest_next(X):
 def test_no_move_shortens_the_tour(X):
     """Try all 2-opt and Or-opt moves by building the tours; all records are near here."""
     n = len(X)
-    tour = fdm.short_tour(X, silent)
+    tour = fdm.short_tour(X, Context())
     limit = length(X, tour) * (1 - 1e-9)
     for i in range(n):
         turned = np.roll(tour, -i)
@@ -83,7 +83,7 @@ def test_all_k_in_one_run_are_those_of_single_runs(X, ks):
 
 @given(scattered(least=8, most=12), st.integers(2, 4))
 def test_the_cut_is_the_best_of_all_cuts(X, k):
-    order = fdm.short_tour(X, silent)
+    order = fdm.short_tour(X, Context())
     assert fdm_partitions(X, [k])[k].sse(X) == pytest.approx(twins.best_cut(X, order, k))
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from partitioners import oracles
 from partitioners.points import records
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import md, microaggregate
-from voronym.progress import silent
 
 
 @given(records(most=60), st.integers(2, 5))
@@ -27,11 +27,12 @@ def test_takes_the_two_most_distant_records_first():
 @given(records(most=300), st.integers(2, 7))
 @example(np.zeros((300, 1)), 7)
 def test_fast_is_plain(X, k):
-    assert np.array_equal(md.partition_fast(X, k, silent), md.partition_plain(X, k, silent))
+    assert np.array_equal(md.partition_fast(X, k, Context()), md.partition_plain(X, k, Context()))
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(3000, 2, 3), (3000, 5, 10)])
 def test_fast_is_plain_on_thousands_of_records(n, d, k):
     X = np.random.default_rng(n + d).normal(size=(n, d))
     for points in (X, np.round(2.0 * X)):
-        assert np.array_equal(md.partition_fast(points, k, silent), md.partition_plain(points, k, silent))
+        fast, plain = (run(points, k, Context()) for run in (md.partition_fast, md.partition_plain))
+        assert np.array_equal(fast, plain)

@@ -8,28 +8,28 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners import oracles, twins
 from partitioners.points import records, scattered
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import _order
-from voronym.progress import silent
 
 
 @given(records(least=1), st.data())
 def test_the_path_goes_to_the_nearest_record_not_visited(X, data):
     first = data.draw(st.integers(0, len(X) - 1))
-    assert _order.nearest_next(X, first, silent).tolist() == twins.nearest_next(X, first).tolist()
+    assert _order.nearest_next(X, first, Context()).tolist() == twins.nearest_next(X, first).tolist()
 
 
 @given(scattered(least=8, most=40), st.integers(2, 4))
 def test_the_chain_of_cells(X, k):
     labels = oracles.mdav(X, k)
-    order = _order.chain_cells(X, Partition(labels), silent)
+    order = _order.chain_cells(X, Partition(labels), Context())
     assert order.tolist() == twins.chain(X, Partition(labels).labels).tolist()
 
 
 @given(records(most=60), st.integers(2, 5))
 def test_every_cell_is_a_run_of_the_chain(X, k):
     part = Partition(oracles.mdav(X, k))
-    order = _order.chain_cells(X, part, silent)
+    order = _order.chain_cells(X, part, Context())
     assert sorted(order.tolist()) == list(range(len(X)))
     assert (np.diff(part.labels[order]) != 0).sum() == part.n_cells - 1
 
@@ -37,7 +37,7 @@ def test_every_cell_is_a_run_of_the_chain(X, k):
 @given(records(least=8, most=13), st.sets(st.integers(2, 4), min_size=1), st.integers(0, 99))
 def test_the_cut_is_the_best_of_all_cuts_for_every_k(X, ks, seed):
     order = np.random.default_rng(seed).permutation(len(X))
-    found = _order.cut(X, order, sorted(ks), silent)
+    found = _order.cut(X, order, sorted(ks), Context())
     assert set(found) == ks
     for k, part in found.items():
         assert k <= part.sizes.min()
@@ -66,7 +66,7 @@ def test_one_column_from_its_end_is_the_optimum():
     X = np.sort(np.random.default_rng(5).exponential(size=60))
     path = np.arange(60)
     best = vr.microaggregate(X, 3, method="univariate")
-    assert _order.cut(X[:, None], path, [3], silent)[3].sse(X) == pytest.approx(best.sse(X))
+    assert _order.cut(X[:, None], path, [3], Context())[3].sse(X) == pytest.approx(best.sse(X))
 
 
 @pytest.mark.data

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners import twins
 from partitioners.points import records, scattered
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import mst
-from voronym.progress import silent
 
 
 @given(scattered(most=24), st.integers(2, 5))
@@ -20,7 +20,7 @@ def test_it_is_its_twin(X, k):
 
 @given(records(least=8), st.integers(2, 4))
 def test_components_have_k(X, k):
-    part = Partition(mst.components(X, k, silent), k=k)
+    part = Partition(mst.components(X, k, Context()), k=k)
     assert part.n == len(X)
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners import oracles, twins
 from partitioners.points import records, scattered
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import mu_approx
-from voronym.progress import silent
 
 
 @given(scattered(), st.integers(2, 5))
@@ -20,7 +20,7 @@ def test_it_is_its_twin(X, k):
 
 @given(records(least=12), st.integers(2, 6))
 def test_sizes(X, k):
-    Partition(mu_approx.parts(X, k, silent), k=k)
+    Partition(mu_approx.parts(X, k, Context()), k=k)
     part = vr.microaggregate(X, k, method="mu-approx")
     assert k <= part.sizes.min()
     assert part.sizes.max() < 2 * k

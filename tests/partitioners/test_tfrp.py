@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners import twins
 from partitioners.points import records, scattered
+from voronym.context import Context
+from voronym.groups import split_large
 from voronym.partition import Partition
 from voronym.partitioners import _cells
-from voronym.progress import silent
+from voronym.problem import Problem
 
 
 @given(scattered(), st.integers(2, 6))
@@ -42,7 +44,7 @@ def test_dissolving_random_cells(X, k, seed):
     if given_.sizes.min() < k:
         return
     order = rng.permutation(given_.n_cells)
-    found = _cells.dissolve_cells(X, k, given_, order, silent)
+    found = _cells.dissolve_cells(X, k, given_, order, Context())
     assert found.sse(X) <= given_.sse(X)
     assert found.sizes.max() < 2 * k
 
@@ -53,12 +55,12 @@ def test_dissolving_random_cells_is_its_twin(X, k, seed):
     given_ = Partition(rng.permutation(np.minimum(np.arange(len(X)) // k, len(X) // k - 1)))
     order = rng.permutation(given_.n_cells)
     expected = twins.dissolve(X, k, given_.labels, order)
-    assert _cells.dissolve_cells(X, k, given_, order, silent) == Partition(expected)
+    assert _cells.dissolve_cells(X, k, given_, order, Context()) == Partition(expected)
 
 
 def test_a_large_cell_is_split():
     X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1], [9.2]])
-    part = _cells.split_large(X, 2, np.array([0, 0, 1, 1, 1, 1, 1]), lambda Y, k, _: twins.mdav(Y, k), silent)
+    part = split_large(Problem.of(X, 2), np.array([0, 0, 1, 1, 1, 1, 1]), Context())
     assert part == Partition([0, 0, 1, 1, 2, 2, 2])
 
 

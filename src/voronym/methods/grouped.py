@@ -189,6 +189,7 @@ def _obey(
             stage=f"enforcing {name}",
             time=1 / (len(demands) - number),
         )
+        here.tell(0.0)
         records = problem.records if problem.records.points is not None else Coordinates.of(table).records
         result = enforce(Problem(records, problem.k, judges), before if lucky else part, here, method=how)
         found.append((name, result.partition, result.method))
