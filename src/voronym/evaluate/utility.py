@@ -131,8 +131,7 @@ def utility(
     Examples
     --------
     >>> import polars as pl
-    >>> from voronym.table.codec import Codec
-    from voronym.table.schema import Schema
+    >>> from voronym.table.schema import Schema
     >>> before = pl.DataFrame({"age": [20, 30, 60, 70]})
     >>> after = pl.DataFrame({"age": [25, 25, 65, 65]})
     >>> found = utility(before, after, Schema.build(before, keys=["age"]), aligned=True)
