@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify import lower_bound
+from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
@@ -27,6 +28,9 @@ from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.write import WriteReceipt, write
+
+if TYPE_CHECKING:
+    from voronym.dossier import Dossier
 
 _CHEAP = 100_000
 """Records up to which a gap is worth the search for every record's nearest neighbours."""
@@ -131,6 +135,7 @@ class Release:
         self.schema: Schema = recipe.schema
         self.warnings = tuple(notes)
         self._evidence = evidence
+        self._dossier: Dossier | None = None
         grouped = None if evidence is None else evidence.grouped
         self.information_loss: float | None = None if evidence is None else evidence.published_loss
         """Percent of the keys' variance that is lost in what is published: 100 SSE / SST over the
@@ -245,6 +250,25 @@ class Release:
             verify=verify if models else None,
         )
 
+    def dossier(self, ctx: Context | None = None, *, progress: Progress | None = None) -> Dossier:
+        """Return all figures about this release, in a public part and one for the data holder; made once.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            Of the work that this is a part of.
+        progress : callable, optional
+            Otherwise, called with a `voronym.context.Step` now and then.
+        """
+        if self._dossier is None:
+            from voronym.dossier import dossier  # a layer above: only when asked for
+
+            made = Context(progress=progress) if ctx is None else ctx
+            self._dossier = dossier(self, made)
+            if ctx is None:
+                made.done()
+        return self._dossier
+
     def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
         """Write a self-contained HTML page about the release.
 
@@ -255,30 +279,17 @@ class Release:
         return write_report(self, path, audience=audience)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures about this release as plain data, without a single record."""
-        return {
-            "records": self._table.n,
-            "cells": self.risk.n_classes,
-            "information_loss": self.information_loss,
-            "group_loss": self.group_loss,
-            "gap": self.gap,
-            "figures": self.figures,
-            "costs": [vars(cost) for cost in self.costs],
-            "findings": [finding.to_dict() for finding in self.findings],
-            "risk": self.risk.to_dict(),
-            "utility": None if self.utility is None else self.utility.to_dict(),
-            "warnings": list(self.warnings),
-            "seconds": {} if self._evidence is None else dict(self._evidence.seconds),
-            "recipe": self.recipe.to_dict(),
-        }
+        """Return the figures about this release as plain data, without a single record: see `dossier`."""
+        return self.dossier().to_dict()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
-        return {name: value for name, value in vars(self).items() if name not in ("_evidence", "utility")}
+        left = ("_evidence", "_dossier", "utility")
+        return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _evidence=None)
+        vars(self).update(state, _evidence=None, _dossier=None)
 
     def __repr__(self) -> str:
         loss = self.information_loss

@@ -66,6 +66,8 @@ def test_json_is_json_and_nothing_else(voronym):
     assert code == 0
     told = json.loads(out)
     assert told["written"]["k_counted"] >= 5
+    assert told["public"]["risk"]["k"] >= 5
+    assert told["inside"]["linkage"]["value"] <= 0.2
     for words in (
         ["measure", "out.csv", "--key", "age,sex,zip"],
         ["compare", "patients.csv", "--key", "age,sex", "-k", "3"],

@@ -21,13 +21,13 @@ def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
     )  # fmt: skip
     assert code == 0, err
     told = json.loads(out)
-    assert told["recipe"]["options"] == {
+    assert told["inside"]["recipe"]["options"] == {
         "m": 3, "blend": "centroid", "flatten": ["zip", "diagnosis"], "shuffle": ["age", "sex"],
         "metrics": {"sex": "nominal"}, "weights": {"age": 2},
     }  # fmt: skip
-    assert told["figures"]["clusters_after"]["smallest"] > 3
-    assert told["figures"]["linkage"]["after"]["value"] <= 0.25
-    assert "seed" not in told["recipe"]
+    assert told["inside"]["figures"]["clusters_after"]["smallest"] > 3
+    assert told["inside"]["figures"]["linkage"]["after"]["value"] <= 0.25
+    assert "seed" not in told["inside"]["recipe"]
     assert (tmp_path / "in.html").stat().st_size > (tmp_path / "out.html").stat().st_size
     code, _, err = voronym("anonymize", "patients.csv", "-o", "again.csv", "--recipe", "r.toml")
     assert code == 0, err
@@ -42,7 +42,9 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         "--drop-undeclared", "--method", "channel", "--max-distortion", "0.3", "--json",
     )  # fmt: skip
     assert code == 0, err
-    parts = {part["kind"]: part for part in json.loads(out)["figures"]["parts"]}
+    told = json.loads(out)
+    parts = {part["kind"]: part for part in told["public"]["channel"]["rules"]}
+    assert [part["kind"] for part in told["inside"]["figures"]["parts"]] == list(parts)
     assert parts["pram"]["matrix"]["letters"] == [["female"], ["male"]]
     assert parts["noise"]["noise"][0]["columns"] == ["age"]
 

@@ -218,7 +218,7 @@ def test_costs_are_told_in_the_order_given():
     losses = [cost.loss for cost in found.costs]
     assert losses == sorted(losses)
     assert losses[0] < losses[-1] == pytest.approx(found.information_loss)
-    assert found.to_dict()["costs"][-1]["method"] == "merge"
+    assert found.to_dict()["inside"]["costs"][-1]["method"] == "merge"
 
 
 def test_the_report_shows_the_costs(tmp_path):

@@ -90,7 +90,7 @@ def test_a_release_in_a_mixed_space(method, tmp_path):
     page = release.report(tmp_path / "a.html").read_text(encoding="utf-8")
     assert "metric nominal" in page
     release.report(tmp_path / "b.html", audience="public")
-    assert release.to_dict()["figures"]["mixed_loss"] == figures["mixed_loss"]
+    assert release.to_dict()["inside"]["figures"]["mixed_loss"] == figures["mixed_loss"]
 
 
 def test_models_are_enforced_on_mixed_cells():

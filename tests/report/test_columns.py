@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voronym.report.columns import MISSING, bin_edges, distribution
+from voronym.dossier.counts import MISSING, bin_edges, distribution
 from voronym.report.svg import date_ticks
+from voronym.report.write import bin_names
 
 floats = st.lists(
     st.one_of(st.floats(-1e12, 1e12), st.just(float("nan")), st.none()), min_size=1, max_size=60
@@ -29,7 +30,7 @@ def test_counts_and_missing_sum_to_the_records(old, new):
     found = distribution("x", series(new, pl.Float64), series(old, pl.Float64))
     assert sum(found.after) + found.missing_after == len(new)
     assert sum(found.before) + found.missing_before == len(old)
-    assert len(found.row_names()) == len(found.after) == len(found.before)
+    assert len(bin_names(found)) == len(found.after) == len(found.before)
     assert np.all(np.diff(found.edges) > 0)
     assert len(found.after) <= 60
 
@@ -64,7 +65,7 @@ def test_a_long_tail_does_not_squeeze_the_rest():
     assert found.clipped
     assert sum(found.after) == 1001
     assert sum(c > 0 for c in found.after) > 10
-    assert found.row_names()[-1].endswith("and above")
+    assert bin_names(found)[-1].endswith("and above")
 
 
 def test_whole_numbers_get_a_bin_each():
@@ -107,7 +108,7 @@ def test_a_short_time_is_seen_in_detail(span, pattern):
     assert 10 <= len(found.after) <= 40
     assert sum(found.after) == 100
     assert max(found.after) <= 15
-    names = found.row_names()
+    names = bin_names(found)
     assert len(set(names)) == len(names)
     assert all(re.search(pattern, name) for name in names)
     at, labels = date_ticks(found.edges[0], found.edges[-1], 4)

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import html
 import io
+import json
 import re
 import warnings
 
@@ -13,10 +14,12 @@ import pytest
 
 import voronym as vr
 from report.test_html import check
-from voronym import masking
-from voronym.report import heat, render, shift
-from voronym.report.public import View
-from voronym.report.safe import public_figures
+from voronym.context import Context
+from voronym.dossier import dossier, methods, planes, public_of
+from voronym.dossier.parts import ShiftMap
+from voronym.masked import Masked
+from voronym.registry import METHODS, table_method
+from voronym.report import maps, render
 
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 
@@ -42,14 +45,14 @@ def stirred(patients):
 
 @pytest.fixture(scope="module")
 def noisy(patients):
-    return anonymize(patients, method="channel", max_distortion=0.3, seed=11)
+    return anonymize(patients, method="channel", options={"max_distortion": 0.3}, seed=11)
 
 
 @pytest.fixture(scope="module")
 def pages(stirred, noisy):
     """Each page once."""
     return {
-        (name, audience): render(release, audience=audience)
+        (name, audience): render(release.dossier(), audience=audience)
         for name, release in (("stirred", stirred), ("noisy", noisy))
         for audience in ("internal", "public")
     }
@@ -117,8 +120,8 @@ def test_the_public_page_needs_no_originals_and_tells_nothing_of_them(made, requ
     page = pages[made, "public"]
     kept, release._evidence = release._evidence, None
     try:
-        assert render(release, audience="public") == page
-        assert "The originals are not in memory" in render(release)
+        assert render(dossier(release), audience="public") == page
+        assert "The originals are not in memory" in render(dossier(release))
     finally:
         release._evidence = kept
     text = words(page)
@@ -131,13 +134,16 @@ def test_the_public_page_needs_no_originals_and_tells_nothing_of_them(made, requ
 
 
 def test_public_figures_are_chosen_and_not_merely_trimmed(stirred, noisy, pages):
-    view = View.of(stirred)
-    assert {"clusters_before", "curve", "centroid_shift", "intact"}.isdisjoint(view.figures)
-    assert set(view.figures["linkage"]) == {"after"}
-    assert all("epsilon" not in one and "distinct" not in one for one in view.figures["columns"].values())
-    assert public_figures("records", {**stirred.figures, "new": 1}) == view.figures
-    assert public_figures("somebody's own", stirred.figures) == {}
-    assert "new" not in public_figures("channel", {**noisy.figures, "new": 1})
+    options, schema = stirred.recipe.options, stirred.schema
+    told = json.dumps(stirred.dossier().to_dict()["public"])
+    for name in ("clusters_before", "curve", "centroid_shift", "intact", "epsilon", "distinct", "repaired"):
+        assert f'"{name}"' not in told
+    assert "7654" not in told
+    found = public_of(stirred, Context()).stirred
+    assert methods.stirred_of({**stirred.figures, "new": 1}, options, schema) == found
+    assert found.linkage.to_dict() == stirred.figures["linkage"]["after"]
+    told = json.dumps(noisy.dossier().to_dict()["public"])
+    assert not {"joint", "codes", "seed"} & set(re.findall(r'"(\w+)":', told))
     assert "ε" not in words(pages["stirred", "public"])
     assert "ε" in words(pages["stirred", "internal"])
 
@@ -149,7 +155,7 @@ def test_hierarchies_and_folders_stay_inside(patients, tmp_path):
     )
     sexes = {"male": ["SECRETPARENT", "*"], "female": ["SECRETPARENT", "*"], "SECRETSEX": ["x", "*"]}
     release = anonymize(
-        patients, method="records", metrics={"zip": f"taxonomy={tree}", "sex": sexes}, options={"m": 3}
+        patients, method="records", options={"m": 3, "metrics": {"zip": f"taxonomy={tree}", "sex": sexes}}
     )
     assert release.figures["columns"]["zip"]["metric"] == "taxonomy"
     page = render(release, audience="public")
@@ -192,9 +198,9 @@ def test_figures_of_the_pages_are_those_of_the_release(stirred, pages):
 
 def test_keys_without_coordinates(stirred):
     kept = stirred._evidence
-    stirred._evidence = dataclasses.replace(kept, X=None, codec=None, published_loss=None)
+    stirred._evidence = dataclasses.replace(kept, coordinates=None, published_loss=None)
     try:
-        page = render(stirred)
+        page = render(dossier(stirred))
     finally:
         stirred._evidence = kept
     check(page)
@@ -206,7 +212,7 @@ def test_keys_without_coordinates(stirred):
 def test_a_key_with_an_edit_distance(patients):
     pytest.importorskip("rapidfuzz")
     release = anonymize(
-        patients, keys=["age", "nationality"], method="records", metrics={"nationality": "edit"}
+        patients, keys=["age", "nationality"], method="records", options={"metrics": {"nationality": "edit"}}
     )
     for audience in ("internal", "public"):
         check(render(release, audience=audience))
@@ -215,7 +221,10 @@ def test_a_key_with_an_edit_distance(patients):
 
 def test_one_key_and_one_record_more_than_m():
     table = pl.DataFrame({"age": [30, 31, 32, 33, 90], "ill": ["a", "b", "a", "b", "a"]})
-    for options in ({"method": "records", "options": {"m": 4}}, {"method": "channel", "max_distortion": 1.0}):
+    for options in (
+        {"method": "records", "options": {"m": 4}},
+        {"method": "channel", "options": {"max_distortion": 1.0}},
+    ):
         release = anonymize(table, keys=["age"], confidential=["ill"], **options)
         for audience in ("internal", "public"):
             check(render(release, audience=audience))
@@ -230,7 +239,12 @@ def test_counts_can_be_corrected_with_the_public_matrix():
     region[:12] = np.repeat(["SECRETISLE", "SECRETREEF", "SECRETROCK"], 4)
     table = pl.DataFrame({"region": region, "ill": ill})
     release = anonymize(
-        table, keys=["region"], confidential=["ill"], method="channel", max_distortion=0.3, seed=5
+        table,
+        keys=["region"],
+        confidential=["ill"],
+        method="channel",
+        options={"max_distortion": 0.3},
+        seed=5,
     )
     page = render(release, audience="public")
     text = next(
@@ -253,33 +267,34 @@ def test_counts_can_be_corrected_with_the_public_matrix():
     assert ("SECRET" in page) == any(value.startswith("SECRET") for value in release.table["region"])
 
 
-def test_a_mask_of_somebodys_own_gets_a_page(patients, monkeypatch):
-    monkeypatch.setattr(masking, "_registry", dict(masking._registry))
-
-    @masking.mask("upside-down", guarantee="rows are read backwards", cost="O(n)", reference="an example")
-    def upside_down(frame, schema, *, seed, progress):
+def test_a_mask_of_somebodys_own_gets_a_page(patients):
+    @table_method("upside-down", guarantee="rows are read backwards", cost="O(n)", reference="an example")
+    def upside_down(table, ctx):
         """Turn the keys around."""
-        del seed, progress
-        made = frame.with_columns(*(frame[name].sort(descending=True) for name in schema.keys))
-        return masking.Masked(
-            made.drop(*[n for n in schema.identifiers if n in made.columns]), {"secret": 7654}
-        )
+        del ctx
+        frame = table.frame
+        made = frame.with_columns(*(frame[name].sort(descending=True) for name in table.schema.keys))
+        gone = [name for name in table.schema.identifiers if name in made.columns]
+        return Masked(made.drop(*gone), {"secret": 7654})
 
-    release = anonymize(patients.drop("weight"), keys=["age"], method="upside-down")
-    for audience in ("internal", "public"):
-        page = render(release, audience=audience)
-        check(page)
-        assert "rows are read backwards" in page
-        assert "7654" not in page
+    try:
+        release = anonymize(patients.drop("weight"), keys=["age"], method="upside-down")
+        for audience in ("internal", "public"):
+            page = render(release, audience=audience)
+            check(page)
+            assert "rows are read backwards" in page
+            assert "7654" not in page
+        assert "7654" in str(release.dossier().to_dict()["inside"])
+    finally:
+        METHODS.remove("upside-down")
 
 
 def test_the_same_axes_before_and_after():
     before = np.array([[0.0, 0.0], [1.0, 1.0], [9.0, 9.0]])
     after = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
-    sides = (shift.Side("Before", "x"), shift.Side("After", "y"))
-    drawn = shift.before_and_after(
-        before, after, np.array([0, 0, 0]), np.array([2]), sides=sides, axes=("a", "b"), title="t"
-    )
+    places = [tuple(map(tuple, table.tolist())) for table in (before, after)]
+    found = ShiftMap(*places, (0, 0, 0), (2,), 3, 1, 1, ("a", "b"), (0.5, 0.5))
+    drawn = maps.shift(found, words=("x", "y"), title="t")
     rings = re.findall(r'<circle class="x" cx="([\d.]+)" cy="([\d.]+)"', drawn)
     line = re.search(r'<line class="mv" x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"', drawn)
     assert line.groups() == (*rings[0], *rings[1])  # from where it was to where it is
@@ -289,14 +304,5 @@ def test_the_same_axes_before_and_after():
 def test_places_by_distance_keep_distances_of_the_plane():
     points = np.random.default_rng(0).normal(size=(12, 2))
     costs = np.linalg.norm(points[:, None] - points[None], axis=2)
-    places, _ = shift.by_distance(costs)
+    places, _ = planes.by_distance(costs)
     assert np.allclose(np.linalg.norm(places[:, None] - places[None], axis=2), costs)
-
-
-def test_sizes_below_the_limit_stand_left_of_its_line():
-    drawn = heat.size_pair({1: 4, 3: 2, 9: 5, 40: 1}, {9: 6, 41: 1}, limit=5, title="t")
-    at = float(re.search(r'<line class="k" x1="([\d.]+)"', drawn).group(1))
-    bars = re.findall(r'<rect class="([ab])" x="([\d.]+)" [^>]*><title>([^<]*)', drawn)
-    assert len(bars) == 5
-    assert all((float(x) < at) == label.startswith("1–4") for _, x, label in bars)
-    assert sum(int(label.split(": ")[1].split(" ")[0]) for look, _, label in bars if look == "b") == 12

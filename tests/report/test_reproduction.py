@@ -9,9 +9,11 @@ import pytest
 
 from voronym.papers import Chart, Curve, Highlight, Panel, Paper, Picture, Table
 from voronym.papers.items import frame
-from voronym.report.cells import MOST, cells
-from voronym.report.chart import Series, chart, log_ticks
-from voronym.report.reproduction import render_paper, sections
+from voronym.report.axes import log_ticks
+from voronym.report.curves import Series, chart
+from voronym.report.maps import MOST_CELL_POINTS as MOST
+from voronym.report.maps import cells
+from voronym.report.reproduction import in_parts, render_paper
 
 HOSTILE = '<script>alert("x")</script>'
 PAPER = Paper(
@@ -155,11 +157,13 @@ def test_a_page_has_everything_and_is_escaped():
 def test_a_table_stands_beside_the_chart_before_it_and_parts_become_sections():
     drawn = Chart("Figure 2", (Curve("c", ((1, 2),)),), "x", "y", part="One")
     short, long = (Table("T", ("a long heading",) * n, ((1.0,) * n,), part="One") for n in (2, 9))
-    one, other = sections([picture(), drawn, short, drawn, long, short, Table("Alone", ("a",), ((1,),))])
-    assert [block.table is not None for block in one.blocks] == [False, True, True, True]
-    assert [block.whole for block in one.blocks] == [True, False, True, False]
-    assert one.title == "One"
-    assert (other.title, other.blocks[0].title) == ("Alone", "")
+    (first, one), (name, other) = in_parts(
+        [picture(), drawn, short, drawn, long, short, Table("Alone", ("a",), ((1,),))]
+    )
+    assert [block.table is not None for block in one] == [False, True, True, True]
+    assert [block.whole for block in one] == [True, False, True, False]
+    assert first == "One"
+    assert (name, other[0].title) == ("Alone", "")
 
 
 def test_numbers_are_written_as_the_table_says():

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.report import render, render_comparison, tradeoff
-from voronym.report.public import View
-from voronym.report.riskplane import Dot, Line, risk_plane
+from voronym.report import render, render_comparison
+from voronym.report.curves import Dot, Line, risk_plane
 from voronym.table import Table
 
 
@@ -38,14 +37,6 @@ def test_the_release_stands_in_the_plane_of_its_worst_column(mixed, make_release
     assert found.count("this release") >= 2
     assert "keys unchanged" in found
     assert "one record for all" in found
-
-
-def test_a_partition_is_not_needed(mixed, make_release):
-    release = make_release(mixed.drop("ill"), keys=["age"], confidential=["cost"])
-    before = section(render(release))
-    del release._evidence.partition, release._evidence.centroids
-    found = tradeoff.of_release(View.of(release), release)
-    assert str(found.blocks[0].figure) in before
 
 
 def test_no_confidential_column_no_section_and_none_in_public(mixed, make_release):

@@ -122,6 +122,7 @@ def anonymize(
         receipt = release.write(output, overwrite=overwrite)
         if save_recipe is not None:
             release.recipe.save(save_recipe)
+        figures = release.dossier(progress=progress).to_dict() if json or report is not None else {}
         if report is not None:
             release.report(report)
         if public_report is not None:
@@ -134,7 +135,7 @@ def anonymize(
             "sha256": receipt.sha256,
             "guarded_cells": receipt.guarded_cells,
         }
-        common.emit({**release.to_dict(), "written": written})
+        common.emit({**figures, "written": written})
     else:
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
 

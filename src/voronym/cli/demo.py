@@ -56,10 +56,11 @@ def demo(
             raise WriteError(f"cannot write to the folder {folder}: {error.strerror}") from None
         receipt = release.write(folder / "release.csv", overwrite=True)
         release.recipe.save(folder / "recipe.toml")
+        figures = release.dossier(progress=progress).to_dict()
         report = release.report(folder / "report.html")
         public = release.report(folder / "report-public.html", audience="public")
     if json:
-        common.emit({**release.to_dict(), "folder": str(folder)})
+        common.emit({**figures, "folder": str(folder)})
         return
     out.print(f"\n[bold]{records:,} made-up patients[/], as in the hospital's file:")
     out.print(_sample(patients))

@@ -1,19 +1,17 @@
-"""Reports: one self-contained HTML file, without network, fonts or scripts.
+"""Reports: one self-contained HTML file, without network, fonts or scripts, that reads a dossier.
 
-``html``        pages put together, and written: `render`, `render_comparison`, `write_report`
-``public``      sections that need the release alone, and the `View` they see
-``internal``    sections that compare with the originals
-``masks``       methods that make no cells: which ``story`` is whose; ``stirred`` (records) and ``perturbed``
-                (channel), both with sections ``_inside``; ``safe``: what of their figures is public
-``comparison``  the page behind ``voronym compare``
-``tradeoff``    loss against what the keys tell, for both; ``riskplane``: its drawing
+``html``          `render` and `write_report`: a page about a release, section by section
+``section``       `section`: how one is registered, with what it needs and for whom
+``sections/``     those that there are; their words stand in ``templates/sections`` and ``templates/words``
+``comparison``    the page behind ``voronym compare``: `render_comparison`
 ``reproduction``  the page behind ``voronym papers``: `render_paper`
-``figures``     drawings: numbers in, SVG text out; ``chart``: curves; ``cells``: power diagrams
-``heat``        matrices, shares and sizes; ``shift``: records before and after in the plane
-``columns``     distributions of a column as counts; ``plane``: records on their principal axes
-``parts``       what a page is made of; ``svg``: scales, ticks, labels; ``templates/``: the page and its style
+``axes``          `Axes`, the frame of all drawings; ``bars``, ``curves`` and ``maps`` draw on it
+``tradeoff``      limits in the plane of loss and risk, for releases and comparisons
+``write``         how figures are written; ``svg``: ticks, labels and the SVG text itself
 """
 
-from voronym.report.html import render, render_comparison, write_page, write_report
+from voronym.report.comparison import render_comparison
+from voronym.report.html import render, write_page, write_report
+from voronym.report.section import section
 
-__all__ = ["render", "render_comparison", "write_page", "write_report"]
+__all__ = ["render", "render_comparison", "section", "write_page", "write_report"]

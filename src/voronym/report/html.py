@@ -1,37 +1,55 @@
-"""One self-contained HTML page about a release, or about a comparison of methods."""
+"""One self-contained HTML page about a release. It reads a dossier and computes nothing."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
 
+from voronym.context import Context
+from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
-from voronym.report import comparison as comparisons
-from voronym.report import internal, masks, public, tradeoff
-from voronym.report.parts import Page, Section
-from voronym.report.public import View
-from voronym.report.story import Story
+from voronym.report import sections as _registered
+from voronym.report import write
+from voronym.report.section import Audience, sections_for
+from voronym.report.svg import clean, percent
 
-Audience = Literal["internal", "public"]
+if TYPE_CHECKING:
+    from voronym.release import Release
+
+__all__ = ["Part", "fill", "part", "render", "write_page", "write_report"]
+_WORDS = ("groups", "channel", "records")
+del _registered  # imported for its decorators
 
 
-def render(release: Any, *, audience: Audience = "internal") -> str:
+@dataclass(frozen=True)
+class Part:
+    """A section as it stands on a page."""
+
+    anchor: str
+    title: str
+    body: Markup
+    shape: str = "wide"
+
+
+def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
     """Return a page about a release as HTML text.
 
-    Guarantee: the page loads nothing from elsewhere and runs no script. The public page is built from a
-    `View` of the release: no original record, no original distribution, nobody's loss.
+    Guarantee: the page loads nothing from elsewhere and runs no script. The public page is made from the
+    public part of the dossier: no original record, no original distribution, nobody's loss.
 
     Parameters
     ----------
-    release : Release
-        What to tell about.
+    given : Release or Dossier
+        What to tell about; of a release the dossier is made first.
     audience : {"internal", "public"}
         The internal page compares with the originals; it is for the data holder. Without originals in
         memory it has the public sections only.
@@ -51,115 +69,55 @@ def render(release: Any, *, audience: Audience = "internal") -> str:
     """
     if audience not in ("internal", "public"):
         raise InputError(f"audience must be 'internal' or 'public', not {audience!r}")
-    view = View.of(release)
-    if audience == "public":
-        return fill("report.html", public_page(view))
-    return fill("report.html", internal_page(view, release))
-
-
-def public_page(view: View) -> Page:
-    """Put the public page together, from the view alone."""
-    story = masks.story_of(view)
-    if story is not None:
-        notes = tuple(note for note in view.warnings if not _for_the_holder(note))
-        return _masked_page(replace(view, warnings=notes), story)
-    sections = [
-        public.plane(view),
-        public.risk(view),
-        public.sizes(view),
-        public.distributions(view),
-        public.repeat(view),
-        public.limits(view),
-    ]
-    return _page(view, sections, kind="public", banner="")
-
-
-def internal_page(view: View, release: Any) -> Page:
-    """Put the internal page together, from the view and the originals where they are in memory."""
-    evidence = release._evidence
-    if evidence is None:
-        banner = "The originals are not in memory: this report has nothing to compare with."
-        page = public_page(view)
-        return Page(**{**page.__dict__, "kind": "internal", "banner": banner})
-    banner = (
-        "Internal: this page shows distributions of the original data and single records as dots. Do not "
-        "publish it."
+    found = given if isinstance(given, Dossier) else _of_release(given, audience)
+    seen = found if audience == "internal" else found.outside()
+    # Whoever has no originals sees what everybody sees.
+    whose: Audience = audience if seen.inside is not None else "public"
+    story = seen.public.story if seen.public.story in _WORDS else "other"
+    words = _environment().get_template(f"words/{story}.html").make_module({"d": seen, "p": seen.public})
+    parts = []
+    for one in sections_for(seen, whose):
+        data = one.function(seen)
+        if data is not None:
+            template = _template(one.template if one.source is None else None, one.source)
+            parts.append(
+                part(one.anchor, one.title, template, {**data, "d": seen, "words": words}, one.shape)
+            )
+    return fill(
+        "release.html",
+        d=seen,
+        words=words,
+        kind=audience,
+        warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
+        sections=parts,
     )
-    story = masks.story_of(view)
-    if story is not None:
-        return _masked_inside(replace(view, figures=release.figures), story, release, banner)
-    sections = [
-        internal.plane(evidence),
-        internal.losses(evidence, view.loss, release.utility),
-        internal.costs(release.costs),
-        internal.risk(view, evidence),
-        tradeoff.of_release(view, release),
-        public.sizes(view),
-        public.distributions(view, evidence.original),
-        internal.statistics(release.utility),
-        public.repeat(view, internal.steps(evidence), internal.fates(evidence), public=False),
-        public.limits(view),
-    ]
-    return _page(view, sections, kind="internal", banner=banner)
 
 
-def _masked_page(view: View, story: Story) -> Page:
-    """Put the public page about a method without cells together."""
-    sections = [
-        *story.sections(view),
-        public.plane(view),
-        public.distributions(view),
-        public.repeat(view, (), story.fates(view), done=story.done(view)),
-        public.limits(view, story.limits(view)),
-    ]
-    return _page(view, sections, kind="public", banner="", story=story)
+def _of_release(release: Release, audience: Audience) -> Dossier:
+    """Return the dossier of a release; for the public no more of it than they will see."""
+    if audience == "public" and release._dossier is None:
+        return Dossier(public_of(release, Context()), None, release.recipe.versions)
+    return release.dossier()
 
 
-def _masked_inside(view: View, story: Story, release: Any, banner: str) -> Page:
-    """Put the internal page about a method without cells together."""
-    evidence = release._evidence
-    sections = [
-        *story.inside(view, release),
-        tradeoff.of_release(view, release, **story.told(view, release)),
-        public.distributions(view, evidence.original, words=story.moved),
-        internal.statistics(release.utility, words=story.statistics),
-        public.repeat(view, internal.steps(evidence), story.fates(view), public=False, done=story.done(view)),
-        public.limits(view, story.limits(view)),
-    ]
-    return _page(view, sections, kind="internal", banner=banner, story=story)
+def part(
+    anchor: str, title: str, template: str | Template, data: Mapping[str, object], shape: str = "wide"
+) -> Part:
+    """Fill the template of a section; ``title`` in its data goes before the one given."""
+    made = _template(template, None) if isinstance(template, str) else template
+    return Part(anchor, str(data.get("title", title)), Markup(made.render(data)), shape)  # noqa: S704
 
 
-def _for_the_holder(note: str) -> bool:
-    """Say whether a warning is about the seed, which the public page does not tell."""
-    return "was given a seed" in note
+def fill(template: str, **data: object) -> str:
+    """Fill the template of a page; texts are escaped, drawings are our own."""
+    return _environment().get_template(template).render(**data)
 
 
-def render_comparison(comparison: Any, *, title: str = "Comparison of methods") -> str:
-    """Return a page that compares methods as HTML text.
-
-    Parameters
-    ----------
-    comparison : Comparison or iterable
-        What `voronym.compare` gives; or rows, mappings or objects with ``method``, ``k``, ``loss`` (percent),
-        ``linkage`` (share, or None), ``seconds``, ``cells`` and ``largest``.
-    title : str
-        Head of the page.
-
-    Examples
-    --------
-    >>> row = dict(method="mdav", k=3, loss=5.7, linkage=0.2, seconds=0.1, cells=360, largest=5)
-    >>> "mdav" in render_comparison([row])
-    True
-    """
-    rows = getattr(comparison, "rows", comparison)
-    plain = [dict(row) if isinstance(row, Mapping) else dict(vars(row)) for row in rows]
-    extra = (getattr(comparison, "skipped", None), getattr(comparison, "plane", None))
-    return fill("report.html", comparisons.page(plain, title, *extra))
-
-
-def write_report(release: Any, path: str | Path, *, audience: Audience = "internal") -> Path:
+def write_report(
+    given: Release | Dossier, path: str | Path, *, audience: Literal["internal", "public"] = "internal"
+) -> Path:
     """Write the page to a file that appears whole or not at all."""
-    return write_page(render(release, audience=audience), path)
+    return write_page(render(given, audience=audience), path)
 
 
 def write_page(text: str, path: str | Path) -> Path:
@@ -183,41 +141,65 @@ def write_page(text: str, path: str | Path) -> Path:
     return target
 
 
-def fill(template: str, page: Page) -> str:
-    """Fill a template; texts are escaped, drawings are our own."""
-    return _environment().get_template(template).render(page=page)
+# -- templates -------------------------------------------------------------------------------------------
 
 
-def _page(
-    view: View,
-    sections: Sequence[Section | None],
-    *,
-    kind: str,
-    banner: str,
-    story: Story | None = None,
-) -> Page:
-    said = public if story is None else story
-    versions = dict(getattr(view.recipe, "versions", None) or {})
-    return Page(
-        title="Release report",
-        kind=kind,
-        verdict=said.verdict(view),
-        support=said.support(view),
-        holds=all(f.holds for f in view.findings),
-        facts=said.facts(view),
-        banner=banner,
-        warnings=view.warnings,
-        sections=tuple(section for section in sections if section is not None),
-        versions=tuple((str(name), str(value)) for name, value in versions.items()),
-    )
+def _template(name: str | None, source: str | None) -> Template:
+    if source is not None:
+        return _environment().from_string(source)
+    return _environment().get_template(str(name))
 
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("voronym.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_tame,
     )
+    made.filters |= {
+        "percent": percent,
+        "fine": write.fine,
+        "share": write.share,
+        "nats": write.nats,
+        "decimal": write.decimal,
+        "number": write.cell,
+        "names": write.names,
+        "plural": write.plural,
+        "interval": write.interval,
+        "measured": write.measured,
+        "flow": _flow,
+        "items": _items,
+        "code": _code,
+        "start": _start,
+    }
+    return made
+
+
+def _tame(value: object) -> object:
+    """Take out of every text that a template writes what XML forbids or what would turn the line around."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _flow(text: str) -> Markup:
+    """Return a template's lines as running text."""
+    return Markup(re.sub(r"[ \t\n]+", " ", str(escape(text))).strip())  # noqa: S704
+
+
+def _items(text: str) -> Sequence[Markup]:
+    """Return a template's lines as items, one for each paragraph; empty ones are left out."""
+    found = (_flow(Markup(one)) for one in re.split(r"\n\s*\n", str(escape(text))))  # noqa: S704
+    return [one for one in found if one]
+
+
+def _code(text: str) -> Markup:
+    """Return a text with its lines as they are."""
+    return Markup("\n").join(escape(clean(line)) for line in text.split("\n"))
+
+
+def _start(text: str) -> str:
+    """Return a text with a capital at its start."""
+    return text[:1].upper() + text[1:]

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
 
 from voronym.papers.base import Paper
 from voronym.papers.items import Chart, Highlight, Item, Picture, Table
-from voronym.report import parts
-from voronym.report.cells import cells
-from voronym.report.chart import Series, chart
-from voronym.report.html import fill
-from voronym.report.parts import Block, Fact, Page, Section, svg
-from voronym.report.svg import escape
+from voronym.report import write
+from voronym.report.curves import Series, chart
+from voronym.report.html import fill, part
+from voronym.report.maps import cells, panels
+from voronym.report.write import svg
+
+
+@dataclass(frozen=True)
+class Block:
+    """A figure with a heading, a sentence and a table beside it."""
+
+    title: str = ""
+    figure: Markup | None = None
+    table: write.Table | None = None
+    note: str = ""
+    whole: bool = False
 
 
 def render_paper(paper: Paper, items: Iterable[Item], *, full: bool = False, seconds: float = 0.0) -> str:
@@ -37,23 +49,25 @@ def render_paper(paper: Paper, items: Iterable[Item], *, full: bool = False, sec
     True
     """
     told = list(items)
-    facts = [Fact(item.value, item.label, item.note) for item in told if isinstance(item, Highlight)]
-    went = "As far as the paper went." if full else "The quick run: smaller or fewer cases in places."
-    took = f" It took {seconds:,.0f} seconds on this machine." if seconds else ""
-    sources = Section("sources", "Sources", points=tuple(paper.reference.split("; ")), shape="text")
-    page = Page(
-        title=f"Paper: {paper.name}",
-        kind="comparison",
-        verdict=f"{paper.subject}: what was published, and what we measure",
-        support=(went + took,),
-        facts=tuple(facts),
-        sections=(*sections([item for item in told if not isinstance(item, Highlight)]), sources),
+    shown = [item for item in told if not isinstance(item, Highlight)]
+    return fill(
+        "paper.html",
+        paper=paper,
+        full=full,
+        seconds=seconds,
+        highlights=[item for item in told if isinstance(item, Highlight)],
+        sections=[
+            *(
+                part(f"part-{i}", name, "paper/part.html", {"blocks": blocks})
+                for i, (name, blocks) in enumerate(in_parts(shown), start=1)
+            ),
+            part("sources", "Sources", "paper/sources.html", {"points": paper.reference.split("; ")}, "text"),
+        ],
     )
-    return fill("report.html", page)
 
 
-def sections(items: list[Table | Chart | Picture]) -> list[Section]:
-    """Put items of one part into one section; a table right after a chart stands beside it."""
+def in_parts(items: list[Table | Chart | Picture]) -> list[tuple[str, list[Block]]]:
+    """Put items of one part together under its name; a table right after a chart stands beside it."""
     out: list[tuple[str, list[Block]]] = []
     waiting: Block | None = None
     for item in items:
@@ -71,13 +85,13 @@ def sections(items: list[Table | Chart | Picture]) -> list[Section]:
             continue
         blocks.append(made)
         waiting = made if isinstance(item, Chart) else None
-    return [Section(f"part-{i + 1}", name, blocks=tuple(blocks)) for i, (name, blocks) in enumerate(out)]
+    return out
 
 
 def _block(item: Table | Chart | Picture, *, alone: bool) -> Block:
     title = "" if alone else item.title
     if isinstance(item, Table):
-        return Block(title=title, table=_table(item), note=item.note)
+        return Block(title, table=_table(item), note=item.note)
     if isinstance(item, Chart):
         drawn = chart(
             [Series(c.name, c.points, c.published, c.joined) for c in item.curves],
@@ -86,17 +100,17 @@ def _block(item: Table | Chart | Picture, *, alone: bool) -> Block:
             x_name=item.x_name,
             y_name=item.y_name,
             log=item.log,
-            zero=item.zero,
+            zero="y" if item.zero else "",
         )
-        return Block(title=title, figure=svg(drawn), note=item.note)
-    return Block(title=title, figure=svg(_panels(item)), note=item.note, whole=True)
+        return Block(title, svg(drawn), note=item.note)
+    return Block(title, svg(_panels(item)), note=item.note, whole=True)
 
 
-def _table(item: Table, caption: str = "") -> parts.Table:
-    return parts.Table(item.columns, tuple(item.texts()), caption)
+def _table(item: Table, caption: str = "") -> write.Table:
+    return write.Table(item.columns, tuple(item.texts()), caption)
 
 
-def _long(table: parts.Table) -> bool:
+def _long(table: write.Table) -> bool:
     """Say whether a table is too wide to stand beside a figure."""
     columns = zip(table.head, *table.rows, strict=True)
     return sum(max(map(len, column)) + 2 for column in columns) > 66
@@ -115,6 +129,5 @@ def _panels(item: Picture) -> str:
             title=f"{item.title}: {panel.title}",
             desc=f"{len(panel.points):,} points in {len(panel.centroids)} cells. {panel.note}",
         )
-        words = f"<strong>{escape(panel.title)}</strong> {escape(panel.note)}"
-        drawn.append(f'<div class="panel">{figure}<p>{words}</p></div>')
-    return f'<div class="panels">{"".join(drawn)}</div>'
+        drawn.append((figure, panel.title, panel.note))
+    return panels(drawn)

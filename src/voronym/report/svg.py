@@ -1,4 +1,4 @@
-"""Small parts of a drawing: scales, ticks, labels and the SVG text itself.
+"""Small parts of a drawing: ticks, labels and the SVG text itself.
 
 Everything here is pure: values in, strings out. Colours are classes, so one style sheet serves the light,
 the dark and the printed page. Coordinates have one decimal; a drawing is a few kilobytes.
@@ -10,8 +10,9 @@ import datetime as dt
 import hashlib
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+
+from voronym.dossier.counts import nice_step, time_step
 
 FONT = 11.0
 """Height of the text in a drawing, in its own units."""
@@ -108,16 +109,6 @@ def percent(value: float | None, *, fine: bool = False) -> str:
     return f"{value:.{digits}f}\u202f%".replace("-", "−")
 
 
-def nice_step(span: float, count: int = 5) -> float:
-    """Return 1, 2 or 5 times a power of ten, so that ``span`` has about ``count`` steps."""
-    raw = span / max(count, 1)
-    power = 10.0 ** math.floor(math.log10(raw))
-    for factor in (1.0, 2.0, 5.0):
-        if raw <= factor * power * (1 + 1e-9):
-            return factor * power
-    return 10.0 * power
-
-
 def ticks(low: float, high: float, count: int = 5, *, whole: bool = False) -> list[float]:
     """Return round numbers inside ``[low, high]``, ascending and evenly spaced.
 
@@ -154,22 +145,6 @@ def moment(seconds: float) -> dt.datetime:
     """Return the date and time so many seconds after 1970, kept inside the calendar."""
     inside = min(max(seconds, -62135596800.0), 253402300799.0)
     return EPOCH + dt.timedelta(seconds=inside)
-
-
-def time_step(wanted: float) -> float:
-    """Return a round length of time up to a day, in seconds, at least as long as wanted.
-
-    Examples
-    --------
-    >>> time_step(7.0), time_step(100.0), time_step(4000.0)
-    (10.0, 120.0, 7200.0)
-    """
-    if wanted <= 1.0:
-        return nice_step(max(wanted, 1e-6), 1)
-    minute, hour = 60.0, 3600.0
-    rounds = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute]
-    rounds += [30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour]
-    return next((step for step in rounds if wanted <= step), 86400.0)
 
 
 def write_time(seconds: float, step: float) -> str:
@@ -219,27 +194,10 @@ def date_ticks(low: float, high: float, count: int = 5) -> tuple[list[float], li
     return at, [f"{moment(s):{pattern}}" for s in at]
 
 
-@dataclass(frozen=True)
-class Scale:
-    """A straight line from values to coordinates; a span of zero lands in the middle."""
-
-    low: float
-    high: float
-    start: float
-    stop: float
-
-    def __call__(self, value: float) -> float:
-        """Return the coordinate of a value."""
-        if self.high == self.low:
-            return (self.start + self.stop) / 2
-        return self.start + (value - self.low) / (self.high - self.low) * (self.stop - self.start)
-
-
 def text(x: float, y: float, content: object, cls: str = "t", anchor: str = "start", hint: str = "") -> str:
     """Return one line of text; ``hint`` is shown on hover, for labels that were cut."""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    title = f"<title>{escape(hint)}</title>" if hint else ""
-    return f'<text class="{cls}" x="{num(x)}" y="{num(y)}"{where}>{title}{escape(content)}</text>'
+    return f'<text class="{cls}" x="{num(x)}" y="{num(y)}"{where}>{tip(hint)}{escape(content)}</text>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, cls: str = "g") -> str:
@@ -250,7 +208,7 @@ def line(x1: float, y1: float, x2: float, y2: float, cls: str = "g") -> str:
 def rect(x: float, y: float, w: float, h: float, cls: str, hint: str = "") -> str:
     """Return a bar; widths and heights below zero count as zero."""
     box = f'<rect class="{cls}" x="{num(x)}" y="{num(y)}" width="{num(max(w, 0))}" height="{num(max(h, 0))}"'
-    return f"{box}><title>{escape(hint)}</title></rect>" if hint else f"{box}/>"
+    return f"{box}>{tip(hint)}</rect>" if hint else f"{box}/>"
 
 
 def path(points: Sequence[tuple[float, float]], cls: str, *, closed: bool = False) -> str:
@@ -290,10 +248,28 @@ MARKERS: tuple[Callable[[float, float, float], str], ...] = (
 """Shapes of marks: colour never tells two series apart alone."""
 
 
-def marker(series: int, x: float, y: float, r: float = 3.5, hint: str = "") -> str:
+def marker(series: int, x: float, y: float, r: float = 3.5, hint: str = "", *, look: str = "m") -> str:
     """Return the mark of a series: a shape and a colour that go round at different lengths."""
-    title = f"<title>{escape(hint)}</title>" if hint else ""
-    return f'<path class="m c{series % 8}" d="{MARKERS[series % len(MARKERS)](x, y, r)}">{title}</path>'
+    shape = MARKERS[series % len(MARKERS)](x, y, r)
+    return f'<path class="{look} c{series % 8}" d="{shape}">{tip(hint)}</path>'
+
+
+def circle(x: float, y: float, r: float, cls: str, hint: str = "") -> str:
+    """Return a circle."""
+    inside = tip(hint)
+    body = f'<circle class="{cls}" cx="{num(x)}" cy="{num(y)}" r="{num(r)}"'
+    return f"{body}>{inside}</circle>" if inside else f"{body}/>"
+
+
+def spots(places: Iterable[tuple[float, float]], cls: str) -> str:
+    """Return dots of one look, as one path."""
+    body = "".join(f"M{num(x)} {num(y)}h0" for x, y in places)
+    return f'<path class="{cls}" d="{body}"/>' if body else ""
+
+
+def tip(hint: object) -> str:
+    """Return what is shown on hover."""
+    return f"<title>{escape(hint)}</title>" if hint else ""
 
 
 def picture(w: float, h: float, body: Sequence[str], *, title: str, desc: str) -> str:

@@ -1,0 +1,18 @@
+"""All figures about a release: what everybody may know, and what stays with the data holder.
+
+A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it ends when somebody cancels.
+``--json``, the report and the page read it and compute nothing.
+
+``parts``    what a dossier is made of: `Public`, `Inside` and their parts, typed
+``make``     `dossier`: the one place that looks into a release and its evidence
+``methods``  what of a method's figures is public, chosen one by one
+``counts``   distributions of columns and sizes of groups, as counts
+``planes``   records and groups in the plane
+``told``     what the keys tell about a confidential column, between its limits
+``plain``    plain, JSON-able types
+"""
+
+from voronym.dossier.make import dossier, inside_of, public_of
+from voronym.dossier.parts import Dossier, Inside, Public
+
+__all__ = ["Dossier", "Inside", "Public", "dossier", "inside_of", "public_of"]

@@ -1,0 +1,222 @@
+"""Distributions of a column before and after, as counts that a figure and a table can share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.evaluate.pair import plain
+
+Numbers = NDArray[np.float64]
+MOST_BARS = 12
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Counts of one column: bins with ``edges``, or categories with ``names``.
+
+    ``before`` is None where the original may not be shown. Counts of missing values stand apart for
+    bins, and are a category of their own for names.
+    """
+
+    column: str
+    kind: str
+    after: list[int]
+    before: list[int] | None = None
+    edges: list[float] | None = None
+    names: list[str] | None = None
+    dates: bool = False
+    missing_after: int = 0
+    missing_before: int | None = None
+    clipped: bool = False
+    """Whether the first and the last bin also hold what lies beyond them."""
+
+
+def as_numbers(series: nw.Series[Any]) -> Numbers | None:
+    """Return a column as floats, dates in seconds since 1970, missing as NaN; None if it has no numbers."""
+    values = plain(series)
+    if values.dtype.is_numeric() or values.dtype == pl.Decimal:
+        return np.array(values.cast(pl.Float64).fill_null(math.nan).to_numpy(), dtype=np.float64)
+    if values.dtype in (pl.Date, pl.Datetime):
+        seconds = values.dt.epoch("us").cast(pl.Float64) / 1e6
+        return np.array(seconds.fill_null(math.nan).to_numpy(), dtype=np.float64)
+    return None
+
+
+def as_names(series: nw.Series[Any]) -> list[str | None]:
+    """Return a column as text, missing (null and NaN alike) as None."""
+    values = plain(series)
+    if values.dtype == pl.Object:
+        return [None if v is None else str(v) for v in values.to_list()]
+    return list(values.cast(pl.String).to_list())
+
+
+def is_date(series: nw.Series[Any]) -> bool:
+    """Whether a column has dates or times."""
+    return series.dtype in (nw.Date, nw.Datetime)
+
+
+def distribution(
+    column: str,
+    after: nw.Series[Any],
+    before: nw.Series[Any] | None = None,
+    *,
+    kind: str = "numeric",
+    order: Sequence[str] | None = None,
+) -> Distribution:
+    """Count a column's values in bins or categories that before and after share.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    after, before : Series
+        The released column, and the original where it may be shown.
+    kind : str
+        Kind of the column in the schema; "nominal" and "ordinal" are counted by category.
+    order : sequence of str, optional
+        Levels of an ordinal column, low to high.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> age = nw.from_native(pl.Series("age", [31, 31, 33]), series_only=True)
+    >>> found = distribution("age", age)
+    >>> found.edges, found.after
+    ([30.5, 31.5, 32.5, 33.5], [2, 0, 1])
+    """
+    new = None if kind in {"nominal", "ordinal"} else as_numbers(after)
+    if new is None:
+        return _categories(column, kind, as_names(after), None if before is None else as_names(before), order)
+    old = None if before is None else as_numbers(before)
+    known = new[np.isfinite(new)]
+    both = known if old is None else np.concatenate([known, old[np.isfinite(old)]])
+    edges, clipped = bin_edges(both, dates=is_date(after))
+    return Distribution(
+        column,
+        kind,
+        after=_counts(new, edges),
+        before=None if old is None else _counts(old, edges),
+        edges=edges,
+        dates=is_date(after),
+        missing_after=int((~np.isfinite(new)).sum()),
+        missing_before=None if old is None else int((~np.isfinite(old)).sum()),
+        clipped=clipped,
+    )
+
+
+def bin_edges(values: Numbers, *, dates: bool = False, bins: int = 22) -> tuple[list[float], bool]:
+    """Return round, ascending limits of bins, and whether values lie beyond them.
+
+    Whole numbers over a short range get a bin each. A long tail does not squeeze the rest: limits then cover
+    99 % of the values and the outer bins hold what lies beyond.
+    """
+    if not len(values):
+        return [0.0, 1.0], False
+    low, high = float(values.min()), float(values.max())
+    inner_low, inner_high = (float(q) for q in np.percentile(values, [0.5, 99.5]))
+    clipped = high - low > 2.5 * (inner_high - inner_low) > 0
+    if clipped:
+        low, high = inner_low, inner_high
+    whole = not dates and bool(np.all(values == np.round(values))) and abs(high) < 1e15
+    if whole and high - low <= 2 * bins:
+        return [float(e) - 0.5 for e in range(math.floor(low), math.ceil(high) + 2)], clipped
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high), 1e-300):
+        half = 43200.0 if dates else abs(low) * 0.05 or 0.5
+        return [low - half, low + half], clipped
+    if dates:
+        step = _date_step(span / bins)
+    else:
+        step = max(1.0, nice_step(span, bins)) if whole else nice_step(span, bins)
+    first, last = math.floor(low / step), math.floor(high / step) + 1
+    return [i * step for i in range(first, last + 1)], clipped
+
+
+def nice_step(span: float, count: int = 5) -> float:
+    """Return 1, 2 or 5 times a power of ten, so that ``span`` has about ``count`` steps."""
+    raw = span / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    for factor in (1.0, 2.0, 5.0):
+        if raw <= factor * power * (1 + 1e-9):
+            return factor * power
+    return 10.0 * power
+
+
+def time_step(wanted: float) -> float:
+    """Return a round length of time up to a day, in seconds, at least as long as wanted.
+
+    Examples
+    --------
+    >>> time_step(7.0), time_step(100.0), time_step(4000.0)
+    (10.0, 120.0, 7200.0)
+    """
+    if wanted <= 1.0:
+        return nice_step(max(wanted, 1e-6), 1)
+    minute, hour = 60.0, 3600.0
+    rounds = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute]
+    rounds += [30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour]
+    return next((step for step in rounds if wanted <= step), 86400.0)
+
+
+def _date_step(wanted: float) -> float:
+    """Return a round number of seconds at least as long as wanted: parts of a day, days, weeks or years."""
+    day, week = 86400.0, 604800.0
+    if wanted <= day:
+        return time_step(wanted)
+    for step in (2 * day, week, 2 * week, 4 * week, 13 * week, 26 * week):
+        if wanted <= step:
+            return step
+    return 365.25 * day * max(1.0, nice_step(wanted / (365.25 * day), 1))
+
+
+def _counts(values: Numbers, edges: Sequence[float]) -> list[int]:
+    known = np.clip(values[np.isfinite(values)], edges[0], edges[-1])
+    place = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
+    return [int(c) for c in np.bincount(place, minlength=len(edges) - 1)]
+
+
+def _categories(
+    column: str,
+    kind: str,
+    after: list[str | None],
+    before: list[str | None] | None,
+    order: Sequence[str] | None,
+) -> Distribution:
+    new, old = _tally(after), None if before is None else _tally(before)
+    weight = {name: new.get(name, 0) + (old or {}).get(name, 0) for name in {*new, *(old or {})}}
+    missing = weight.pop(None, None)
+    ranked = sorted((str(name) for name in weight), key=lambda name: (-weight[name], name))
+    room = MOST_BARS if len(ranked) <= MOST_BARS else MOST_BARS - 1
+    shown, rest = ranked[:room], ranked[room:]
+    if order:
+        place = {str(level): i for i, level in enumerate(order)}
+        shown.sort(key=lambda name: place.get(name, len(place)))
+    names: list[str] = list(shown)
+
+    def row(tally: dict[str | None, int]) -> list[int]:
+        out = [tally.get(name, 0) for name in shown]
+        if rest:
+            out.append(sum(tally.get(name, 0) for name in rest))
+        return out if missing is None else [*out, tally.get(None, 0)]
+
+    if rest:
+        names.append(f"({len(rest)} others)")
+    if missing is not None:
+        names.append(MISSING)
+    return Distribution(column, kind, after=row(new), before=None if old is None else row(old), names=names)
+
+
+def _tally(values: Sequence[str | None]) -> dict[str | None, int]:
+    out: dict[str | None, int] = {}
+    for value in values:
+        out[value] = out.get(value, 0) + 1
+    return out

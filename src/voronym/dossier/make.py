@@ -1,0 +1,324 @@
+"""From a release to its dossier: the one place that looks into a release and its evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.dossier import methods, planes
+from voronym.dossier.counts import Distribution, as_names, distribution
+from voronym.dossier.parts import (
+    Cloud,
+    Clusters,
+    Column,
+    Cost,
+    Dossier,
+    Epsilon,
+    GroupMap,
+    Inside,
+    Loss,
+    Public,
+    ShiftMap,
+    Sizes,
+    Told,
+)
+from voronym.dossier.told import told_of
+from voronym.errors import VoronymError
+from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.risk import risk
+from voronym.evaluate.utility import Utility, utility
+from voronym.rate import Rate
+from voronym.recipe import Recipe
+from voronym.registry import METHODS
+from voronym.release import Evidence, Release
+from voronym.table.codec import Codec
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+
+Floats = NDArray[np.float64]
+GROUPS = "groups"
+_SEED_NOTE = "was given a seed"
+_SHARE = 0.05  # of outliers, the default of `voronym.records.clusters`
+
+
+def dossier(release: Release, ctx: Context | None = None) -> Dossier:
+    """Compute all figures about a release.
+
+    Parameters
+    ----------
+    release : Release
+        What to tell about. Without originals in memory the dossier has a public part only.
+    ctx : Context, optional
+        Hears how far the work is and may stop it.
+
+    Returns
+    -------
+    Dossier
+        The public part never looks at the evidence of the release.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> patients = vr.datasets.hospital(60, seed=1)
+    >>> release = vr.anonymize(patients, keys=["age", "sex"], drop_undeclared=True, k=5)
+    >>> found = dossier(release)
+    >>> found.public.risk.k >= 5, found.inside.losses[0].key
+    (True, 'age')
+    """
+    ctx = Context() if ctx is None else ctx
+    public = public_of(release, ctx.part(0.0, 0.2, stage="counting"))
+    versions = {str(name): str(value) for name, value in (release.recipe.versions or {}).items()}
+    evidence = release._evidence
+    inside = None if evidence is None else inside_of(release, evidence, ctx.part(0.2, 1.0))
+    return Dossier(public, inside, versions)
+
+
+# -- for everybody ---------------------------------------------------------------------------------------
+
+
+def public_of(release: Release, ctx: Context) -> Public:
+    """Take from a release what everybody may know; nothing else of it goes any further."""
+    recipe, schema = release.recipe, release.schema
+    table = release._table
+    story = story_of(recipe)
+    drawn = story != GROUPS
+    ctx.tell(0.0, whole=True)
+    fates = methods.fates_of(story, release.figures, recipe.options, schema) if drawn else {}
+    return Public(
+        story=story,
+        method=recipe.method,
+        guarantee=METHODS[recipe.method].guarantee if recipe.method in METHODS else "",
+        k=recipe.k,
+        columns=_columns(schema, fates),
+        records=table.n,
+        risk=release.risk,
+        findings=tuple(release.findings),
+        information_loss=release.information_loss,
+        group_loss=release.group_loss,
+        gap=release.gap,
+        warnings=tuple(note for note in release.warnings if not (drawn and _SEED_NOTE in note)),
+        steps=tuple(release.steps) if drawn else (),
+        seeded=recipe.seed is not None,
+        recipe=_public_recipe(recipe, table.frame),
+        plane=_cloud(table),
+        distributions=_distributions(schema, table.frame, None, ctx),
+        channel=methods.channel_of(release.figures, recipe.options) if story == "channel" else None,
+        stirred=methods.stirred_of(release.figures, recipe.options, schema) if story == "records" else None,
+    )
+
+
+def story_of(recipe: Recipe) -> str:
+    """Return which words a page about a release uses: those of groups, or of a method that makes none."""
+    return GROUPS if recipe.makes_groups else recipe.method
+
+
+def _columns(schema: Schema, fates: Mapping[str, str]) -> tuple[Column, ...]:
+    usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
+    return tuple(
+        Column(one.name, one.role, one.kind, fates.get(one.name) or usual.get(one.role, "kept as it was"))
+        for one in schema.columns
+    )
+
+
+def _cloud(table: Table) -> Cloud | None:
+    try:
+        X = Codec.fit(table).encode(table)
+    except VoronymError:  # a figure less is better than no report
+        return None
+    return planes.cloud(X)
+
+
+def _distributions(
+    schema: Schema, after: nw.DataFrame[Any], before: nw.DataFrame[Any] | None, ctx: Context
+) -> tuple[Distribution, ...]:
+    out = []
+    for number, name in enumerate(schema.keys):
+        ctx.tell(number / len(schema.keys), whole=True)
+        one = schema[name]
+        old = None if before is None else before[name]
+        out.append(distribution(name, after[name], old, kind=one.kind, order=one.categories))
+    return tuple(out)
+
+
+def _public_recipe(recipe: Recipe, table: nw.DataFrame[Any]) -> dict[str, Any]:
+    """Return the recipe without levels that no longer occur: they could be somebody's alone."""
+    plain: dict[str, Any] = dict(recipe.to_dict())
+    plain["options"] = methods.public_options(plain.get("options", {}))
+    if not recipe.makes_groups:  # whoever has the seed can undo what was drawn
+        plain.pop("seed", None)
+    columns = []
+    for row in plain.get("schema", {}).get("columns", ()):
+        kept = {key: value for key, value in row.items() if key != "note"}
+        if kept.get("categories") is not None:
+            name = str(kept["name"])
+            present = set(as_names(table[name])) if name in table.columns else set()
+            kept["categories"] = [level for level in kept["categories"] if level in present]
+        columns.append(kept)
+    plain["schema"] = {"columns": columns}
+    return plain
+
+
+# -- for the data holder ---------------------------------------------------------------------------------
+
+
+def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
+    """Compare a release with its originals."""
+    schema, table = release.schema, release._table
+    ctx.tell(0.0, whole=True)
+    moved = utility(
+        evidence.original,
+        table.frame,
+        schema,
+        aligned=evidence.order,
+        ctx=ctx.part(0.0, 0.3, stage="measuring"),
+    )
+    Y = None if evidence.X is None or evidence.codec is None else evidence.codec.encode(table)
+    attacked = _linkage(evidence, Y, ctx.part(0.3, 0.5, stage="attacking"))
+    told = _told(release, evidence, table, Y, ctx.part(0.5, 0.8, stage="measuring"))
+    return Inside(
+        recipe=release.recipe.to_dict(),
+        columns=_columns(schema, _fates(release, evidence)),
+        warnings=tuple(release.warnings),
+        figures=dict(release.figures),
+        seconds=dict(evidence.seconds),
+        risk=risk(evidence.original, schema.keys),
+        linkage=attacked,
+        losses=_losses(evidence, moved),
+        costs=tuple(Cost(one.guarantee, one.loss, one.method) for one in release.costs),
+        utility=moved,
+        told=told,
+        distributions=_distributions(
+            schema, table.frame, evidence.original, ctx.part(0.8, 0.9, stage="measuring")
+        ),
+        plane=_plane(evidence),
+        clusters=_clusters(release, evidence),
+    )
+
+
+def _fates(release: Release, evidence: Evidence) -> Mapping[str, str]:
+    """Say of each key how it was encoded and published."""
+    if story_of(release.recipe) != GROUPS:
+        return methods.fates_of(
+            release.recipe.method, release.figures, release.recipe.options, release.schema
+        )
+    if evidence.fates:
+        return evidence.fates
+    codec = evidence.codec
+    out: dict[str, str] = {}
+    for block, sentence in [] if codec is None else zip(codec.blocks, codec.describe(), strict=True):
+        out.update(dict.fromkeys(block.columns, sentence.removeprefix(f"{block.name}: ")))
+    return out
+
+
+def _linkage(evidence: Evidence, Y: Floats | None, ctx: Context) -> Rate | None:
+    """Let somebody who holds the original keys link them to the nearest released records."""
+    if evidence.X is None or Y is None:
+        return None
+    owner = np.empty(len(evidence.order), np.int64)
+    owner[evidence.order] = np.arange(len(owner))
+    return record_linkage(evidence.X, Y, truth=owner, ctx=ctx).rate
+
+
+def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
+    """Return each key's loss in percent, the largest first: as published, and of its group's mean."""
+    X, part, codec, means = evidence.X, evidence.partition, evidence.codec, evidence.centroids
+    by_group: dict[str, float] = {}
+    if X is not None and part is not None and codec is not None and means is not None and not evidence.fates:
+        gone = np.square(X - means[part.labels]).sum(axis=0)
+        there = np.square(X - X.mean(axis=0)).sum(axis=0)
+        for block in codec.blocks:
+            total = float(there[block.start : block.stop].sum())
+            lost = float(gone[block.start : block.stop].sum())
+            by_group[block.name] = 100 * lost / total if total > 0 else 0.0
+    found = [Loss(name, value, by_group.get(name)) for name, value in moved.loss_by_key.items()]
+    return tuple(sorted(found, key=lambda one: -one.published))
+
+
+def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, ctx: Context) -> Told | None:
+    X, order, schema = evidence.X, np.asarray(evidence.order), release.schema
+    if X is None or Y is None or len(order) != len(X) or not np.ptp(X, axis=0).any():
+        return None
+    labels = np.empty(len(X), np.int64)
+    labels[order] = table.classes.labels
+    found = getattr(evidence.masked, "after", None)
+    options = release.recipe.options
+    by_cluster = False
+    if found is not None and not methods.handled(options, schema)[2]:
+        by_cluster, labels = True, found.partition.labels  # with all keys stirred, no combination leads on
+    alone = story_of(release.recipe) == "channel" and len(schema.confidential) == 1
+    loss = 100 * float(np.square(X[order] - Y).sum() / np.square(X - X.mean(axis=0)).sum())
+    return told_of(
+        evidence.table,
+        X,
+        labels,
+        loss,
+        ctx,
+        clusters=by_cluster,
+        stated=float(release.figures["risk"]) if alone and "risk" in release.figures else None,
+    )
+
+
+def _plane(evidence: Evidence) -> GroupMap | ShiftMap | None:
+    X, codec, part = evidence.X, evidence.codec, evidence.partition
+    if part is not None and X is not None and codec is not None:
+        return planes.group_map(X, part, codec, exact=not evidence.fates)
+    made = evidence.masked
+    after = None if X is None or codec is None else codec.encode(made.frame)
+    found, space, codes = (getattr(made, name, None) for name in ("after", "space", "codes"))
+    if found is None or space is None or codes is None:
+        return planes.shift_map(len(evidence.order), before=X, after=after, codec=codec)
+
+    def costs(rows: NDArray[np.int64]) -> Floats:
+        both = np.vstack([space.codes[rows], codes[rows]])
+        return np.asarray(space.cost(both, both))
+
+    return planes.shift_map(
+        len(codes),
+        before=X,
+        after=after,
+        codec=codec,
+        costs=costs,
+        part=found.partition,
+        moved=np.asarray(made.moved),  # type: ignore[attr-defined]
+    )
+
+
+def _clusters(release: Release, evidence: Evidence) -> Clusters | None:
+    made, figures = evidence.masked, release.figures
+    before, after = getattr(made, "before", None), getattr(made, "after", None)
+    if before is None or after is None:
+        return None
+    linked = figures.get("linkage", {}).get("before")
+    return Clusters(
+        Sizes(**figures["clusters_before"]),
+        Sizes(**figures["clusters_after"]),
+        dict(Counter(before.partition.sizes.tolist())),
+        dict(Counter(after.partition.sizes.tolist())),
+        _epsilon(release, made),
+        None if linked is None else methods.rate_of(linked),
+        figures["divergence"]["repaired"],
+        figures["divergence"]["put_back"],
+    )
+
+
+def _epsilon(release: Release, made: Any) -> Epsilon:
+    far = {} if made.space is None else {one.name: one.far for one in made.space.fields}
+    limits, free = [], []
+    for name, one in release.figures["columns"].items():
+        if "epsilon" not in one:  # a confidential column, which makes no clusters
+            continue
+        if one["epsilon"] is None or one["epsilon"] >= far.get(name, np.inf):
+            free.append(name)
+        else:
+            limits.append((name, float(one["epsilon"]), str(one["metric"])))
+    tried = tuple(
+        (one["pairs"], one["clusters"], one["small_clusters"], one["small_records"])
+        for one in release.figures.get("curve") or ()
+    )
+    return Epsilon(float(release.recipe.options.get("share", _SHARE)), tried, tuple(limits), tuple(free))

@@ -1,0 +1,420 @@
+"""What a dossier is made of. Every part is frozen, typed and free of arrays.
+
+`Public` holds nothing of the originals but percentages over the whole table and the figures that `methods`
+chooses. `Inside` compares with the originals and is for the data holder alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from voronym.dossier.counts import Distribution
+from voronym.dossier.plain import plain
+from voronym.evaluate.risk import Risk
+from voronym.evaluate.utility import Utility
+from voronym.privacy import Finding
+from voronym.privacy.information import Estimate
+from voronym.rate import Rate
+
+Point = tuple[float, float]
+PICTURES = ("plane",)
+"""Parts that hold places of records, for drawings; left out of the plain data unless asked for."""
+
+
+# -- of every method -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column by role and kind, and what became of it."""
+
+    name: str
+    role: str
+    kind: str
+    fate: str
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Published combinations of keys in the plane, each with the number of records that share it."""
+
+    points: tuple[Point, ...]
+    sizes: tuple[int, ...]
+    places: int
+    """How many distinct places there are; no more than some thousands are in ``points``."""
+    axes: tuple[str, str]
+    shares: Point
+    """Share of the variance on each axis."""
+
+
+# -- of the method channel -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A transition matrix as published: a row for each true value, a column for each published one.
+
+    Parameters
+    ----------
+    letters : tuple of tuples
+        The values of each row, by column of the table; None where a value is missing.
+    rows : tuple of tuples of float
+        Probabilities.
+    together : int
+        How many rare values stand together in the last row; 0 where none do.
+    undo : {"all", "without last", "never"}
+        Whether shares before can be computed from shares after, without a large error.
+    off : float
+        With "without last": by how much another share may come out wrong.
+    """
+
+    letters: tuple[tuple[object, ...], ...]
+    rows: tuple[tuple[float, ...], ...]
+    together: int
+    undo: str = "all"
+    off: float = 0.0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise on a column, in its own standard deviations: kept of a deviation, added, variance lost."""
+
+    columns: tuple[str, ...]
+    kept: float
+    sd: float
+    lost: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A randomised rule on some keys: its risk in nats and its distortion as a share of their variance."""
+
+    columns: tuple[str, ...]
+    kind: str
+    planned: float
+    distortion: float
+    risk: float
+    information: float | None
+    """What the keys told unmasked; None where they told everything."""
+    gap: float
+    note: str
+    matrix: Matrix | None = None
+    noise: tuple[Noise, ...] = ()
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was measured in the released table under no model: the largest of several looks at its keys."""
+
+    keys: tuple[str, ...]
+    about: tuple[str, ...]
+    excess: float
+    interval: Point
+    confidence: float
+    looks: int
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What everybody may know about randomised keys."""
+
+    risk: float
+    information: float | None
+    distortion: float
+    rules: tuple[Rule, ...]
+    asked: Mapping[str, float]
+    measured: Look | None = None
+
+
+# -- of the method records -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many clusters there are, and how large they are."""
+
+    count: int
+    smallest: int
+    median: float
+    largest: int
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What became of the values of a column, as shares of the records."""
+
+    column: str
+    metric: str
+    moved: float
+    shuffled: float
+    same: float
+    total_variation: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How far the distances to the centre of a cluster moved, against the bound."""
+
+    measure: str
+    bound: float
+    largest: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class Stirred:
+    """What everybody may know about blended and shuffled records."""
+
+    m: int
+    clusters: Sizes
+    outliers: int
+    blend: str
+    columns: tuple[Changed, ...]
+    flattened: tuple[str, ...]
+    shuffled: tuple[str, ...]
+    left: tuple[str, ...]
+    """Keys that were neither flattened nor shuffled."""
+    shape: Shape | None = None
+    linkage: Rate | None = None
+
+
+# -- for everybody ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Public:
+    """What everybody may know about a release.
+
+    Parameters
+    ----------
+    story : str
+        "groups", or the name of a method that makes none: which words a page uses.
+    method, guarantee : str
+        The method's name and what it promises.
+    k : int or None
+        The least size of a group that was asked for; None where none was.
+    columns : tuple of Column
+        Every column of the schema and what became of it.
+    records : int
+        Rows of the released table.
+    risk : Risk
+        Sizes of the classes of the released table and what follows from them.
+    findings : tuple of Finding
+        What the models found.
+    information_loss, group_loss, gap : float or None
+        In percent: the keys' variance that is lost as published; what the groups lost, before their centres
+        were rounded to values that can occur; and how far that is above the least possible, at most.
+    channel, stirred
+        Figures of these two methods.
+    plane : Cloud or None
+        The published keys in the plane; None where they have no coordinates.
+    distributions : tuple of Distribution
+        Of each key, released.
+    """
+
+    story: str
+    method: str
+    guarantee: str
+    k: int | None
+    columns: tuple[Column, ...]
+    records: int
+    risk: Risk
+    findings: tuple[Finding, ...]
+    information_loss: float | None
+    group_loss: float | None
+    gap: float | None
+    warnings: tuple[str, ...]
+    steps: tuple[str, ...]
+    seeded: bool
+    """Whether a seed was given: to a method that draws, it must not be told."""
+    recipe: Mapping[str, Any]
+    plane: Cloud | None = None
+    distributions: tuple[Distribution, ...] = ()
+    channel: Channel | None = None
+    stirred: Stirred | None = None
+
+    def names(self, role: str) -> tuple[str, ...]:
+        """Return the columns of a role."""
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model holds that was required."""
+        return all(finding.holds for finding in self.findings)
+
+
+# -- for the data holder ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Percent of a key's variance lost: as published, and by the mean of its group, where there is one."""
+
+    key: str
+    published: float
+    groups: float | None = None
+
+
+@dataclass(frozen=True)
+class GroupMap:
+    """Records, their groups and the groups' centres in the plane; a sample of whole groups."""
+
+    points: tuple[Point, ...]
+    labels: tuple[int, ...]
+    centres: tuple[Point, ...]
+    sizes: tuple[int, ...]
+    records: int
+    groups: int
+    axes: tuple[str, str]
+    shares: Point
+    leads: tuple[tuple[str, ...], ...]
+    """The keys that weigh most on each axis."""
+    dimensions: int
+    exact: bool
+    """Whether the centre itself is published, up to rounding; in a mixed space real values near it are."""
+
+
+@dataclass(frozen=True)
+class ShiftMap:
+    """The same records before and after in the plane; some are in colour by their cluster, some marked."""
+
+    before: tuple[Point, ...]
+    after: tuple[Point, ...]
+    groups: tuple[int, ...]
+    """Group of each record that is in colour, -1 for the others."""
+    marked: tuple[int, ...]
+    """Places of the records whose way is drawn: outliers, or a few at random."""
+    records: int
+    clusters: int
+    outliers: int
+    axes: tuple[str, str]
+    shares: Point
+    leads: tuple[tuple[str, ...], ...] = ()
+    dimensions: int = 0
+    """Coordinates of the keys; 0 where places follow from distances alone."""
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """How alike the records of a cluster are: how the limit was chosen, and what it is in each key."""
+
+    share: float
+    tried: tuple[tuple[float, int, int, float], ...]
+    """Share of pairs within the limit, clusters, small clusters, share of outliers; empty where given."""
+    limits: tuple[tuple[str, float, str], ...]
+    """Key, limit and metric."""
+    free: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters before and after: sizes, how they were bounded, and what repairs it took."""
+
+    before: Sizes
+    after: Sizes
+    sizes_before: Mapping[int, int]
+    sizes_after: Mapping[int, int]
+    epsilon: Epsilon
+    linkage_before: Rate | None
+    repaired: int
+    put_back: int
+
+
+@dataclass(frozen=True)
+class ToldColumn:
+    """What the published and the original keys tell about one confidential column."""
+
+    name: str
+    now: Estimate
+    before: Estimate
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the keys tell about the confidential column that they tell most about, between its limits.
+
+    Parameters
+    ----------
+    column, how : str
+        The column, and how its values were made into levels.
+    loss : float
+        Percent of the keys' variance that is lost as published.
+    unchanged : Estimate
+        What the keys tell unmasked.
+    columns : tuple of ToldColumn
+        All confidential columns.
+    curves : mapping of str to tuple of points
+        Limits by kind: percent lost, nats.
+    letters : int
+        Coarse groups that randomised rules were tried on.
+    clusters : bool
+        Whether the published keys lead to a cluster only.
+    stated : float or None
+        The risk of randomised rules by their own account.
+    """
+
+    column: str
+    how: str
+    loss: float
+    unchanged: Estimate
+    columns: tuple[ToldColumn, ...]
+    curves: Mapping[str, tuple[Point, ...]]
+    notes: tuple[str, ...]
+    letters: int
+    clusters: bool = False
+    stated: float | None = None
+
+    @property
+    def now(self) -> Estimate:
+        """What the published keys tell about the column."""
+        return next(one.now for one in self.columns if one.name == self.column)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a guarantee cost: the percent of variance lost once it holds, with all those before it."""
+
+    guarantee: str
+    loss: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What only the data holder may know: everything that compares with the originals."""
+
+    recipe: Mapping[str, Any]
+    columns: tuple[Column, ...]
+    warnings: tuple[str, ...]
+    figures: Mapping[str, Any]
+    seconds: Mapping[str, float]
+    risk: Risk
+    linkage: Rate | None
+    losses: tuple[Loss, ...]
+    costs: tuple[Cost, ...]
+    utility: Utility
+    told: Told | None
+    distributions: tuple[Distribution, ...]
+    plane: GroupMap | ShiftMap | None = None
+    clusters: Clusters | None = None
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """All figures about a release, in two parts; ``inside`` is None where the originals are not in memory."""
+
+    public: Public
+    inside: Inside | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def outside(self) -> Dossier:
+        """Return what may be published of it."""
+        return replace(self, inside=None)
+
+    def to_dict(self, *, pictures: bool = False) -> dict[str, Any]:
+        """Return plain, JSON-able data; places of records in the plane only where ``pictures``."""
+        without = () if pictures else PICTURES
+        parts = {"public": self.public, "inside": self.inside, "versions": self.versions}
+        return {name: plain(part, without=without) for name, part in parts.items()}

@@ -1,0 +1,46 @@
+"""Plain, JSON-able types: no arrays, no infinities, no objects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
+    """Return a value as plain types; dataclasses become mappings, what is not finite becomes None.
+
+    Parameters
+    ----------
+    value : object
+        Anything made of dataclasses, mappings, sequences, arrays, numbers and texts. An object with a
+        ``to_dict`` of its own is asked for it.
+    without : tuple of str
+        Fields of dataclasses to leave out.
+
+    Examples
+    --------
+    >>> plain({"a": np.array([1.0, np.inf]), 2: (np.int64(3), "x")})
+    {'a': [1.0, None], '2': [3, 'x']}
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if is_dataclass(value) and not isinstance(value, type):
+        kept = (field.name for field in fields(value) if field.name not in without)
+        return {name: plain(getattr(value, name), without=without) for name in kept}
+    if isinstance(value, Mapping):
+        return {str(name): plain(item, without=without) for name, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item, without=without) for item in value]
+    return str(value)

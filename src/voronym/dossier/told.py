@@ -1,0 +1,74 @@
+"""What published keys tell about confidential columns, between what is possible and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.dossier.parts import Point, Told, ToldColumn
+from voronym.evaluate.tradeoff import Plane, letters, plane, told
+from voronym.privacy.mutual_information import MutualInformation
+from voronym.table.table import Table
+
+KINDS = ("floor", "reached", "normal", "miub")
+_POINTS = 161
+
+
+def told_of(
+    original: Table,
+    X: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    loss: float,
+    ctx: Context,
+    *,
+    clusters: bool = False,
+    stated: float | None = None,
+) -> Told | None:
+    """Measure what published classes tell; None without a confidential column, or where no key varies.
+
+    Parameters
+    ----------
+    original : Table
+        The original records.
+    X : array, shape (n, d)
+        Its keys as coordinates.
+    labels : array of int, shape (n,)
+        What the published keys of each original record lead to: its class, or its cluster.
+    loss : float
+        Percent of the keys' variance that is lost as published.
+    """
+    schema = original.schema
+    if not schema.confidential or not np.ptp(X, axis=0).any():
+        return None
+    columns = tuple(
+        ToldColumn(one.column, told(one, labels), told(one, original.classes.labels))
+        for one in MutualInformation().levels(original)
+    )
+    worst = max(columns, key=lambda one: one.now.plug_in)
+    found = plane(original.frame, schema, X, column=worst.name, ctx=ctx)
+    found = found.and_also([(loss / 100, worst.now.plug_in)])
+    return Told(
+        worst.name,
+        found.levels.how,
+        loss,
+        found.unchanged,
+        columns,
+        curves(found, 100.0),
+        found.notes,
+        letters(found),
+        clusters,
+        stated,
+    )
+
+
+def curves(found: Plane, right: float) -> Mapping[str, tuple[Point, ...]]:
+    """Return the limits of a plane as points, by kind, up to a loss in percent; dense at small losses."""
+    at = np.square(np.linspace(0.0, min(right / 100, 1.0) ** 0.5, _POINTS))
+    made = {curve.kind: curve.points(at) for curve in found.curves}
+    made["miub"] = [(float(share), found.upper(float(share))) for share in at]
+    return {
+        kind: tuple((100 * a, b) for a, b in made[kind] if np.isfinite(b)) for kind in KINDS if kind in made
+    }

@@ -1,0 +1,53 @@
+"""What was done and how to repeat it, and what is not promised."""
+
+from __future__ import annotations
+
+import tomli_w
+
+from voronym.dossier import Dossier
+from voronym.report.section import Data, section
+from voronym.report.write import Table
+
+_COMMAND = "voronym anonymize INPUT -o OUTPUT --recipe recipe.toml --report report.html"
+_PYTHON = """import voronym as vr
+
+recipe = vr.Recipe.load("recipe.toml")
+release = vr.anonymize("INPUT", recipe=recipe)"""
+
+
+@section("repeat", "What was done, and how to repeat it", place=90, shape="text")
+def repeat(d: Dossier) -> Data:
+    """Say what was done and how to do it again."""
+    seen = d.public if d.inside is None else d.inside
+    findings = [
+        (
+            one.model,
+            *(None if v is None else f"{v:g}" for v in (one.value, one.required)),
+            "holds" if one.holds else "does not hold",
+        )
+        for one in d.public.findings
+    ]
+    return {
+        "guarantees": Table.of(
+            ("guarantee", "measured", "required", "verdict"),
+            findings,
+            caption="Measured on the released table",
+        ),
+        "columns": Table.of(
+            ("column", "role", "kind", "what happened"),
+            [(one.name, one.role, one.kind, one.fate) for one in seen.columns],
+            numeric=False,
+        ),
+        "code": (
+            ("On the command line", _COMMAND),
+            ("In Python", _PYTHON),
+            ("recipe.toml", tomli_w.dumps(dict(seen.recipe))),
+        ),
+        "drawn": d.public.story != "groups" and (d.inside is None or not d.public.seeded),
+    }
+
+
+@section("limits", "What this report does not promise", place=95, shape="text")
+def limits(d: Dossier) -> Data:
+    """Say what the report does not promise."""
+    return {"kept": [*d.public.names("confidential"), *d.public.names("other")]}

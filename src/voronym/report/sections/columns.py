@@ -1,0 +1,140 @@
+"""Sizes of groups, distributions of keys, and statistics before and after."""
+
+from __future__ import annotations
+
+from voronym.dossier import Dossier
+from voronym.dossier.counts import Distribution
+from voronym.evaluate.columns import ColumnChange, Correlation
+from voronym.report import bars
+from voronym.report.bars import Range, ranges
+from voronym.report.section import Data, section
+from voronym.report.svg import moment
+from voronym.report.write import Table, bin_names, decimal, duration, plural, share, svg
+
+MOST_PAIRS = 8
+MOST_ROWS = 40
+
+
+@section("sizes", "Sizes of groups", place=40)
+def sizes(d: Dossier) -> Data | None:
+    """Show how many groups there are of each size."""
+    if d.public.story != "groups":
+        return None
+    risk = d.public.risk
+    smallest, largest = min(risk.histogram), max(risk.histogram)
+    drawn = bars.sizes(
+        risk.histogram,
+        limit=d.public.k,
+        words=f"k = {d.public.k}",
+        title="Sizes of groups",
+        desc=f"{plural(risk.n_classes, 'group')}; sizes run from {smallest} to {largest} records.",
+    )
+    rows = [
+        (one.label, one.groups(risk.histogram), share(one.records(risk.histogram) / risk.records))
+        for one in bars.size_bins(risk.histogram)
+        if one.groups(risk.histogram)
+    ]
+    table = Table.of(("records in the group", "groups", "share of records"), rows)
+    return {"figure": svg(drawn), "table": table, "smallest": smallest, "largest": largest}
+
+
+@section("distributions", "Distribution of each key", needs=("public.distributions",), place=70, shape="grid")
+def distributions(d: Dossier) -> Data:
+    """Show each key's distribution; against the original where that is there."""
+    compared = d.inside is not None
+    found = d.inside.distributions if d.inside is not None else d.public.distributions
+    blocks = [_distribution(one) for one in found]
+    return {
+        "title": "Distributions before and after" if compared else "Distribution of each key",
+        "blocks": blocks,
+        "compared": compared,
+    }
+
+
+def _distribution(found: Distribution) -> Data:
+    alone = found.before is None
+    title = f"{found.column}: distribution {'released' if alone else 'before and after'}"
+    names = bin_names(found)
+    desc = f"Counts of {len(names)} {'categories' if found.names else 'bins'}; the table has the figures."
+    if found.names is not None:
+        drawn = bars.bars(names, found.after, found.before, title=title, desc=desc)
+    else:
+        drawn = bars.histogram(
+            found.edges or (0.0, 1.0),
+            found.after,
+            found.before,
+            title=title,
+            desc=desc,
+            names=names,
+            dates=found.dates,
+        )
+    rows: list[tuple[object, ...]] = [
+        (name, new) if found.before is None else (name, found.before[i], new)
+        for i, (name, new) in enumerate(zip(names, found.after, strict=True))
+    ]
+    if found.missing_after or found.missing_before:
+        rows.append(("(missing)", *(() if alone else (found.missing_before,)), found.missing_after))
+    head = (found.kind, "records") if alone else (found.kind, "before", "after")
+    return {"found": found, "figure": svg(drawn), "table": Table.of(head, rows)}
+
+
+@section(
+    "statistics", "Statistics before and after", needs=("inside.utility",), audience="internal", place=72
+)
+def statistics(d: Dossier) -> Data | None:
+    """Show how correlations, means and spreads changed."""
+    found = d.inside.utility if d.inside else None
+    if found is None:
+        return None
+    pairs = _pairs(found.correlation)
+    keys = [_moved(change) for change in found.columns if change.role == "key"]
+    if not pairs and not keys:
+        return None
+    head = ("key", "mean before", "after", "sd before", "after", "distance", "categories lost")
+    shown = pairs[:MOST_PAIRS]
+    drawn = ranges(
+        [Range(*pair) for pair in shown],
+        limits=(-1.0, 1.0),
+        title="Correlations before and after",
+        desc=f"The {len(shown)} pairs of columns whose correlation changed most; grey before, blue after.",
+    )
+    rows = [(label, *(f"{v:+.2f}".replace("-", "−") for v in both)) for label, *both in pairs[:MOST_ROWS]]
+    return {
+        "found": found,
+        "pairs": len(pairs),
+        "shown": len(shown),
+        "figure": svg(drawn),
+        "correlations": Table.of(("pair", "before", "after"), rows),
+        "means": Table.of(head, keys) if keys else None,
+    }
+
+
+def _pairs(found: Correlation | None) -> list[tuple[str, float, float]]:
+    """Return the pairs of columns with their correlations, the largest change first."""
+    if found is None:
+        return []
+    pairs = []
+    for i, one in enumerate(found.names):
+        for j, other in enumerate(found.names[:i]):
+            old, new = found.before[i][j], found.after[i][j]
+            if old is not None and new is not None:
+                pairs.append((f"{other} and {one}", old, new))
+    return sorted(pairs, key=lambda pair: -abs(pair[2] - pair[1]))
+
+
+def _moved(change: ColumnChange) -> tuple[str, ...]:
+    """Return a column's mean, spread and distance before and after, as written."""
+    if change.kind == "datetime" and change.mean_before is not None and change.mean_after is not None:
+        fine = max(change.sd_before or 0.0, change.sd_after or 0.0) < 86400
+        pattern = "%Y-%m-%d %H:%M:%S" if fine else "%Y-%m-%d"
+        means = [f"{moment(value):{pattern}}" for value in (change.mean_before, change.mean_after)]
+        spreads = [duration(value) for value in (change.sd_before, change.sd_after)]
+    else:
+        means = [decimal(change.mean_before), decimal(change.mean_after)]
+        spreads = [decimal(change.sd_before), decimal(change.sd_after)]
+    lost = (
+        "–"
+        if change.categories_lost is None
+        else f"{change.categories_lost:,} of {change.categories_before:,}"
+    )
+    return (change.name, *means, *spreads, decimal(change.distance, 2), lost)

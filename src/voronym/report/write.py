@@ -1,0 +1,160 @@
+"""How figures are written on a page: percentages, counts, lists of names, tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from voronym.dossier.counts import Distribution
+from voronym.rate import Rate
+from voronym.report.svg import clean, moment, percent, shorten, tick_labels, write_time
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under a head; all columns but the first are set as numerals where ``numeric``."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    numeric: bool = True
+
+    @property
+    def short(self) -> bool:
+        """Whether the table may stand open beside its figure."""
+        return len(self.rows) <= 8
+
+    @classmethod
+    def of(
+        cls, head: Sequence[str], rows: Sequence[Sequence[object]], *, caption: str = "", numeric: bool = True
+    ) -> Table:
+        """Build a table from any values, written as text."""
+        return cls(tuple(head), tuple(tuple(cell(v) for v in row) for row in rows), caption, numeric)
+
+
+def svg(drawing: str) -> Markup:
+    """Mark a drawing of our own as safe to put into a page: its texts are escaped already."""
+    return Markup(drawing)  # noqa: S704
+
+
+def cell(value: object) -> str:
+    """Write a table's cell: thousands apart, three figures for fractions, a dash for what is not known."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
+    if isinstance(value, float):
+        return decimal(value)
+    return clean(value)
+
+
+def decimal(value: float | None, digits: int = 3) -> str:
+    """Write a number with so many significant figures, never as 1e+03."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e7 or abs(value) < 1e-4:
+        return f"{value:.{digits - 1}e}".replace("-", "−")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{places}f}".replace("-", "−")
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "record"), plural(12000, "record")
+    ('1 record', '12,000 records')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def share(value: float | None) -> str:
+    """Write a probability as a percentage."""
+    return percent(None if value is None else 100 * value)
+
+
+def fine(value: float | None) -> str:
+    """Write a percentage with one decimal more above ten."""
+    return percent(value, fine=True)
+
+
+def nats(value: float | None) -> str:
+    """Write a risk; everything can be told where there is no finite figure."""
+    if value is None or not math.isfinite(value):
+        return "∞"
+    return f"{value:.3g}" if value >= 0.001 or value == 0.0 else "< 0.001"
+
+
+def names(items: Sequence[str], most: int = 12, room: int = 140) -> str:
+    """List names in a sentence, and count those that do not fit.
+
+    Examples
+    --------
+    >>> names(["age", "sex", "zip"]), names(["age", "sex", "zip"], 2)
+    ('age, sex and zip', 'age, sex and 1 more')
+    """
+    shown: list[str] = []
+    for item in items[:most]:
+        if shown and sum(map(len, shown)) + len(item) > room:
+            break
+        shown.append(shorten(item, 400))
+    rest = len(items) - len(shown)
+    if rest > 0:
+        return f"{', '.join(shown)} and {rest} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "none"
+
+
+def interval(rate: Rate) -> str:
+    """Write the interval of a rate; with one figure more where both ends would look alike.
+
+    Examples
+    --------
+    >>> interval(Rate(0.12, 0.118, 0.124, 20000, 48000))
+    '11.8\u202f% to 12.4\u202f%'
+    """
+    low, high = share(rate.low), share(rate.high)
+    return f"{low} to {high}" if low != high else f"{fine(100 * rate.low)} to {fine(100 * rate.high)}"
+
+
+def measured(rate: Rate) -> str:
+    """Say how many records a rate was measured on."""
+    all_of = f"all {plural(rate.n, 'record')}"
+    return all_of if rate.exact else f"{rate.n:,} of {plural(rate.population, 'record')}"
+
+
+def duration(seconds: float | None) -> str:
+    """Write a length of time in days, hours, minutes or seconds."""
+    for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds is not None and seconds >= length:
+            return f"{decimal(seconds / length)} {unit}"
+    return f"{decimal(seconds)} s"
+
+
+def bin_names(found: Distribution) -> list[str]:
+    """Return one label for each count of a distribution."""
+    if found.names is not None:
+        return list(found.names)
+    edges = list(found.edges or ())
+    whole = all(abs(e - round(e)) == 0.5 for e in edges)
+    if whole and not found.dates and all(b - a == 1 for a, b in pairwise(edges)):
+        return [tick_labels([e + 0.5, e + 1.5])[0] for e in edges[:-1]]
+    if found.dates:
+        apart = (edges[-1] - edges[0]) / max(len(edges) - 1, 1)
+        written = [f"{moment(e):%Y-%m-%d}" for e in edges]
+        if apart < 86400:
+            written = [f"{day} {write_time(e, apart)}" for day, e in zip(written, edges, strict=True)]
+    else:
+        written = tick_labels(edges)
+    out = [f"{a} to {b}" for a, b in pairwise(written)]
+    if found.clipped and len(out) > 1:
+        out[0], out[-1] = f"below {written[1]}", f"{written[-2]} and above"
+    return out

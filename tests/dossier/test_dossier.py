@@ -1,0 +1,103 @@
+"""The dossier: plain data, two parts, told and stopped on the way."""
+
+import json
+import warnings
+
+import pytest
+
+import voronym as vr
+from voronym.context import Context
+from voronym.dossier import dossier
+from voronym.dossier.plain import plain
+from voronym.errors import Cancelled
+
+KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
+WAYS = {
+    "groups": {"k": 5, "method": "mdav"},
+    "t-closeness": {"k": 5, "method": "mdav", "models": ["t-closeness=0.5"]},
+    "mixed": {"k": 5, "method": "mdav", "space": "mixed"},
+    "channel": {"method": "channel", "options": {"max_distortion": 0.3}, "seed": 1},
+    "records": {"method": "records", "options": {"m": 4}, "seed": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def releases():
+    patients = vr.datasets.hospital(240, outliers=3, seed=4)
+    roles = {"keys": KEYS, "confidential": ["diagnosis"], "drop_undeclared": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: vr.anonymize(patients, **roles, **way) for name, way in WAYS.items()}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_everything_is_plain_data(releases, way):
+    found = releases[way].dossier()
+    for pictures in (False, True):
+        made = found.to_dict(pictures=pictures)
+        assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert "plane" not in found.to_dict()["inside"]
+    assert set(made) == {"public", "inside", "versions"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_figures_are_those_of_the_release(releases, way):
+    release = releases[way]
+    found = release.dossier()
+    public, inside = found.public, found.inside
+    assert (public.information_loss, public.group_loss, public.gap) == (
+        release.information_loss,
+        release.group_loss,
+        release.gap,
+    )
+    assert public.risk == release.risk
+    assert public.findings == release.findings
+    assert inside.utility == release.utility
+    assert inside.linkage.population == inside.linkage.n == 240
+    assert {one.key for one in inside.losses} == set(KEYS)
+    assert inside.told.column == "diagnosis"
+    assert [one.column for one in public.distributions] == KEYS
+    assert all(one.before is None for one in public.distributions)
+    assert all(sum(one.before) + one.missing_before == 240 for one in inside.distributions if one.edges)
+    assert (inside.clusters is not None) == (way == "records")
+
+
+def test_a_dossier_is_made_once_and_a_pickled_release_has_none_of_the_inside(releases):
+    import pickle
+
+    release = releases["groups"]
+    assert release.dossier() is release.dossier()
+    again = pickle.loads(pickle.dumps(release))  # noqa: S301 - our own
+    assert again.dossier().inside is None
+    assert again.dossier().public == release.dossier().public
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_progress_never_goes_back(releases, way):
+    told = []
+    ctx = Context(progress=told.append)
+    assert dossier(releases[way], ctx) == releases[way].dossier()
+    done = [step.done for step in told]
+    assert done == sorted(done)
+    assert len(told) > 10
+    assert {step.stage for step in told} <= {"counting", "measuring", "attacking", "working"}
+
+
+@pytest.mark.parametrize("at", [1, 5, 9, 14])
+def test_cancel_is_heard(releases, at):
+    steps = []
+
+    def stop(step):
+        steps.append(step)
+        if len(steps) == at:
+            ctx.cancel()
+
+    ctx = Context(progress=stop)
+    with pytest.raises(Cancelled):
+        dossier(releases["groups"], ctx)
+    assert len(steps) <= at + 2
+
+
+def test_plain_takes_objects_apart():
+    assert plain((1, float("inf"), {"a": {3}})) == [1, None, {"a": [3]}]
+    assert plain(float("nan")) is None

@@ -1,0 +1,107 @@
+"""Sections are registered, shown to whom they are for, and read a dossier that is finished."""
+
+import pytest
+
+import voronym as vr
+from voronym import certify, channel, evaluate, partitioners, privacy, refiners
+from voronym.report import render, section
+from voronym.report.section import sections
+
+KEYS = ["age", "sex", "zip"]
+
+
+@pytest.fixture(scope="module")
+def release():
+    patients = vr.datasets.hospital(200, seed=3)
+    return vr.anonymize(
+        patients, keys=KEYS, confidential=["diagnosis"], drop_undeclared=True, k=5, method="mdav"
+    )
+
+
+@pytest.fixture(scope="module")
+def found(release):
+    return release.dossier()
+
+
+@pytest.fixture
+def toy():
+    """A section of somebody's own: one function, one template, nothing else."""
+    template = """
+    {% from "macros.html" import lead, block %}
+    {% call lead() %}There are {{ count }} groups, and <{{ name }}> is safe.{% endcall %}
+    {{ block(none, table) }}
+    """
+
+    @section("toy", "A toy", needs=("public.risk",), audience="both", place=15, source=template)
+    def count_groups(d):
+        from voronym.report.write import Table
+
+        groups = d.public.risk.n_classes
+        return {"count": groups, "name": "<b>", "table": Table.of(("a", "b"), [("groups", groups)])}
+
+    yield
+    sections.remove("toy")
+
+
+def test_a_toy_section_appears_on_every_page_it_is_for(found, toy):
+    for audience in ("internal", "public"):
+        page = render(found, audience=audience)
+        assert '<a href="#toy">A toy</a>' in page
+        assert f"There are {found.public.risk.n_classes} groups, and <&lt;b&gt;> is safe." in page
+        assert page.index('id="plane"') < page.index('id="toy"') < page.index('id="risk"')
+    assert "A toy" in render(found)
+
+
+def test_a_section_without_what_it_needs_is_left_out(found):
+    @section("inner", "Inside only", needs=("inside.told",), audience="both", source="{{ 1 }}")
+    def inner(d):
+        return {}
+
+    @section("never", "Never", needs=("inside.clusters",), source="{{ 1 }}")
+    def never(d):
+        raise AssertionError("there are no clusters")
+
+    try:
+        assert 'id="inner"' in render(found)
+        assert 'id="inner"' not in render(found, audience="public")
+        assert 'id="never"' not in render(found)
+    finally:
+        sections.remove("inner")
+        sections.remove("never")
+
+
+def test_a_name_is_taken_once(found, toy):
+    with pytest.raises(vr.InputError, match="registered already"):
+        section("toy", "Another")(dict)
+
+
+def test_pages_compute_nothing(release, found, monkeypatch):
+    """Attacks, solvers, counts of risk and encodings are gone once the dossier is made."""
+    import sys
+
+    def forbidden(*_, **__):
+        raise AssertionError("a page computed something")
+
+    rooms = tuple(m.__name__ for m in (certify, channel, evaluate, partitioners, privacy, refiners))
+    rooms += ("voronym.dossier.make", "voronym.dossier.planes", "voronym.dossier.told", "voronym.table.codec")
+    names = ("record_linkage", "privacy_distortion", "reached", "plane", "told", "told_of", "risk", "utility")
+    names += ("pmse", "lower_bound", "partition", "equivalence_classes", "principal_axes", "distribution")
+    touched = 0
+    for name, module in list(sys.modules.items()):
+        if not name.startswith(("voronym.", *rooms)):
+            continue
+        if name.startswith("voronym.report"):
+            reach = [one for one in names if one not in ("risk", "told")]  # sections of these names
+        else:
+            reach = names
+        for one in reach:
+            if callable(getattr(module, one, None)):
+                monkeypatch.setattr(module, one, forbidden)
+                touched += 1
+    monkeypatch.setattr("voronym.table.codec.Codec.encode", forbidden)
+    assert touched > 15
+    for audience in ("internal", "public"):
+        assert 'id="limits"' in render(found, audience=audience)
+    monkeypatch.setattr(release, "_dossier", None)
+    with pytest.raises(AssertionError, match="computed"):
+        release.dossier()
