@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from voronym.dossier import Dossier
-from voronym.registry import Registry
+from voronym.named import Registry
 
 Audience = Literal["internal", "public"]
 Data = Mapping[str, object]
