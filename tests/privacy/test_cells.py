@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from voronym.errors import InputError
 from voronym.privacy import (
-    CellJudge,
     DeltaDisclosure,
     Judge,
     LDiversity,
@@ -107,7 +106,7 @@ def test_an_empty_table_and_an_unknown_column_are_refused():
     ],
 )
 def test_a_threshold_that_is_met_exactly_is_met(required, given, value, holds):
-    judge = CellJudge(column([1, 2]), ordered, required, **given)
+    judge = Judge(column([1, 2]), ordered, required, **given)
     assert judge.holds(value) is holds
     assert judge.holds(np.array([value, value])).tolist() == [holds] * 2
     assert (judge.severity(value) == 0) is holds
@@ -207,7 +206,7 @@ def test_many_levels_and_cells_need_no_full_table():
     w = Levels("w", codes, True, tuple(range(m)))
     labels = rng.permutation(np.arange(n) % cells)
     q = np.bincount(codes, minlength=m) / n
-    found = {f: CellJudge(w, f).values(labels, cells) for f in (ordered, equal, distinct)}
+    found = {f: Judge(w, f).values(labels, cells) for f in (ordered, equal, distinct)}
     for cell in (0, 77, cells - 1):
         p = np.bincount(codes[labels == cell], minlength=m) / 5
         assert found[ordered][cell] == pytest.approx(np.abs(np.cumsum(p - q)).sum() / (m - 1), abs=1e-12)

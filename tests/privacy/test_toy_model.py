@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.privacy import CellJudge, base, parse_model, register
+from voronym.privacy import Judge, base, parse_model, register
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.contract import check_model
 from voronym.privacy.text import number
@@ -40,7 +40,7 @@ def no_majority(monkeypatch):
             self._set(share=number(self.name, "share", self.share, above=True))
 
         def judge(self, levels):
-            return CellJudge(levels, majority, self.share, name=self.name)
+            return Judge(levels, majority, self.share, name=self.name)
 
     return NoMajority
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from voronym.context import Context, Progress
 from voronym.papers.items import Item
-from voronym.registry import Registry
+from voronym.named import Registry
 
 Reproduce = Callable[[bool, Context], Iterator[Item]]
 

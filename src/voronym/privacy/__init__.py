@@ -18,7 +18,7 @@ it, and `voronym.measure` and the command line know it.
 """
 
 from voronym.privacy.base import Finding, Model, models, parse_model, register
-from voronym.privacy.cells import CellJudge, Judge, Levels, Rule, levels
+from voronym.privacy.cells import Judge, Levels, Rule, levels
 from voronym.privacy.delta_disclosure import DeltaDisclosure
 from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.l_diversity import LDiversity
@@ -29,7 +29,6 @@ from voronym.privacy.text import split_models
 from voronym.table.classes import Classes, equivalence_classes
 
 __all__ = [
-    "CellJudge",
     "Classes",
     "DeltaDisclosure",
     "Finding",

@@ -4,7 +4,7 @@ A model that limits what a class reveals looks at one confidential column at a t
 `Levels`: a whole number 0..m-1 for every record. A `Judge` then measures every cell of a partition from
 these numbers alone, in O(n log n) and without a table of cells x levels, which may be large.
 
-Every judge here improves or stays when cells are merged: see `CellJudge`.
+Every judge here improves or stays when cells are merged: see `Judge`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,47 +255,6 @@ def count_runs(labels: Ints, codes: Ints, n_cells: int, m: int) -> Runs:
     return Runs(cell, found - cell * m, count.astype(np.int64), sizes.astype(np.int64))
 
 
-@runtime_checkable
-class Judge(Protocol):
-    """What enforcement asks of a model, about one confidential column."""
-
-    @property
-    def levels(self) -> Levels:
-        """The column as levels."""
-        ...
-
-    @property
-    def required(self) -> float | None:
-        """What is asked of each cell; of the sum over cells, where the judge is additive."""
-        ...
-
-    @property
-    def total(self) -> Ints:
-        """Records of each level in the whole table, shape (m,)."""
-        ...
-
-    @property
-    def additive(self) -> bool:
-        """Whether the sum over cells is what is limited, rather than each cell."""
-        ...
-
-    def value(self, codes: Ints) -> float:
-        """Measure one cell, from the levels of its records."""
-        ...
-
-    def values(self, labels: Ints, n_cells: int) -> Floats:
-        """Measure every cell of a partition of the whole table, shape (n_cells,)."""
-        ...
-
-    def holds(self, values: float | Floats) -> Any:
-        """Whether each measure meets what is required; one answer for all where additive."""
-        ...
-
-    def severity(self, values: float | Floats) -> Any:
-        """How far each measure is from what is required; 0 where it holds."""
-        ...
-
-
 @dataclass(frozen=True)
 class Rule:
     """How the kernels of enforcement compute the measure of a judge themselves.
@@ -319,8 +278,8 @@ class Rule:
 
 
 @dataclass(frozen=True, eq=False)
-class CellJudge:
-    """Measures cells by a function of their counts, and compares with a threshold.
+class Judge:
+    """What enforcement asks of a model about one confidential column: a measure of cells, and its threshold.
 
     A threshold met exactly counts as met, unless the model's definition is strict. Measures within
     `RELATIVE` of the threshold (`ABSOLUTE` near 0) count as equal to it: 0.2 stays 0.2 when it comes out as
@@ -364,7 +323,7 @@ class CellJudge:
     --------
     >>> from voronym.privacy.distances import ordered
     >>> salary = Levels("salary", np.array([0, 1, 2, 3]), True, (3, 4, 5, 6))
-    >>> judge = CellJudge(salary, ordered, 0.5)
+    >>> judge = Judge(salary, ordered, 0.5)
     >>> judge.values(np.array([0, 0, 1, 1]), 2).round(3)
     array([0.333, 0.333])
     >>> judge.value(np.array([0])), judge.holds(0.5)

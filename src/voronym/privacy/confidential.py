@@ -9,7 +9,7 @@ import numpy as np
 
 from voronym.errors import InputError
 from voronym.privacy.base import Finding
-from voronym.privacy.cells import CellJudge, Floats, Levels, levels
+from voronym.privacy.cells import Floats, Judge, Levels, levels
 from voronym.privacy.text import TextModel
 from voronym.table.classes import Classes, check_columns
 from voronym.table.schema import Schema
@@ -31,11 +31,11 @@ class ConfidentialModel(TextModel):
         if self.column is not None and not isinstance(self.column, str):
             raise InputError(f"{self.name}: column must be the name of a column, a text, not {self.column!r}")
 
-    def judge(self, levels: Levels) -> CellJudge:
+    def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of a partition of one column."""
         raise NotImplementedError
 
-    def judges(self, table: Table) -> tuple[CellJudge, ...]:
+    def judges(self, table: Table) -> tuple[Judge, ...]:
         """Return a judge for every column that the model is about."""
         return tuple(self.judge(column) for column in self.levels(table))
 
@@ -86,11 +86,11 @@ class ConfidentialModel(TextModel):
             judges[worst].strict,
         )
 
-    def about(self, judge: CellJudge) -> str:
+    def about(self, judge: Judge) -> str:
         """Return a few words on what the value is, for the printed finding."""
         return judge.levels.column
 
-    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+    def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able."""
         below = np.zeros(len(values), bool) if judge.additive else ~np.asarray(judge.holds(values), bool)
         out: dict[str, object] = {
@@ -107,18 +107,18 @@ class ConfidentialModel(TextModel):
         return out
 
 
-def _total(judge: CellJudge, values: Floats) -> float:
+def _total(judge: Judge, values: Floats) -> float:
     if judge.additive:
         return math.fsum(values)  # exactly rounded: the order of rows numbers the classes
     return float(values.max() if judge.at_most else values.min())
 
 
-def _all_hold(judge: CellJudge, values: Floats) -> bool:
+def _all_hold(judge: Judge, values: Floats) -> bool:
     return bool(np.all(judge.holds(values)))
 
 
 def _places(
-    judges: Sequence[CellJudge], classes: Classes, found: Sequence[Floats]
+    judges: Sequence[Judge], classes: Classes, found: Sequence[Floats]
 ) -> tuple[dict[str, object], ...]:
     """Return the worst classes over all columns: column, size and value, and nothing that a person has."""
     rows = []

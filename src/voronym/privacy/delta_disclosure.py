@@ -9,7 +9,7 @@ import numpy as np
 
 from voronym._kernels import verdict
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Rule, Runs
+from voronym.privacy.cells import Floats, Judge, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.distances import ratio
 from voronym.privacy.text import number
@@ -71,12 +71,12 @@ class DeltaDisclosure(ConfidentialModel):
         super().__post_init__()
         self._set(delta=number(self.name, "delta", self.delta, above=True))
 
-    def judge(self, levels: Levels) -> CellJudge:
+    def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of a partition of one column."""
         rule = Rule(verdict.DELTA, self.required or 0.0)
-        return CellJudge(levels, surprise, self.delta, name=self.name, rule=rule)
+        return Judge(levels, surprise, self.delta, name=self.name, rule=rule)
 
-    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+    def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able."""
         absent = np.isinf(values)
         out = super().describe(judge, classes, values)

@@ -12,7 +12,7 @@ import numpy as np
 from voronym._kernels import verdict
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import RELATIVE, CellJudge, Floats, Levels, Rule, Runs
+from voronym.privacy.cells import RELATIVE, Floats, Judge, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.p_sensitive import distinct
 from voronym.privacy.text import number, read_options, short, whole, write_options
@@ -115,30 +115,30 @@ class LDiversity(ConfidentialModel):
         wanted = self.c if self.kind == "recursive" else self.l
         return None if wanted is None else float(wanted)
 
-    def judge(self, levels: Levels) -> CellJudge:
+    def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of a partition of one column."""
         if self.kind == "recursive":
             least = int(self.l or 2)
             rule = Rule(verdict.RECURSIVE, float(least), (self.required or 0.0) * (1 - 2 * RELATIVE))
             measure: Any = partial(recursive, l=least)
-            return CellJudge(levels, measure, self.required, strict=True, name=self.name, rule=rule)
+            return Judge(levels, measure, self.required, strict=True, name=self.name, rule=rule)
         if self.kind == "entropy":
             measure, rule = effective, Rule(verdict.ENTROPY, math.log(self.required or 1.0))  # exp(H) >= l
         else:
             measure, rule = distinct, Rule(verdict.DISTINCT, self.required or 0.0)
-        return CellJudge(levels, measure, self.required, at_most=False, name=self.name, rule=rule)
+        return Judge(levels, measure, self.required, at_most=False, name=self.name, rule=rule)
 
-    def about(self, judge: CellJudge) -> str:
+    def about(self, judge: Judge) -> str:
         """Return a few words on what the value is, for the printed finding."""
         kind = f"recursive with l = {self.l}" if self.kind == "recursive" else self.kind
         return f"{judge.levels.column}, {kind}"
 
-    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+    def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able: whatever was asked, all three kinds."""
         every = {
-            "distinct": CellJudge(judge.levels, distinct),
-            "entropy": CellJudge(judge.levels, effective),
-            "recursive_l2": CellJudge(judge.levels, partial(recursive, l=2)),
+            "distinct": Judge(judge.levels, distinct),
+            "entropy": Judge(judge.levels, effective),
+            "recursive_l2": Judge(judge.levels, partial(recursive, l=2)),
         }
         n_cells = len(classes.sizes)
         found = {name: one.values(classes.labels, n_cells) for name, one in every.items()}

@@ -12,7 +12,7 @@ import numpy as np
 from voronym._kernels import verdict
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Rule, count_runs, joint
+from voronym.privacy.cells import Floats, Judge, Levels, Rule, count_runs, joint
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
 from voronym.privacy.text import number, whole
@@ -112,19 +112,19 @@ class MutualInformation(ConfidentialModel):
             found = tuple(one.binned(at_most) if one.ordered else one for one in found)
         return (joint(found),) if self.joint else found
 
-    def judge(self, levels: Levels) -> CellJudge:
+    def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of one column: contributions, whose sum is limited."""
         unit = UNITS[self.unit]
         rule = Rule(verdict.INFORMATION, (self.required or 0.0) * unit)  # kernels count in nats
         measure = partial(contributions, unit=unit)
-        return CellJudge(levels, measure, self.bound, additive=True, name=self.name, rule=rule)
+        return Judge(levels, measure, self.bound, additive=True, name=self.name, rule=rule)
 
-    def about(self, judge: CellJudge) -> str:
+    def about(self, judge: Judge) -> str:
         """Return a few words on what the value is, for the printed finding."""
         cut = "" if judge.levels.how == "distinct values" or self.joint else f", {judge.levels.how}"
         return f"{judge.levels.column}, {self.unit}{cut}"
 
-    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+    def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able; all in nats but ``value`` and ``bits``."""
         found = estimate(
             count_runs(classes.labels, judge.levels.codes, len(classes.sizes), judge.levels.size),

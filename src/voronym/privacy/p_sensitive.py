@@ -9,7 +9,7 @@ import numpy as np
 
 from voronym._kernels import verdict
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Rule, Runs
+from voronym.privacy.cells import Floats, Judge, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.text import whole
 
@@ -57,7 +57,7 @@ class PSensitive(ConfidentialModel):
         super().__post_init__()
         self._set(p=whole(self.name, "p", self.p, least=2))
 
-    def judge(self, levels: Levels) -> CellJudge:
+    def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of a partition of one column."""
         rule = Rule(verdict.DISTINCT, self.required or 0.0)
-        return CellJudge(levels, distinct, self.required, at_most=False, name=self.name, rule=rule)
+        return Judge(levels, distinct, self.required, at_most=False, name=self.name, rule=rule)

@@ -13,7 +13,7 @@ from voronym._kernels import verdict
 from voronym.errors import InputError
 from voronym.privacy import distances
 from voronym.privacy.base import register
-from voronym.privacy.cells import CellJudge, Floats, Levels, Rule
+from voronym.privacy.cells import Floats, Judge, Levels, Rule
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.text import number
 from voronym.table.classes import Classes
@@ -99,21 +99,21 @@ class TCloseness(ConfidentialModel):
         """Return the distance that is used for a column."""
         return self.distance or ("ordered" if levels.ordered else "equal")
 
-    def judge(self, levels: Levels) -> CellJudge:
+    def judge(self, levels: Levels) -> Judge:
         """Return what measures the cells of a partition of one column."""
         if isinstance(self.taxonomy, Hierarchy):
             tree = _ancestors(self.taxonomy, levels)
-            return CellJudge(levels, partial(distances.hierarchical, ancestors=tree), self.t, name=self.name)
+            return Judge(levels, partial(distances.hierarchical, ancestors=tree), self.t, name=self.name)
         measure, kind = _PLAIN[self.distance_of(levels)]
         if kind == verdict.ORDERED and levels.size == 2:
             kind = verdict.EQUAL  # the same figure, and quicker
-        return CellJudge(levels, measure, self.t, name=self.name, rule=Rule(kind, self.required or 0.0))
+        return Judge(levels, measure, self.t, name=self.name, rule=Rule(kind, self.required or 0.0))
 
-    def about(self, judge: CellJudge) -> str:
+    def about(self, judge: Judge) -> str:
         """Return a few words on what the value is, for the printed finding."""
         return f"{judge.levels.column}, {self.distance_of(judge.levels)} distance"
 
-    def describe(self, judge: CellJudge, classes: Classes, values: Floats) -> dict[str, object]:
+    def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
         """Return the figures of one column, JSON-able."""
         return super().describe(judge, classes, values) | {"distance": self.distance_of(judge.levels)}
 

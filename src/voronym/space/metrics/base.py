@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels.mixed import CIRCLE, DISCRETE, LINE, SPHERE, TABLE, TREE
+from voronym._kernels.mixed import TABLE, pairs
 from voronym.errors import InputError
 from voronym.named import Registry
 
@@ -84,24 +84,13 @@ def metrics() -> Mapping[str, type]:
 
 def pairwise(geometry: Geometry, a: NDArray[np.int64], b: NDArray[np.int64]) -> Array:
     """Return the distances of values ``a`` and ``b``, broadcast; both observed, both given as levels."""
-    a, b = np.broadcast_arrays(a, b)
-    x, y = geometry.coords[a], geometry.coords[b]
+    a, b = np.broadcast_arrays(np.asarray(a, np.int64), np.asarray(b, np.int64))
     if geometry.shape == TABLE:
-        found = geometry.table[a, b]
-    elif geometry.shape == DISCRETE:
-        found = (a != b).astype(np.float64)
-    elif geometry.shape == LINE:
-        found = np.abs(x[..., 0] - y[..., 0])
-    elif geometry.shape == CIRCLE:
-        gap = np.abs(x[..., 0] - y[..., 0])
-        found = np.minimum(gap, geometry.size - gap)
-    elif geometry.shape == SPHERE:
-        chord = np.sqrt(np.square(x - y).sum(axis=-1))
-        found = 2.0 * geometry.size * np.arcsin(np.minimum(1.0, chord / 2.0))
-    else:
-        assert geometry.shape == TREE  # noqa: S101 - there are no others
-        found = np.argmax(x == y, axis=-1) / geometry.size  # the first common ancestor; the root is one
-    return np.where(a == b, 0.0, found)
+        return np.where(a == b, 0.0, geometry.table[a, b])
+    out = np.empty(a.size)
+    coords = np.ascontiguousarray(geometry.coords, dtype=np.float64)
+    pairs(geometry.shape, geometry.size, coords, a.reshape(-1), b.reshape(-1), out)
+    return out.reshape(a.shape)
 
 
 def from_table(table: Array, *, notes: tuple[str, ...] = ()) -> Geometry:
@@ -115,8 +104,7 @@ def check_levels(values: Sequence[Any], column: str, what: str) -> None:
     if len(values) > TABLE_LEVELS:
         raise InputError(
             f"column {column!r} has {len(values)} distinct values; {what} compares all of them with each "
-            "other, "
-            f"which is done for up to {TABLE_LEVELS}: group them, or choose the metric 'nominal'"
+            f"other, which is done for up to {TABLE_LEVELS}: group them, or choose the metric 'nominal'"
         )
 
 
@@ -142,8 +130,7 @@ def positions(values: Any, column: str, name: str) -> Array:
     if numbers.dtype.kind not in "iuf" or numbers.ndim != 1:
         raise InputError(
             f"the metric {name!r} of column {column!r} needs numbers or times; choose another, or declare "
-            "the "
-            "column numeric"
+            "the column numeric"
         )
     if not len(numbers):
         return np.empty(0)

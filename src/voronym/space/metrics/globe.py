@@ -43,8 +43,7 @@ class Geographic:
             if outside:
                 raise InputError(
                     f"location {column!r} has {outside} distinct values outside {low:g}..{high:g} degrees; "
-                    "check "
-                    "the order (latitude, longitude) and the unit"
+                    "check the order (latitude, longitude) and the unit"
                 )
         phi, theta = np.radians(degrees).T
         points = np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)

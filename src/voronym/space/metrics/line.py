@@ -37,14 +37,10 @@ class Absolute:
 
 @metric("elapsed")
 @dataclass(frozen=True)
-class Elapsed:
-    """The days between two dates or times. Its centroid is the median. Times come as days."""
+class Elapsed(Absolute):
+    """The days between two dates or times, which come as days. Its centroid is the median."""
 
     name: ClassVar[str] = "elapsed"
-
-    def geometry(self, values: Any, column: str) -> Geometry:
-        """Return the days on a line."""
-        return on_line(positions(values, column, self.name))
 
 
 @metric("rank")

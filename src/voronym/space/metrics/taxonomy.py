@@ -1,4 +1,4 @@
-"""Categories in a hierarchy: countries in regions, diagnoses in chapters."""
+"""Categories: without structure, or in a hierarchy such as diagnoses in chapters."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from voronym._kernels.mixed import TREE
+from voronym._kernels.mixed import DISCRETE, TREE
 from voronym.errors import InputError
 from voronym.space.metrics.base import Geometry, metric
 from voronym.table.hierarchy import Given, Hierarchy
+
+
+@metric("nominal")
+@dataclass(frozen=True)
+class Nominal:
+    """0 between equal values, 1 between different ones. Its centroid is the most frequent value."""
+
+    name: ClassVar[str] = "nominal"
+
+    def geometry(self, values: Any, column: str) -> Geometry:  # noqa: ARG002 - any value will do
+        """Return as many points as there are values, all 1 apart."""
+        return Geometry(DISCRETE, np.empty((len(values), 0)), 1.0)
 
 
 @metric("taxonomy")

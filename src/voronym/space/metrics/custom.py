@@ -119,8 +119,7 @@ class Matrix:
         if full.shape != (len(labels), len(labels)) or len(set(labels)) != len(labels):
             raise InputError(
                 f"the matrix of column {column!r} needs a row and a column for each of {len(labels)} "
-                "different labels; "
-                f"it has shape {full.shape}"
+                f"different labels; it has shape {full.shape}"
             )
         _check(full, full.T, self.name, column, full.size)
         place = {label: i for i, label in enumerate(labels)}
@@ -151,6 +150,5 @@ def _check(table: Array, other: Array, name: str, column: str, checked: int) -> 
     uneven = int((np.abs(table - other) > _CLOSE * np.maximum(np.abs(table), np.abs(other))).sum())
     if uneven:
         raise InputError(
-            f"{what} is not symmetric: the two orders differ for {uneven} of {checked} pairs that were "
-            "compared"
+            f"{what} is not symmetric: the two orders differ for {uneven} of {checked} pairs compared"
         )
