@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from voronym.context import Context, Progress
-from voronym.papers.items import Item
 from voronym.named import Registry
+from voronym.papers.items import Item
 
 Reproduce = Callable[[bool, Context], Iterator[Item]]
 

@@ -9,15 +9,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from voronym.context import Context
 from voronym.keys import Keys, Published, key_space
 from voronym.options import Options, by_column, option
 from voronym.partition import Partition
-from voronym.records.fields import Choice, make_fields
+from voronym.records.fields import Choice, make_fields, representatives
 from voronym.space.centroids import mixed_centroids
-from voronym.space.field import Field
 from voronym.space.mixed import Mixed
 from voronym.space.records import Records
 from voronym.table.schema import Schema
@@ -95,7 +93,7 @@ class MixedKeys(Keys):
         made: dict[str, nw.Series[Any]] = {}
         columns: dict[str, Any] = {}
         for column, field in enumerate(space.fields):
-            rows = self._rows(field)[found.levels[:, column]]
+            rows = representatives(self.table, field)[found.levels[:, column]]
             made.update({name: nw.maybe_reset_index(self.table.frame[name][rows]) for name in field.columns})
             columns[field.name] = {
                 "metric": field.metric,
@@ -110,15 +108,6 @@ class MixedKeys(Keys):
             self._steps(figures),
             self._fates(),
         )
-
-    def _rows(self, field: Field) -> NDArray[np.int64]:
-        """Return a row with each level; for a missing place one that misses both coordinates, if there is."""
-        rows = field.first()
-        if field.missing >= 0 and len(field.columns) > 1:
-            both = np.logical_and.reduce([self.table.missing(name) for name in field.columns])
-            if both.any():
-                rows[field.missing] = int(np.argmax(both))
-        return rows
 
     def _steps(self, figures: Mapping[str, Any]) -> tuple[str, ...]:
         """Say what was done, a sentence each."""

@@ -153,16 +153,28 @@ def _pair(column: Column, names: Sequence[str]) -> tuple[str, str]:
     return (column.name, column.partner) if column.axis == "lat" else (column.partner, column.name)
 
 
+def representatives(table: Table, field: Field) -> NDArray[np.int64]:
+    """Return a row with each level of a field: the first; for a missing place one without any coordinate."""
+    rows = field.first()
+    if field.missing >= 0 and len(field.columns) > 1:
+        both = np.logical_and.reduce([table.missing(name) for name in field.columns])
+        if both.any():
+            rows[field.missing] = int(np.argmax(both))
+    return rows
+
+
 def rebuild_columns(
-    table: nw.DataFrame[Any], fields: Sequence[Field], codes: NDArray[np.int64]
+    table: Table, fields: Sequence[Field], codes: NDArray[np.int64]
 ) -> dict[str, nw.Series[Any]]:
     """Return the columns of new levels, in the library and dtypes of the table.
 
-    Every value is one that the column has. A record whose level did not change keeps its own value.
+    Every value is one that the column has. Records of one level get the very same value, also those whose
+    level did not change: a value that came from its owner could differ in what a level does not show, such as
+    the one known coordinate of a place.
     """
     made = {}
     for k, field in enumerate(fields):
-        rows = np.where(codes[:, k] == field.codes, np.arange(len(codes)), field.first()[codes[:, k]])
+        rows = representatives(table, field)[codes[:, k]]
         for name in field.columns:
-            made[name] = nw.maybe_reset_index(table[name][rows])
+            made[name] = nw.maybe_reset_index(table.frame[name][rows])
     return made

@@ -176,9 +176,9 @@ def anonymize_records(
     codes = mixed_up.codes
     others = _stir_others(extra, flattened, middle, rng)
     after = describe(space, codes, moved.partition, before.epsilon)
-    made = rebuild_columns(table, fields, codes)
+    made = rebuild_columns(records, fields, codes)
     if extra:
-        made |= rebuild_columns(table, extra, others)
+        made |= rebuild_columns(records, extra, others)
     out = nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
     risk = {
         "before": linkage(space, original, original, targets=targets, rng=np.random.default_rng(0)).to_dict(),

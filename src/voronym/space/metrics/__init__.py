@@ -11,9 +11,9 @@ records.
 
 from voronym.space.metrics.base import TABLE_LEVELS, Geometry, Metric, metric, metrics, pairwise
 from voronym.space.metrics.circle import Circular
+from voronym.space.metrics.custom import Function, Matrix
 from voronym.space.metrics.globe import Geographic
 from voronym.space.metrics.line import Absolute, Elapsed, Rank
-from voronym.space.metrics.custom import Function, Matrix
 from voronym.space.metrics.taxonomy import Nominal, Taxonomy
 from voronym.space.metrics.texts import Edit, Overlap
 
