@@ -140,7 +140,7 @@ def test_a_registry_is_a_sorted_mapping_that_explains_itself():
     assert dict(fruit) == {"apple": 1, "pear": 2}
     assert list(fruit) == ["apple", "pear"]
     for unknown in ("plum", ["pear"]):
-        with pytest.raises(vr.InputError, match="no fruit is called .*; there are: apple, pear"):
+        with pytest.raises(vr.InputError, match=r"no fruit is called .*; there are: apple, pear"):
             fruit[unknown]
     fruit.remove("pear")
     assert "pear" not in fruit

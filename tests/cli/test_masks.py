@@ -7,6 +7,8 @@ import pytest
 import voronym as vr
 from cli.test_cli import voronym  # noqa: F401 - a fixture
 from tables import count_csv
+from voronym.cli.common import Bar
+from voronym.errors import Cancelled, Unfinished
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the command line prints them
 ROLES = ["--key", "age,sex,zip", "--confidential", "diagnosis,days", "--drop-undeclared"]
@@ -53,19 +55,20 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
     ("words", "code", "says"),
     [
         (["--method", "records", "--option", "gamma=1"], 2, "no option 'gamma'; it has: m, epsilon"),
-        (["--method", "channel", "--flatten", "zip", "--max-risk", "1"], 2, "no option --flatten here"),
-        (["--method", "channel", "--max-rsik", "1"], 2, "'channel' takes: --max-distortion, --max-risk"),
-        (["--method", "channel", "--max-risk", "1", "--max-risk=2"], 2, "max_risk is given twice"),
+        (["--method", "channel", "--flatten", "zip", "--max-risk", "1"], 2, "It is one of --method records"),
+        (["--method", "channel", "--max-rsik", "1"], 2, "Did you mean --max-risk?"),
+        (["--method", "channel", "--max-risk", "1", "--max-risk=2"], 2, "--max-risk is given twice"),
         (["--method", "channel", "--max-risk"], 2, "--max-risk needs a value"),
         (["--method", "channel", "--max-risk", "--json"], 2, "--max-risk needs a value"),
-        (["--method", "channel", "--max-risk", "little"], 2, "max_risk must be a number"),
-        (["--method", "channel", "1"], 2, "'1' is not understood here"),
-        (["--method", "channel", "-x", "1"], 2, "'-x' is not understood here"),
-        (["--flatten", "zip"], 2, "no option --flatten here"),
+        (["--method", "channel", "--max-risk", "little"], 2, "max_risk must be a finite number"),
+        (["--method", "channel", "1"], 2, "'1' is not understood"),
+        (["--method", "channel", "-x", "1"], 2, "there is no option -x"),
+        (["--flatten", "zip"], 2, "It is one of --method records"),
         (["--enforce", "magic"], 2, "enforce must be 'auto' or 'merge'"),
-        (["--weights", "age=2"], 2, "with --space mixed"),
-        (["--metric", "zip=edit"], 2, "--metrics"),
-        (["--space", "mixed", "--weights", "age=2", "--weights", "age=3"], 2, "'age' is given twice"),
+        (["--weights", "age=2"], 2, "--space mixed"),
+        (["--method", "records", "--metric", "zip=edit"], 2, "Did you mean --metrics?"),
+        (["--confidental", "age"], 2, "Did you mean --confidential?"),
+        (["--space", "mixed", "--weights", "age=2", "--weights", "age=3"], 2, "--weights says 'age' twice"),
         (["--space", "mixed", "--weights", "agee=2"], 2, "agee"),
         (["--method", "records", "--flatten", "zipp"], 2, "'zipp'"),
         (["--method", "records", "--flatten", "zip", "--option", 'flatten=["zip"]'], 2, "given twice"),
@@ -83,6 +86,40 @@ def test_wrong_uses(voronym, tmp_path, words, code, says):  # noqa: F811
     assert (got, says in err) == (code, True), err
     assert "Traceback" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_options_may_stand_before_the_table(voronym, tmp_path):  # noqa: F811
+    words = ["--gamma", "0.5", *MAKE[1:], "--method=vmdav", "--save-recipe", "r.toml"]
+    code, _, err = voronym("anonymize", *words)
+    assert code == 0, err
+    assert vr.Recipe.load(tmp_path / "r.toml").options == {"gamma": 0.5}
+    code, _, err = voronym("anonymize", "patients.csv", "-o", "x.csv", "--recipe", "r.toml", "--gamma", "1")
+    assert code == 2
+    assert "give it alone" in err
+
+
+@pytest.mark.parametrize("wish", [Cancelled, Unfinished])
+def test_a_wish_to_stop_is_no_error(voronym, tmp_path, monkeypatch, wish):  # noqa: F811
+    def stop(*_, **__):
+        raise wish("nothing was made")
+
+    monkeypatch.setattr("voronym.pipeline.make_release", stop)
+    code, _, err = voronym(*MAKE)
+    assert (code, err) == (130, "stopped: nothing was made\n")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatch):  # noqa: F811
+    told = []
+    monkeypatch.setattr("voronym.cli.common.Bar", lambda _: Bar(told.append))
+    code, _, err = voronym(*MAKE, "--report", "r.html", "--model", "t-closeness=0.3,column=days")
+    assert code == 0, err
+    stages = list(dict.fromkeys(step.stage for step in told))
+    wanted = ["reading", "grouping", "enforcing t-closeness=0.3,column=days", "measuring", "writing", "drawing"]
+    assert [stage for stage in stages if stage in wanted] == wanted
+    shares = [step.done for step in told]
+    assert shares == sorted(shares)
+    assert shares[-1] < 1.0
 
 
 def test_ctrl_c_leaves_nothing(voronym, tmp_path, monkeypatch):  # noqa: F811

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,13 +94,16 @@ def anonymize(
     from voronym.recipe import Recipe
     from voronym.table.read import read
 
+    source, own = common.words([source, *more.args])
     outputs = [output, save_recipe, report, public_report]
     common.check_outputs(outputs, source=source, overwrite=overwrite)
-    with common.ticker(not json) as progress:
+    written = None if recipe is None else Recipe.load(recipe)
+    with common.ticker(not json) as bar:
+        bar.begin("reading", 0.0)
         frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
-        chosen = method_options(
-            "auto" if method is None else method, space, option or (), more.args, frame.columns
-        )
+        name, where = (method or "auto", space) if written is None else (written.method, written.space)
+        flags = [flag for one in more.command.params for flag in one.opts]
+        chosen = method_options(name, where, option or (), own, frame.columns, flags)
         release = make(
             frame,
             keys=common.names(key, frame.columns),
@@ -116,32 +119,41 @@ def anonymize(
             models=split_models(model or ()),
             time_limit=time_limit,
             seed=seed,
-            recipe=None if recipe is None else Recipe.load(recipe),
-            progress=progress,
+            recipe=written,
+            progress=bar.part(0.05, 0.6),
         )
+        bar.begin("writing", 0.6)
         receipt = release.write(output, overwrite=overwrite)
         if save_recipe is not None:
             release.recipe.save(save_recipe)
-        figures = release.dossier(progress=progress).to_dict() if json or report is not None else {}
+        figures: dict[str, Any] = {}
+        if json or report is not None:
+            figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
+        bar.begin("drawing", 0.95)
         if report is not None:
             release.report(report)
         if public_report is not None:
             release.report(public_report, audience="public")
     if json:
-        written = {
+        on_disk = {
             "path": str(receipt.path),
             "rows": receipt.rows,
             "k_counted": receipt.k_counted,
             "sha256": receipt.sha256,
             "guarded_cells": receipt.guarded_cells,
         }
-        common.emit({**figures, "written": written})
+        common.emit({**figures, "written": on_disk})
     else:
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
 
 
 def method_options(
-    method: str, space: str | None, pairs: Sequence[str], words: Sequence[str], columns: Sequence[str]
+    method: str,
+    space: str | None,
+    pairs: Sequence[str],
+    own: Sequence[tuple[str, str]],
+    columns: Sequence[str],
+    flags: Sequence[str],
 ) -> dict[str, Any]:
     """Read the options of a method from ``--option NAME=VALUE`` and ``--NAME VALUE``, by its dataclass.
 
@@ -154,15 +166,32 @@ def method_options(
     said: dict[str, list[str]] = {}
     for name, text in common.pairs(pairs, "--option").items():
         said.setdefault(name, []).append(text)
-    for name, text in common.words(words):
+    for name, text in own:
         if name not in known:
-            raise InputError(
-                f"there is no option --{name.replace('_', '-')} here; method {method!r} takes: "
-                + (", ".join(f"--{one.replace('_', '-')}" for one in known) or "none of its own")
-                + ". See voronym anonymize --help"
-            )
+            raise InputError(_unknown(name, method, known, flags))
         said.setdefault(name, []).append(text)
     return {name: common.option_value(name, texts, known.get(name), columns) for name, texts in said.items()}
+
+
+def _unknown(name: str, method: str, known: Iterable[str], flags: Sequence[str]) -> str:
+    """Say that a method has no such option, which it has, and who has this one."""
+    from difflib import get_close_matches
+
+    from voronym.keys import KEY_SPACES
+    from voronym.methods.grouped import options_of
+    from voronym.registry import METHODS
+
+    said = f"there is no option {common.flag(name)} for the method {method!r}, which takes: "
+    said += ", ".join(map(common.flag, known)) or "none of its own"
+    methods = [one for one in METHODS if name in METHODS[one].options.names()]
+    spaces = [one for one in KEY_SPACES if METHODS[method].groups and name in options_of(method, one)]
+    if methods or spaces:
+        able = [f"--method {one}" for one in methods] + [f"--space {one}" for one in spaces]
+        return f"{said}. It is one of {' and of '.join(able)}"
+    near = get_close_matches(common.flag(name), [*map(common.flag, known), *flags], 1, 0.75)
+    if near:
+        return f"{said}. Did you mean {near[0]}?"
+    return f"{said}. See voronym anonymize --help"
 
 
 def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:

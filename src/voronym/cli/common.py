@@ -8,13 +8,14 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voronym.context import Progress, Step
-from voronym.errors import GuaranteeError, InputError, VoronymError, WriteError
+from voronym.errors import Cancelled, GuaranteeError, InputError, Unfinished, VoronymError, WriteError
 from voronym.options import Shape, read_value
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ Query = Annotated[str | None, typer.Option("--query", help="SQL, where the sourc
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choices.")]
 
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
 
 def console() -> Console:
     """Return a console on stderr: stdout is for results."""
@@ -68,6 +72,9 @@ def run(app: typer.Typer) -> None:
     except InputError as error:
         _say(str(error))
         sys.exit(2)
+    except (Cancelled, Unfinished) as error:
+        _say(str(error), word="stopped", style="yellow")
+        sys.exit(STOPPED)
     except VoronymError as error:
         _say(str(error))
         sys.exit(1)
@@ -96,12 +103,15 @@ def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
     """Split ``name=value`` items."""
-    out = {}
+    out: dict[str, str] = {}
     for item in given or ():
         name, found, value = item.partition("=")
+        name = name.strip()
         if not found or not name or not value:
             raise InputError(f"{option} takes NAME=VALUE, not {item!r}")
-        out[name.strip()] = value.strip()
+        if name in out:
+            raise InputError(f"{option} says {name!r} twice")
+        out[name] = value.strip()
     return out
 
 
@@ -121,29 +131,42 @@ def column_options(
     return {"kinds": pairs(kinds, "--kind"), "orders": levels, "locations": places}
 
 
-def words(given: Sequence[str]) -> list[tuple[str, str]]:
-    """Split ``--name value`` and ``--name=value`` items that no verb declares."""
+def words(given: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
+    """Split what no verb declares into the source, which stands alone, and ``--name value`` items."""
+    alone: list[str] = []
     out: list[tuple[str, str]] = []
     waiting = list(given)
     while waiting:
         word = waiting.pop(0)
+        if not word.startswith("-") or word == "-":
+            alone.append(word)
+            continue
         name, found, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or not name:
-            raise InputError(f"{word!r} is not understood here; options of a method are written --NAME VALUE")
+            raise InputError(f"there is no option {word}; options of a method are written --NAME VALUE")
         if not found and (not waiting or waiting[0].startswith("--")):
             raise InputError(f"--{name} needs a value")
         out.append((name.replace("-", "_"), value if found else waiting.pop(0)))
-    return out
+    if len(alone) != 1:
+        raise InputError(
+            "name the table to read" if not alone else f"{alone[1]!r} is not understood: one table at a time"
+        )
+    return alone[0], out
+
+
+def flag(name: str) -> str:
+    """Return the name of an option as it is typed."""
+    return "--" + name.replace("_", "-")
 
 
 def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: Sequence[str]) -> Any:
     """Read the value of an option, given once or several times, by its shape."""
     if shape == "by column":
-        return {column: read_value(text) for column, text in pairs(texts, f"--{name}").items()}
+        return {column: read_value(text) for column, text in pairs(texts, flag(name)).items()}
     if shape == "columns" and not texts[0].startswith("["):
         return names(texts, columns)
     if len(texts) > 1:
-        raise InputError(f"{name} is given twice")
+        raise InputError(f"{flag(name)} is given twice")
     return read_value(texts[0])
 
 
@@ -153,18 +176,42 @@ def emit(data: Any) -> None:
 
 
 @contextmanager
-def ticker(enabled: bool = True) -> Iterator[Progress]:
+def ticker(enabled: bool = True) -> Iterator[Bar]:
     """Show a line of progress on stderr for anything that takes over a second, and answer Ctrl-C."""
     out = console()
     shown = _Line(out) if enabled and out.is_terminal else None
     try:
-        yield (lambda _: None) if shown is None else shown.tell
+        yield Bar(None if shown is None else shown.tell)
     except KeyboardInterrupt:
         _say("no file was left half-written", word="stopped", style="yellow")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     finally:
         if shown is not None:
             shown.close()
+
+
+class Bar:
+    """The progress of a whole command; each call that it makes gets a part of it.
+
+    What is shown never goes back, whatever the parts tell.
+    """
+
+    def __init__(self, show: Progress | None) -> None:
+        self._show, self._done = show, 0.0
+
+    def __call__(self, step: Step) -> None:
+        """Show where the command stands."""
+        self._done = max(self._done, step.done)
+        if self._show is not None:
+            self._show(replace(step, done=self._done))
+
+    def part(self, start: float, stop: float) -> Progress:
+        """Return the callback of a call whose work is the command's from one share to another."""
+        return lambda step: self(replace(step, done=start + step.done * (stop - start)))
+
+    def begin(self, stage: str, done: float) -> None:
+        """Say what begins now."""
+        self(Step(stage, done))
 
 
 class _Line:

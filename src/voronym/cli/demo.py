@@ -38,7 +38,7 @@ def demo(
     from voronym.pipeline import anonymize
 
     out = common.console()
-    with common.ticker(not json) as progress:
+    with common.ticker(not json) as bar:
         patients = datasets.hospital(records, outliers=min(OUTLIERS, records // 100), seed=seed)
         release = anonymize(
             patients,
@@ -47,16 +47,18 @@ def demo(
             identifiers=["name", "patient_id"],
             k=k,
             seed=seed,
-            progress=progress,
+            progress=bar.part(0.0, 0.6),
         )
         try:
             folder.mkdir(parents=True, exist_ok=True)
             patients.write_csv(folder / "patients.csv")
         except OSError as error:
             raise WriteError(f"cannot write to the folder {folder}: {error.strerror}") from None
+        bar.begin("writing", 0.6)
         receipt = release.write(folder / "release.csv", overwrite=True)
         release.recipe.save(folder / "recipe.toml")
-        figures = release.dossier(progress=progress).to_dict()
+        figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
+        bar.begin("drawing", 0.95)
         report = release.report(folder / "report.html")
         public = release.report(folder / "report-public.html", audience="public")
     if json:
