@@ -245,6 +245,8 @@ def _given(argument: Any) -> bool:
 
 def _check_k(recipe: Recipe, n: int) -> None:
     """Check k; too few records for it is a guarantee that cannot be met. 1 asks for nothing."""
+    if recipe.k is not None:
+        check_k(recipe.k, max(n, recipe.k))  # what is too much for n is said below, of all models
     k = recipe.required_k
     if k == 1 and not recipe.makes_groups:
         return

@@ -115,7 +115,14 @@ def test_the_bar_runs_from_reading_to_drawing_and_never_back(voronym, monkeypatc
     code, _, err = voronym(*MAKE, "--report", "r.html", "--model", "t-closeness=0.3,column=days")
     assert code == 0, err
     stages = list(dict.fromkeys(step.stage for step in told))
-    wanted = ["reading", "grouping", "enforcing t-closeness=0.3,column=days", "measuring", "writing", "drawing"]
+    wanted = [
+        "reading",
+        "grouping",
+        "enforcing t-closeness=0.3,column=days",
+        "measuring",
+        "writing",
+        "drawing",
+    ]
     assert [stage for stage in stages if stage in wanted] == wanted
     shares = [step.done for step in told]
     assert shares == sorted(shares)
