@@ -12,7 +12,6 @@ from voronym.privacy.base import Finding
 from voronym.privacy.cells import Floats, Judge, Levels, levels
 from voronym.privacy.text import TextModel
 from voronym.table.classes import Classes, check_columns
-from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 _WORST = 5
@@ -39,9 +38,8 @@ class ConfidentialModel(TextModel):
         """Return a judge for every column that the model is about."""
         return tuple(self.judge(column) for column in self.levels(table))
 
-    def levels(self, table: Table, schema: Schema | None = None) -> tuple[Levels, ...]:
+    def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns that the model is about, as levels; kinds and orders are the schema's."""
-        table = Table.of(table, schema)
         names = table.confidential if self.column is None else (self.column,)
         if not names:
             raise InputError(

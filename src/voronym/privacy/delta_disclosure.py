@@ -55,11 +55,12 @@ class DeltaDisclosure(ConfidentialModel):
 
     Examples
     --------
+    A quarter instead of a half: ln 2.
+
     >>> import polars as pl
     >>> from voronym.table import Table
     >>> patients = pl.DataFrame({"age": [3] * 4 + [4] * 4, "ill": list("aaababbb")})
-    >>> table = Table.build(patients, keys=["age"], confidential=["ill"])
-    >>> print(DeltaDisclosure(1).measure(table))  # a quarter instead of a half: ln 2
+    >>> print(DeltaDisclosure(1).measure(Table.build(patients, keys=["age"], confidential=["ill"])))
     delta-disclosure: 0.693147 (ill), required 1: holds
     """
 

@@ -17,7 +17,6 @@ from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.information import contributions, estimate
 from voronym.privacy.text import number, whole
 from voronym.table.classes import Classes
-from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 UNITS = {"nats": 1.0, "bits": math.log(2.0)}
@@ -104,9 +103,9 @@ class MutualInformation(ConfidentialModel):
         if self.joint and self.column is not None:
             raise InputError(f"{self.name}: joint takes all confidential columns; leave out column")
 
-    def levels(self, table: Table, schema: Schema | None = None) -> tuple[Levels, ...]:
+    def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns as levels, binned where there are many, together where ``joint``."""
-        found = super().levels(table, schema)
+        found = super().levels(table)
         if self.bins != "distinct":
             at_most = default_bins(len(table)) if self.bins is None else int(self.bins)
             found = tuple(one.binned(at_most) if one.ordered else one for one in found)

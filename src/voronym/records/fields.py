@@ -59,7 +59,7 @@ def make_fields(
         column = table.schema[name]
         columns: tuple[str, ...] = (name,)
         if column.kind == "location" and name not in chosen:
-            columns = _pair(column, names)
+            columns = table.schema.location(name, names)
         done.update(columns)
         metric = _metric(column, chosen.get(name))
         codes, values = _pairs(table, columns) if len(columns) == 2 else _levels(table[name], column)
@@ -145,12 +145,6 @@ def _pairs(table: Table, columns: tuple[str, str]) -> tuple[NDArray[np.int64], A
     codes = np.full(len(gone), -1, np.int64)
     codes[~gone] = back.reshape(-1)
     return codes, levels
-
-
-def _pair(column: Column, names: Sequence[str]) -> tuple[str, str]:
-    if column.partner is None or column.partner not in names:
-        raise InputError(f"location {column.name!r} needs its other coordinate among the columns used")
-    return (column.name, column.partner) if column.axis == "lat" else (column.partner, column.name)
 
 
 def representatives(table: Table, field: Field) -> NDArray[np.int64]:

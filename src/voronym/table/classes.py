@@ -24,6 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
+from voronym.table.values import first_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +40,7 @@ class Classes:
     @property
     def first(self) -> NDArray[np.int64]:
         """The first row of each class."""
-        rows = np.empty(len(self.sizes), np.int64)
-        n = len(self.labels)
-        rows[self.labels[::-1]] = np.arange(n - 1, -1, -1)  # the last write wins: the first row
-        return rows
+        return first_rows(self.labels, len(self.sizes))
 
 
 def equivalence_classes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Classes:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.errors import InputError, SchemaError
 from voronym.table.encoders import Encoder, Location, Nominal, Numeric, Ordinal
 from voronym.table.kinds import check_kind
-from voronym.table.schema import Column, Schema
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 _ENCODERS: dict[str, Any] = {"numeric": Numeric, "datetime": Numeric, "ordinal": Ordinal, "nominal": Nominal}
@@ -81,7 +81,7 @@ class Codec:
             if name in done:
                 continue
             if column.kind == "location":
-                lat, lon = _pair(column, schema)
+                lat, lon = schema.location(name, schema.keys)
                 encoders.append(Location(records[lat], records[lon]))
                 done |= {lat, lon}
             else:
@@ -154,11 +154,3 @@ def _keys(table: Any, schema: Schema | None) -> Table:
     if isinstance(table, Table):
         return table
     return Table.of(table, schema, only=None if schema is None else schema.keys)
-
-
-def _pair(column: Column, schema: Schema) -> tuple[str, str]:
-    if column.partner is None or column.partner not in schema.keys or column.axis is None:
-        raise SchemaError(
-            f"location key {column.name!r} has no partner among the keys; declare the pair in locations"
-        )
-    return (column.name, column.partner) if column.axis == "lat" else (column.partner, column.name)

@@ -138,12 +138,7 @@ def _count(plain: pl.Series, often: np.ndarray[Any, Any], patterns: tuple[str, .
 def check_kinds(frame: Any, schema: Schema) -> tuple[str, ...]:
     """Return warnings on columns taken as nominal whose values are mostly numbers or dates.
 
-    Parameters
-    ----------
-    frame : pandas, Polars, PyArrow or narwhals frame
-        The table.
-    schema : Schema
-        Its kinds; only keys and confidential columns whose kind was not declared are looked at.
+    Only keys and confidential columns whose kind was not declared are looked at.
 
     Examples
     --------

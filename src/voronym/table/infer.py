@@ -122,12 +122,7 @@ def _find_location(table: Columns, columns: dict[str, Column], reasons: dict[str
 def check_other(frame: Any, schema: Schema) -> tuple[str, ...]:
     """Return warnings on kept columns that could single people out: near-unique values and free text.
 
-    Parameters
-    ----------
-    frame : pandas, Polars, PyArrow or narwhals frame
-        The table.
-    schema : Schema
-        Its roles; only "other" and "confidential" columns are looked at.
+    Only "other" and "confidential" columns of the frame are looked at.
 
     Examples
     --------

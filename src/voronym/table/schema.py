@@ -110,6 +110,15 @@ class Schema:
                 return column
         raise SchemaError(f"no column is called {name!r}; there are: {listing(self.names)}")
 
+    def location(self, name: str, among: Sequence[str]) -> tuple[str, str]:
+        """Return the columns of latitude and longitude that a coordinate belongs to, both among the given."""
+        column = self[name]
+        if column.partner is None or column.partner not in among or column.axis is None:
+            raise SchemaError(
+                f"location {name!r} has no partner among the columns used; declare the pair in locations"
+            )
+        return (name, column.partner) if column.axis == "lat" else (column.partner, name)
+
     def __contains__(self, name: object) -> bool:
         return name in self.names
 

@@ -125,6 +125,13 @@ class Columns:
         return self._values[name]
 
 
+def first_rows(codes: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the first row of each of ``size`` codes; -1 counts from the end, as the last of them."""
+    rows = np.zeros(size, np.int64)
+    rows[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins: the first row
+    return rows
+
+
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Guard a cached answer: whoever wants to write into it has to copy it."""
     view = array.view()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.encoders.base import Absence, Array
 from voronym.table.schema import Column
-from voronym.table.values import Columns, Values
+from voronym.table.values import Columns, Values, first_rows
 
 ONE_HOT = 64  # most categories that get a coordinate each
 CODE_WIDTH = 64  # coordinates of a pseudo-random code, beyond that
@@ -24,9 +24,7 @@ class _Levels:
 
     def __init__(self, column: Values) -> None:
         self.codes, self.values = column.codes, column.levels
-        first = np.zeros(len(self.values) + 1, np.int64)
-        # The last write wins: the first row of every level; -1 is the missing one.
-        first[self.codes[::-1]] = np.arange(len(column))[::-1]
+        first = first_rows(self.codes, len(self.values) + 1)  # the last is the missing one
         gone = bool((self.codes < 0).any())
         self.native = column.series[first if gone else first[:-1]]
         self.position = {value: i for i, value in enumerate(self.values)}
