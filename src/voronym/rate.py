@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym.errors import InputError
+from voronym.plain import Plain
 
 
 @dataclass(frozen=True)
-class Rate:
+class Rate(Plain):
     """The mean of credits between 0 and 1, with a confidence interval.
 
     Parameters
@@ -45,9 +47,9 @@ class Rate:
         """Whether every record was measured, so that ``value`` has no sampling error for this table."""
         return self.n == self.population
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the rate as plain, JSON-able types."""
-        return {**asdict(self), "exact": self.exact, "interval": "Chernoff-Hoeffding"}
+        return {**super().to_dict(), "exact": self.exact, "interval": "Chernoff-Hoeffding"}
 
     def __str__(self) -> str:
         basis = f"all {self.n:,} records" if self.exact else f"{self.n:,} of {self.population:,} records"

@@ -8,8 +8,8 @@ import pytest
 import voronym as vr
 from voronym.context import Context
 from voronym.dossier import dossier
-from voronym.dossier.plain import plain
 from voronym.errors import Cancelled
+from voronym.plain import plain
 
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 WAYS = {

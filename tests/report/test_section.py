@@ -33,10 +33,11 @@ def toy():
     """
 
     @section("toy", "A toy", needs=("public.risk",), audience="both", place=15, source=template)
-    def count_groups(d):
+    def count_groups(d, risk):
         from voronym.report.write import Table
 
-        groups = d.public.risk.n_classes
+        assert d.public.risk is risk
+        groups = risk.n_classes
         return {"count": groups, "name": "<b>", "table": Table.of(("a", "b"), [("groups", groups)])}
 
     yield
@@ -54,11 +55,11 @@ def test_a_toy_section_appears_on_every_page_it_is_for(found, toy):
 
 def test_a_section_without_what_it_needs_is_left_out(found):
     @section("inner", "Inside only", needs=("inside.told",), audience="both", source="{{ 1 }}")
-    def inner(d):
+    def inner(d, told):
         return {}
 
     @section("never", "Never", needs=("inside.clusters",), source="{{ 1 }}")
-    def never(d):
+    def never(d, clusters):
         raise AssertionError("there are no clusters")
 
     try:

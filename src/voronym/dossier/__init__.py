@@ -9,7 +9,6 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 ``counts``   distributions of columns and sizes of groups, as counts
 ``planes``   records and groups in the plane
 ``told``     what the keys tell about a confidential column, between its limits
-``plain``    plain, JSON-able types
 """
 
 from voronym.dossier.make import dossier, inside_of, public_of

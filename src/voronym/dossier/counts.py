@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.evaluate.pair import plain
+from voronym.evaluate.pair import numbers, plain
 
 Numbers = NDArray[np.float64]
 MOST_BARS = 12
@@ -40,28 +40,12 @@ class Distribution:
     """Whether the first and the last bin also hold what lies beyond them."""
 
 
-def as_numbers(series: nw.Series[Any]) -> Numbers | None:
-    """Return a column as floats, dates in seconds since 1970, missing as NaN; None if it has no numbers."""
-    values = plain(series)
-    if values.dtype.is_numeric() or values.dtype == pl.Decimal:
-        return np.array(values.cast(pl.Float64).fill_null(math.nan).to_numpy(), dtype=np.float64)
-    if values.dtype in (pl.Date, pl.Datetime):
-        seconds = values.dt.epoch("us").cast(pl.Float64) / 1e6
-        return np.array(seconds.fill_null(math.nan).to_numpy(), dtype=np.float64)
-    return None
-
-
 def as_names(series: nw.Series[Any]) -> list[str | None]:
     """Return a column as text, missing (null and NaN alike) as None."""
     values = plain(series)
     if values.dtype == pl.Object:
         return [None if v is None else str(v) for v in values.to_list()]
     return list(values.cast(pl.String).to_list())
-
-
-def is_date(series: nw.Series[Any]) -> bool:
-    """Whether a column has dates or times."""
-    return series.dtype in (nw.Date, nw.Datetime)
 
 
 def distribution(
@@ -93,20 +77,21 @@ def distribution(
     >>> found.edges, found.after
     ([30.5, 31.5, 32.5, 33.5], [2, 0, 1])
     """
-    new = None if kind in {"nominal", "ordinal"} else as_numbers(after)
+    new = None if kind in {"nominal", "ordinal"} else numbers(plain(after))
     if new is None:
         return _categories(column, kind, as_names(after), None if before is None else as_names(before), order)
-    old = None if before is None else as_numbers(before)
+    old = None if before is None else numbers(plain(before))
+    dates = after.dtype in (nw.Date, nw.Datetime)
     known = new[np.isfinite(new)]
     both = known if old is None else np.concatenate([known, old[np.isfinite(old)]])
-    edges, clipped = bin_edges(both, dates=is_date(after))
+    edges, clipped = bin_edges(both, dates=dates)
     return Distribution(
         column,
         kind,
         after=_counts(new, edges),
         before=None if old is None else _counts(old, edges),
         edges=edges,
-        dates=is_date(after),
+        dates=dates,
         missing_after=int((~np.isfinite(new)).sum()),
         missing_before=None if old is None else int((~np.isfinite(old)).sum()),
         clipped=clipped,

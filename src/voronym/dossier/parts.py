@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voronym.dossier.counts import Distribution
-from voronym.dossier.plain import plain
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
+from voronym.plain import plain
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
 from voronym.rate import Rate

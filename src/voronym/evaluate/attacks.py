@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from voronym.context import Context
 from voronym.errors import InputError
+from voronym.plain import Plain
 from voronym.rate import Rate, rate
 from voronym.table.classes import Classes, equivalence_classes
 
@@ -26,7 +27,7 @@ _TIE = 1e-9  # relative: distances this close are the same distance, computed in
 
 
 @dataclass(frozen=True)
-class Linkage:
+class Linkage(Plain):
     """Result of distance-based record linkage.
 
     Parameters
@@ -43,14 +44,6 @@ class Linkage:
     rate: Rate
     kind: str
     nearest: Rate | None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as plain, JSON-able types."""
-        return {
-            "rate": self.rate.to_dict(),
-            "kind": self.kind,
-            "nearest": None if self.nearest is None else self.nearest.to_dict(),
-        }
 
     def __str__(self) -> str:
         return f"{'at most ' if self.kind == 'upper bound' else ''}{self.rate}"
@@ -175,7 +168,7 @@ def _nearest(tree: cKDTree, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Plain):
     """Interval disclosure of one column.
 
     Parameters
@@ -195,15 +188,6 @@ class Interval:
     percent: float
     sd: Rate
     rank: Rate
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the result as plain, JSON-able types."""
-        return {
-            "column": self.column,
-            "percent": self.percent,
-            "sd": self.sd.to_dict(),
-            "rank": self.rank.to_dict(),
-        }
 
 
 def interval_disclosure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.evaluate.pair import codes, numbers, scaled
+from voronym.plain import Plain
 from voronym.table.schema import Column
 
 Floats = NDArray[np.float64]
@@ -19,7 +20,7 @@ QUANTILES = (5, 25, 50, 75, 95)
 
 
 @dataclass(frozen=True)
-class ColumnChange:
+class ColumnChange(Plain):
     """A column before and after. Figures that make no sense for its kind are None.
 
     Parameters
@@ -66,13 +67,6 @@ class ColumnChange:
     def distance(self) -> float | None:
         """The one figure to look at: Wasserstein for numbers, total variation for categories."""
         return self.wasserstein if self.total_variation is None else self.total_variation
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain, JSON-able types."""
-        plain = asdict(self)
-        for name in ("quantiles_before", "quantiles_after"):
-            plain[name] = {str(q): v for q, v in plain[name].items()}
-        return plain
 
 
 def compare_column(before: pl.Series, after: pl.Series, column: Column) -> ColumnChange:
@@ -137,7 +131,7 @@ def _as_categories(before: pl.Series, after: pl.Series) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(Plain):
     """Pearson correlations of numbers, times and ranks, before and after.
 
     Parameters
@@ -155,16 +149,6 @@ class Correlation:
     after: tuple[tuple[float | None, ...], ...]
     max_change: float | None
     mean_change: float | None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain, JSON-able types."""
-        return {
-            "names": list(self.names),
-            "before": [list(row) for row in self.before],
-            "after": [list(row) for row in self.after],
-            "max_change": self.max_change,
-            "mean_change": self.mean_change,
-        }
 
 
 def correlation_change(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> Correlation | None:

@@ -17,6 +17,7 @@ from voronym.evaluate import attacks
 from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
+from voronym.plain import Plain
 from voronym.privacy import Finding, Model, models, parse_model
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.table.classes import check_columns
@@ -64,7 +65,7 @@ _ATTACKS = Attacks()
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Plain):
     """What `measure` found. With an original it holds figures of it: not for publication.
 
     Parameters
@@ -109,22 +110,9 @@ class Measurement:
         """Whether every required model holds."""
         return all(finding.holds for finding in self.findings)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types."""
-        return {
-            "keys": list(self.keys),
-            "confidential": list(self.confidential),
-            "holds": self.holds,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "risk": self.risk.to_dict(),
-            "original_risk": None if self.original_risk is None else self.original_risk.to_dict(),
-            "utility": None if self.utility is None else self.utility.to_dict(),
-            "linkage": None if self.linkage is None else self.linkage.to_dict(),
-            "intervals": [interval.to_dict() for interval in self.intervals],
-            "basis": self.basis,
-            "notes": list(self.notes),
-            "seed": self.seed,
-        }
+        return {**super().to_dict(), "holds": self.holds}
 
     def __str__(self) -> str:
         parts = ["Privacy", *(f"  {line}" for finding in self.findings for line in _lines(finding))]

@@ -7,13 +7,14 @@ guesses stray from "no idea".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.context import Context
 from voronym.errors import InputError
+from voronym.plain import Plain
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -23,7 +24,7 @@ _SHARE = 0.02  # categories rarer than this share a common feature: the absence 
 
 
 @dataclass(frozen=True)
-class PMSE:
+class PMSE(Plain):
     """Result of `pmse`.
 
     Parameters
@@ -51,10 +52,6 @@ class PMSE:
     parameters: int
     n_original: int
     n_released: int
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain, JSON-able types."""
-        return asdict(self)
 
 
 def pmse(original: ArrayLike, released: ArrayLike, *, ctx: Context | None = None) -> PMSE | None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
+from voronym.plain import Plain
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(Plain):
     """Re-identification risk of a table, from the sizes of its classes.
 
     A class is the set of records that share all keys; ``f_i`` is the size of the class of record i, among n
@@ -71,11 +72,10 @@ class Risk:
     share_at_risk: float
     journalist: dict[str, float | int] | None = None
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types; the histogram becomes a list of ``{"size", "classes"}``."""
-        plain = asdict(self)
-        plain["histogram"] = [{"size": s, "classes": c} for s, c in self.histogram.items()]
-        return plain
+        sizes = [{"size": size, "classes": count} for size, count in self.histogram.items()]
+        return {**super().to_dict(), "histogram": sizes}
 
     def __str__(self) -> str:
         lines = [

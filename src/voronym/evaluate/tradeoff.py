@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from voronym.channel.bounds import miub
 from voronym.channel.limits import Floor, NormalCurve, Reached, reached
 from voronym.context import Context
 from voronym.errors import InputError
+from voronym.plain import plain
 from voronym.privacy.cells import Levels, count_runs
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation
@@ -127,7 +128,7 @@ class Plane:
             "unit": "nats",
             "distortion": "mean squared error of the standardised keys as a share of their variance",
             "entropy": self.unchanged.entropy,
-            "unchanged": asdict(self.unchanged),
+            "unchanged": plain(self.unchanged),
             "curves": [
                 {"kind": curve.kind, "bound": curve.bound, "points": curve.points(at)}
                 for curve in self.curves

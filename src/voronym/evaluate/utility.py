@@ -14,6 +14,7 @@ from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
 from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.pmse import PMSE, features, pmse
+from voronym.plain import Plain
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 
@@ -22,7 +23,7 @@ MAX_COLUMNS = 50
 
 
 @dataclass(frozen=True)
-class Utility:
+class Utility(Plain):
     """How far a masked table is from its original. Contains figures of the original: not for publication.
 
     Parameters
@@ -54,17 +55,6 @@ class Utility:
             if column.name == name:
                 return column
         raise KeyError(name)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain, JSON-able types."""
-        return {
-            "information_loss": self.information_loss,
-            "loss_by_key": dict(self.loss_by_key),
-            "columns": [column.to_dict() for column in self.columns],
-            "correlation": None if self.correlation is None else self.correlation.to_dict(),
-            "pmse": None if self.pmse is None else self.pmse.to_dict(),
-            "notes": list(self.notes),
-        }
 
     def __str__(self) -> str:
         lines = []

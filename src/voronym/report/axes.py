@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from markupsafe import Markup
 
 from voronym.report.svg import (
     FONT,
@@ -249,9 +250,11 @@ class Axes:
         """Draw a line through points."""
         self.add(path(self.at(points), look, closed=closed))
 
-    def draw(self, title: str, desc: str = "") -> str:
-        """Return the drawing as SVG."""
-        return picture(self.width, self.height, self.body, title=title, desc=desc)
+    def draw(self, title: str, desc: str = "") -> Markup:
+        """Return the drawing as SVG; the table that stands with it has the figures."""
+        return picture(
+            self.width, self.height, self.body, title=title, desc=desc or "The table has the figures."
+        )
 
 
 def name_room(names: Sequence[str], most: float) -> float:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from voronym.report.axes import NARROW, WIDE, Axes, Axis, name_room
 from voronym.report.svg import FONT, circle, escape, line, num, rect, shorten, text, tip, width
 
@@ -31,7 +33,7 @@ def bars(
     write: Callable[[float], str] = count,
     limit: tuple[float, str] | None = None,
     across: float = NARROW,
-) -> str:
+) -> Markup:
     """Draw a lying bar for each name, with one for the value before above it where that is given.
 
     Parameters
@@ -85,7 +87,7 @@ def histogram(
     desc: str = "",
     names: Sequence[str] | None = None,
     dates: bool = False,
-) -> str:
+) -> Markup:
     """Draw the counts of a column, after over before; both share the edges.
 
     Parameters
@@ -178,7 +180,7 @@ def sizes(
     what: str = "group",
     title: str,
     desc: str = "",
-) -> str:
+) -> Markup:
     """Draw how many groups there are of each size, before beside after; a line marks the least allowed.
 
     Examples
@@ -217,7 +219,7 @@ def stacked(
     *,
     title: str,
     desc: str = "",
-) -> str:
+) -> Markup:
     """Draw for each column what became of its values, as parts of a whole bar; a legend stands above.
 
     Parameters
@@ -285,7 +287,7 @@ def ranges(
     unit: str = "",
     limit: tuple[float, str] | None = None,
     hints: tuple[str, str] = ("before", "after"),
-) -> str:
+) -> Markup:
     """Draw figures before and after as two dots on a line, with an interval about the second.
 
     Parameters
@@ -325,7 +327,7 @@ def ranges(
     return axes.draw(title, desc)
 
 
-def heat_map(names: Sequence[str], rows: Sequence[Sequence[float]], *, title: str, desc: str = "") -> str:
+def heat_map(names: Sequence[str], rows: Sequence[Sequence[float]], *, title: str, desc: str = "") -> Markup:
     """Draw a transition matrix: a row for each true value, a column for each published one.
 
     The shade grows with the square root of the probability, so that small ones can be seen. Figures stand in

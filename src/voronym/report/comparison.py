@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from voronym.dossier.told import curves
 from voronym.evaluate.tradeoff import Plane, letters
 from voronym.privacy.information import Estimate
@@ -16,7 +18,7 @@ from voronym.report.curves import Dot, Line, Series, chart, risk_plane
 from voronym.report.html import Part, fill, part
 from voronym.report.svg import clean
 from voronym.report.tradeoff import lines, nats3
-from voronym.report.write import Table, cell, share, svg
+from voronym.report.write import Table, cell, share
 
 if TYPE_CHECKING:
     from voronym.comparison import Comparison
@@ -124,7 +126,7 @@ def _loss(rows: Sequence[Entry]) -> Part | None:
         ("method", *(f"k = {k}" for k in levels)),
         [(method, *(_percent(losses.get((method, k))) for k in levels)) for method in own],
     )
-    return part("loss", title, "comparison/loss.html", {"figure": svg(drawn), "table": table})
+    return part("loss", title, "comparison/loss.html", {"figure": drawn, "table": table})
 
 
 def _map(rows: Sequence[Entry]) -> Part | None:
@@ -142,7 +144,6 @@ def _map(rows: Sequence[Entry]) -> Part | None:
             for method, own in _by_method(usable).items()
         ],
         title="Risk against loss",
-        desc=f"One mark for each of {len(usable)} results; the table has the figures.",
         x_name="information loss, %",
         y_name="records linked right, %",
         zero="xy",
@@ -151,7 +152,7 @@ def _map(rows: Sequence[Entry]) -> Part | None:
         ("method", "k", "loss", "linked right"),
         [(row.method, row.k, _percent(row.loss), share(row.linkage)) for row in usable],
     )
-    return part("map", "Risk against loss", "comparison/map.html", {"figure": svg(drawn), "table": table})
+    return part("map", "Risk against loss", "comparison/map.html", {"figure": drawn, "table": table})
 
 
 def _everything(rows: Sequence[Entry]) -> Part:
@@ -216,9 +217,9 @@ def _told(rows: Sequence[Entry], found: Plane) -> Part | None:
         "letters": letters(found),
         "looks": [one.look for one in drawn[0]],
         "normal_drawn": bool(drawn[1]),
-        "counted": svg(counted),
+        "counted": counted,
         "tells": Table.of(("method", "k", "loss", "tells", "proven least", "reached"), tells),
-        "estimated": svg(estimated),
+        "estimated": estimated,
         "corrected": Table.of(("method", "k", "corrected", "95 % interval", "normal data"), corrected),
     }
     return part("told", "What is lost and what is told", "comparison/told.html", data)
@@ -231,7 +232,7 @@ def _plane(
     column: str,
     *,
     population: bool,
-) -> str:
+) -> Markup:
     """Draw all results in the plane: as counted in the table, or estimated for the population."""
     dots: dict[str, list[Dot]] = {}
     highest: dict[int, tuple[float, float]] = {}
@@ -248,7 +249,6 @@ def _plane(
         dots,
         limits,
         title=f"Loss and what the groups tell about {column}{where}",
-        desc=f"One mark for each of {len(used)} results; the table has the figures.",
         limits=ends,
         labels=[(loss, top, f"k={k}") for k, (loss, top) in highest.items()],
         joined=not population,

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from markupsafe import Markup
+
 from voronym.report.axes import WIDE, Axes, Axis, Pairs, Shape
 from voronym.report.svg import line, marker, rect, shorten, spread, text, width
 
@@ -37,7 +39,7 @@ def chart(
     y_name: str,
     log: str = "",
     zero: str = "y",
-) -> str:
+) -> Markup:
     """Draw curves, each named at its right end: published ones hollow and dashed, ours filled.
 
     Parameters
@@ -149,12 +151,12 @@ def risk_plane(
     lines: Sequence[Line],
     *,
     title: str,
-    desc: str,
+    desc: str = "",
     limits: tuple[float, float],
     labels: Sequence[tuple[float, float, str]] = (),
     joined: bool = True,
     shape: Shape = "linear",
-) -> str:
+) -> Markup:
     """Draw points and limits; names stand below, so that the plane has the whole width.
 
     Parameters

@@ -17,9 +17,9 @@ from markupsafe import Markup, escape
 from voronym.context import Context
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
-from voronym.report import sections as _registered
+from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
-from voronym.report.section import Audience, sections_for
+from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "fill", "part", "render", "write_page", "write_report"]
 _WORDS = ("groups", "channel", "records")
-del _registered  # imported for its decorators
+del _registered
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
     story = seen.public.story if seen.public.story in _WORDS else "other"
     words = _environment().get_template(f"words/{story}.html").make_module({"d": seen, "p": seen.public})
     parts = []
-    for one in sections_for(seen, whose):
-        data = one.function(seen)
+    for one in sorted(sections.values(), key=lambda one: one.place):
+        data = one.data(seen, whose)
         if data is not None:
             template = _template(one.template if one.source is None else None, one.source)
             parts.append(
@@ -175,6 +175,7 @@ def _environment() -> Environment:
         "items": _items,
         "code": _code,
         "start": _start,
+        "repr": repr,
     }
     return made
 
@@ -197,6 +198,8 @@ def _items(text: str) -> Sequence[Markup]:
 
 def _code(text: str) -> Markup:
     """Return a text with its lines as they are."""
+    if isinstance(text, Markup):  # made by a template, so escaped already
+        return text
     return Markup("\n").join(escape(clean(line)) for line in text.split("\n"))
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, QhullError
 
@@ -37,7 +38,7 @@ def _ground(
     ).panel()
 
 
-def cloud(found: Cloud, *, title: str, desc: str = "") -> str:
+def cloud(found: Cloud, *, title: str, desc: str = "") -> Markup:
     """Draw published combinations of keys as circles whose area grows with the records that share one."""
     axes = _ground(found.points, found.axes, height=340, far=0.15, core=0.5)
     largest = max(found.sizes, default=1)
@@ -47,7 +48,7 @@ def cloud(found: Cloud, *, title: str, desc: str = "") -> str:
     return axes.draw(title, desc)
 
 
-def groups(found: GroupMap, *, title: str, desc: str = "") -> str:
+def groups(found: GroupMap, *, title: str, desc: str = "") -> Markup:
     """Draw records as dots, their groups as tinted hulls and the groups' centres as rings."""
     axes = _ground((*found.points, *found.centres), found.axes, height=340, far=0.15, core=0.5)
     own, places = np.array(found.labels), np.array(axes.at(found.points))
@@ -63,7 +64,7 @@ def groups(found: GroupMap, *, title: str, desc: str = "") -> str:
     return axes.draw(title, desc)
 
 
-def shift(found: ShiftMap, *, words: tuple[str, str], title: str) -> str:
+def shift(found: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
     """Draw records twice: where they were and where they are published, with a few words under each.
 
     Groups in colour have hulls; marked records are ringed, and after, a line leads back to where they were.
@@ -95,13 +96,13 @@ def shift(found: ShiftMap, *, words: tuple[str, str], title: str) -> str:
     return panels(drawn)
 
 
-def panels(drawn: Sequence[tuple[str, str, str]]) -> str:
+def panels(drawn: Sequence[tuple[str, str, str]]) -> Markup:
     """Put drawings side by side, each with a name and a few words under it."""
     made = (
         f'<div class="panel">{figure}<p><strong>{escape(name)}</strong> {escape(words)}</p></div>'
         for figure, name, words in drawn
     )
-    return f'<div class="panels">{"".join(made)}</div>'
+    return Markup(f'<div class="panels">{"".join(made)}</div>')  # noqa: S704
 
 
 def cells(
@@ -114,7 +115,7 @@ def cells(
     edges: bool = False,
     title: str,
     desc: str = "",
-) -> str:
+) -> Markup:
     """Draw points in the colours of their cells, the cells as polygons, the centroids as large dots.
 
     Parameters

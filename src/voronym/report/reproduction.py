@@ -13,7 +13,6 @@ from voronym.report import write
 from voronym.report.curves import Series, chart
 from voronym.report.html import fill, part
 from voronym.report.maps import cells, panels
-from voronym.report.write import svg
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,8 @@ def _block(item: Table | Chart | Picture, *, alone: bool) -> Block:
             log=item.log,
             zero="y" if item.zero else "",
         )
-        return Block(title, svg(drawn), note=item.note)
-    return Block(title, svg(_panels(item)), note=item.note, whole=True)
+        return Block(title, drawn, note=item.note)
+    return Block(title, _panels(item), note=item.note, whole=True)
 
 
 def _table(item: Table, caption: str = "") -> write.Table:
@@ -116,7 +115,7 @@ def _long(table: write.Table) -> bool:
     return sum(max(map(len, column)) + 2 for column in columns) > 66
 
 
-def _panels(item: Picture) -> str:
+def _panels(item: Picture) -> Markup:
     drawn = []
     for panel in item.panels:
         figure = cells(

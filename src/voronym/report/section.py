@@ -16,7 +16,7 @@ from voronym.named import Registry
 
 Audience = Literal["internal", "public"]
 Data = Mapping[str, object]
-Function = Callable[[Dossier], Data | None]
+Function = Callable[..., Data | None]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Section:
     title : str
         Its heading; the function's ``title`` goes before it.
     function : callable
-        From a dossier to the template's data; None where there is nothing to show.
+        Takes the dossier and the parts that it needs, and returns the template's data; None where there is
+        nothing to show.
     needs : tuple of str
         Parts of the dossier, such as "inside.costs"; without one of them the section is left out.
     audience : {"internal", "public", "both"}
@@ -62,21 +63,20 @@ class Section:
         """Name of its template file."""
         return f"sections/{self.name.replace(':', '-')}.html"
 
-    def fits(self, dossier: Dossier, audience: Audience) -> bool:
-        """Say whether it is for this audience and the dossier has what it needs."""
+    def data(self, dossier: Dossier, audience: Audience) -> Data | None:
+        """Return what the template needs; None where the section has no place on this page."""
         if self.audience not in ("both", audience):
-            return False
-        return all(_there(dossier, path) for path in self.needs)
+            return None
+        parts = [_part(dossier, path) for path in self.needs]
+        return None if any(one is None or one == () for one in parts) else self.function(dossier, *parts)
 
 
-def _there(dossier: Dossier, path: str) -> bool:
-    """Say whether a part of a dossier is there and not empty."""
+def _part(dossier: Dossier, path: str) -> object:
+    """Return a part of a dossier, None where it is not there."""
     part: object = dossier
     for name in path.split("."):
-        part = getattr(part, name)
-        if part is None or part == ():
-            return False
-    return True
+        part = None if part is None else getattr(part, name)
+    return part
 
 
 sections = Registry[Section]("section")
@@ -99,9 +99,3 @@ def section(
         return function
 
     return register
-
-
-def sections_for(dossier: Dossier, audience: Audience) -> list[Section]:
-    """Return the sections of a page, in their order."""
-    found = [one for one in sections.values() if one.fits(dossier, audience)]
-    return sorted(found, key=lambda one: one.place)

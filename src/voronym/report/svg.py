@@ -12,6 +12,8 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
+from markupsafe import Markup
+
 from voronym.dossier.counts import nice_step, time_step
 
 FONT = 11.0
@@ -272,11 +274,11 @@ def tip(hint: object) -> str:
     return f"<title>{escape(hint)}</title>" if hint else ""
 
 
-def picture(w: float, h: float, body: Sequence[str], *, title: str, desc: str) -> str:
-    """Wrap a drawing: view box, accessible title and description."""
+def picture(w: float, h: float, body: Sequence[str], *, title: str, desc: str) -> Markup:
+    """Wrap a drawing: view box, accessible title and description. Its texts are escaped already."""
     inner = "".join(body)
     key = hashlib.sha256(f"{title}{desc}{inner}".encode()).hexdigest()[:8]
-    return (
+    return Markup(  # noqa: S704
         f'<svg class="fig" viewBox="0 0 {num(w)} {num(h)}" role="img" '
         f'aria-labelledby="t{key} d{key}"><title id="t{key}">{escape(title)}</title>'
         f'<desc id="d{key}">{escape(desc)}</desc>{inner}</svg>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomli_w
 
-from voronym.dossier import Dossier
+from voronym.dossier import Dossier, Public
 from voronym.report.section import Data, section
 from voronym.report.write import Table
 
@@ -15,17 +15,17 @@ recipe = vr.Recipe.load("recipe.toml")
 release = vr.anonymize("INPUT", recipe=recipe)"""
 
 
-@section("repeat", "What was done, and how to repeat it", place=90, shape="text")
-def repeat(d: Dossier) -> Data:
+@section("repeat", "What was done, and how to repeat it", needs=("public",), place=90, shape="text")
+def repeat(d: Dossier, public: Public) -> Data:
     """Say what was done and how to do it again."""
-    seen = d.public if d.inside is None else d.inside
+    seen = public if d.inside is None else d.inside
     findings = [
         (
             one.model,
             *(None if v is None else f"{v:g}" for v in (one.value, one.required)),
             "holds" if one.holds else "does not hold",
         )
-        for one in d.public.findings
+        for one in public.findings
     ]
     return {
         "guarantees": Table.of(
@@ -43,11 +43,11 @@ def repeat(d: Dossier) -> Data:
             ("In Python", _PYTHON),
             ("recipe.toml", tomli_w.dumps(dict(seen.recipe))),
         ),
-        "drawn": d.public.story != "groups" and (d.inside is None or not d.public.seeded),
+        "drawn": public.story != "groups" and (d.inside is None or not public.seeded),
     }
 
 
-@section("limits", "What this report does not promise", place=95, shape="text")
-def limits(d: Dossier) -> Data:
+@section("limits", "What this report does not promise", needs=("public",), place=95, shape="text")
+def limits(_: Dossier, public: Public) -> Data:
     """Say what the report does not promise."""
-    return {"kept": [*d.public.names("confidential"), *d.public.names("other")]}
+    return {"kept": [*public.names("confidential"), *public.names("other")]}

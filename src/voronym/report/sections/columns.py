@@ -5,29 +5,29 @@ from __future__ import annotations
 from voronym.dossier import Dossier
 from voronym.dossier.counts import Distribution
 from voronym.evaluate.columns import ColumnChange, Correlation
+from voronym.evaluate.risk import Risk
+from voronym.evaluate.utility import Utility
 from voronym.report import bars
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import moment
-from voronym.report.write import Table, bin_names, decimal, duration, plural, share, svg
+from voronym.report.write import Table, bin_names, decimal, duration, share
 
 MOST_PAIRS = 8
 MOST_ROWS = 40
 
 
-@section("sizes", "Sizes of groups", place=40)
-def sizes(d: Dossier) -> Data | None:
+@section("sizes", "Sizes of groups", needs=("public.risk",), place=40)
+def sizes(d: Dossier, risk: Risk) -> Data | None:
     """Show how many groups there are of each size."""
     if d.public.story != "groups":
         return None
-    risk = d.public.risk
     smallest, largest = min(risk.histogram), max(risk.histogram)
     drawn = bars.sizes(
         risk.histogram,
         limit=d.public.k,
         words=f"k = {d.public.k}",
         title="Sizes of groups",
-        desc=f"{plural(risk.n_classes, 'group')}; sizes run from {smallest} to {largest} records.",
     )
     rows = [
         (one.label, one.groups(risk.histogram), share(one.records(risk.histogram) / risk.records))
@@ -35,36 +35,30 @@ def sizes(d: Dossier) -> Data | None:
         if one.groups(risk.histogram)
     ]
     table = Table.of(("records in the group", "groups", "share of records"), rows)
-    return {"figure": svg(drawn), "table": table, "smallest": smallest, "largest": largest}
+    return {"figure": drawn, "table": table, "smallest": smallest, "largest": largest}
 
 
 @section("distributions", "Distribution of each key", needs=("public.distributions",), place=70, shape="grid")
-def distributions(d: Dossier) -> Data:
+def distributions(d: Dossier, released: tuple[Distribution, ...]) -> Data:
     """Show each key's distribution; against the original where that is there."""
-    compared = d.inside is not None
-    found = d.inside.distributions if d.inside is not None else d.public.distributions
-    blocks = [_distribution(one) for one in found]
-    return {
-        "title": "Distributions before and after" if compared else "Distribution of each key",
-        "blocks": blocks,
-        "compared": compared,
-    }
+    if d.inside is None:
+        return {"blocks": [_distribution(one) for one in released], "compared": False}
+    blocks = [_distribution(one) for one in d.inside.distributions]
+    return {"title": "Distributions before and after", "blocks": blocks, "compared": True}
 
 
 def _distribution(found: Distribution) -> Data:
     alone = found.before is None
     title = f"{found.column}: distribution {'released' if alone else 'before and after'}"
     names = bin_names(found)
-    desc = f"Counts of {len(names)} {'categories' if found.names else 'bins'}; the table has the figures."
     if found.names is not None:
-        drawn = bars.bars(names, found.after, found.before, title=title, desc=desc)
+        drawn = bars.bars(names, found.after, found.before, title=title)
     else:
         drawn = bars.histogram(
             found.edges or (0.0, 1.0),
             found.after,
             found.before,
             title=title,
-            desc=desc,
             names=names,
             dates=found.dates,
         )
@@ -75,17 +69,12 @@ def _distribution(found: Distribution) -> Data:
     if found.missing_after or found.missing_before:
         rows.append(("(missing)", *(() if alone else (found.missing_before,)), found.missing_after))
     head = (found.kind, "records") if alone else (found.kind, "before", "after")
-    return {"found": found, "figure": svg(drawn), "table": Table.of(head, rows)}
+    return {"found": found, "figure": drawn, "table": Table.of(head, rows)}
 
 
-@section(
-    "statistics", "Statistics before and after", needs=("inside.utility",), audience="internal", place=72
-)
-def statistics(d: Dossier) -> Data | None:
+@section("statistics", "Statistics before and after", needs=("inside.utility",), place=72)
+def statistics(_: Dossier, found: Utility) -> Data | None:
     """Show how correlations, means and spreads changed."""
-    found = d.inside.utility if d.inside else None
-    if found is None:
-        return None
     pairs = _pairs(found.correlation)
     keys = [_moved(change) for change in found.columns if change.role == "key"]
     if not pairs and not keys:
@@ -96,14 +85,13 @@ def statistics(d: Dossier) -> Data | None:
         [Range(*pair) for pair in shown],
         limits=(-1.0, 1.0),
         title="Correlations before and after",
-        desc=f"The {len(shown)} pairs of columns whose correlation changed most; grey before, blue after.",
     )
     rows = [(label, *(f"{v:+.2f}".replace("-", "−") for v in both)) for label, *both in pairs[:MOST_ROWS]]
     return {
         "found": found,
         "pairs": len(pairs),
         "shown": len(shown),
-        "figure": svg(drawn),
+        "figure": drawn,
         "correlations": Table.of(("pair", "before", "after"), rows),
         "means": Table.of(head, keys) if keys else None,
     }

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from voronym.dossier import Dossier
-from voronym.dossier.parts import Told
+from voronym.dossier.parts import Cost, Loss, Told
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, risk_plane
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.tradeoff import MOSTLY, lines, nats3
-from voronym.report.write import Table, fine, svg
+from voronym.report.write import Table, fine
 
 MOST_BARS = 40
 _SMALL = 20.0
 """A loss in percent below which the plane is drawn by roots, so that the release stands off the edge."""
 
 
-@section("loss", "Information loss of each key", needs=("inside.losses",), audience="internal", place=22)
-def loss(d: Dossier) -> Data | None:
+@section("loss", "Information loss of each key", needs=("inside.losses",), place=22)
+def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
     """Show what each key lost as published, and in its group where there are any."""
-    if d.inside is None:
-        return None
-    rows, total = d.inside.losses, d.public.information_loss
-    shown = rows[:MOST_BARS]
+    shown, total = rows[:MOST_BARS], d.public.information_loss
     drawn = bars.bars(
         [one.key for one in shown],
         [one.published for one in shown],
-        title="Information loss of each key",
-        desc=f"Loss in percent of the variance for {len(shown)} keys, largest first.",
+        title="Information loss of each key, largest first",
         write=percent,
         limit=None if total is None else (total, f"all keys {fine(total)}"),
         across=WIDE,
@@ -37,7 +35,7 @@ def loss(d: Dossier) -> Data | None:
     head = ("key", "as published", "in its group") if grouped else ("key", "as published")
     cells = [(one.key, percent(one.published), *([percent(one.groups)] if grouped else [])) for one in rows]
     return {
-        "figure": svg(drawn),
+        "figure": drawn,
         "table": Table.of(head, cells),
         "shown": len(shown),
         "keys": len(rows),
@@ -45,82 +43,60 @@ def loss(d: Dossier) -> Data | None:
     }
 
 
-@section("costs", "What each guarantee cost", needs=("inside.costs",), audience="internal", place=24)
-def costs(d: Dossier) -> Data | None:
+@section("costs", "What each guarantee cost", needs=("inside.costs",), place=24)
+def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
     """Show what each guarantee cost; nothing where k-anonymity is all there is."""
-    given = d.inside.costs if d.inside else ()
     if len(given) < 2:
         return None
     drawn = bars.bars(
         [cost.guarantee for cost in given],
         [cost.loss for cost in given],
         title="Information loss with each further guarantee",
-        desc=f"Loss in percent of the variance after each of {len(given)} guarantees, in the order given.",
         write=percent,
         across=WIDE,
     )
+    added = ["", *(percent(cost.loss - before.loss) for before, cost in pairwise(given))]
     rows = [
-        (
-            cost.guarantee,
-            percent(cost.loss),
-            "" if before is None else percent(cost.loss - before.loss),
-            "" if cost.method == "none" else cost.method,
-        )
-        for before, cost in zip((None, *given), given, strict=False)
+        (cost.guarantee, percent(cost.loss), more, "" if cost.method == "none" else cost.method)
+        for cost, more in zip(given, added, strict=True)
     ]
-    return {
-        "figure": svg(drawn),
-        "table": Table.of(("guarantee", "loss with it", "it cost", "enforced by"), rows),
-    }
+    return {"figure": drawn, "table": Table.of(("guarantee", "loss with it", "it cost", "enforced by"), rows)}
 
 
-@section("told", "What the keys tell", needs=("inside.told",), audience="internal", place=60)
-def told(d: Dossier) -> Data | None:
+@section("told", "What the keys tell", needs=("inside.told",), place=60)
+def told(_: Dossier, found: Told) -> Data:
     """Show where a release sits between what its keys told unmasked and nothing, with the limits."""
-    found = d.inside.told if d.inside else None
-    if found is None:
-        return None
-    right = 1.04 * max(100.0, found.loss)
-    top = 1.1 * max(found.unchanged.plug_in, found.now.plug_in, found.now.high) or 1.0
+    now, loss = found.now, found.loss
+    top = 1.1 * max(found.unchanged.plug_in, now.plug_in, now.high) or 1.0
     limits = lines(found.curves, ("floor", "reached", "normal", "miub"), top)
-    table = Table.of(
-        ("column", "unchanged", "published", "by chance", "95 % interval"),
-        [
-            (
-                one.name,
-                nats3(one.before.plug_in),
-                nats3(one.now.plug_in),
-                nats3(one.now.chance),
-                f"{nats3(one.now.low)} to {nats3(one.now.high)}",
-            )
-            for one in found.columns
-        ],
-    )
+    stated = {} if found.stated is None else {"by the rules’ own account": [Dot(loss, found.stated)]}
     drawn = risk_plane(
-        _dots(found),
+        stated
+        | {
+            "counted in this table" if stated else "this release": [Dot(loss, now.plug_in)],
+            "the same, estimated for the population": [Dot(loss, now.corrected, (now.low, now.high))],
+            "keys unchanged": [Dot(0.0, found.unchanged.plug_in)],
+            "one record for all": [Dot(100.0, 0.0)],
+        },
         limits,
         title=f"Loss and what the published keys tell about {found.column}",
-        desc="The release between the keys unchanged and nothing, with limits; the table has the figures.",
-        limits=(right, top),
+        limits=(1.04 * max(100.0, loss), top),
         joined=False,
-        shape="root" if found.loss < _SMALL else "linear",
+        shape="root" if loss < _SMALL else "linear",
     )
+    rows = [
+        (
+            one.name,
+            *map(nats3, (one.before.plug_in, one.now.plug_in, one.now.chance)),
+            f"{nats3(one.now.low)} to {nats3(one.now.high)}",
+        )
+        for one in found.columns
+    ]
     return {
         "title": f"What the keys tell about {found.column}",
-        "figure": svg(drawn),
-        "table": table,
+        "figure": drawn,
+        "table": Table.of(("column", "unchanged", "published", "by chance", "95 % interval"), rows),
         "found": found,
         "looks": [one.look for one in limits],
-        "by_chance": found.now.chance > MOSTLY * found.now.plug_in,
-    }
-
-
-def _dots(found: Told) -> dict[str, list[Dot]]:
-    now, loss = found.now, found.loss
-    dots = {} if found.stated is None else {"by the rules’ own account": [Dot(loss, found.stated)]}
-    return dots | {
-        "this release" if found.stated is None else "counted in this table": [Dot(loss, now.plug_in)],
-        "the same, estimated for the population": [Dot(loss, now.corrected, (now.low, now.high))],
-        "keys unchanged": [Dot(0.0, found.unchanged.plug_in)],
-        "one record for all": [Dot(100.0, 0.0)],
+        "by_chance": now.chance > MOSTLY * now.plug_in,
     }

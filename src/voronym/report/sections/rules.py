@@ -6,13 +6,13 @@ import csv
 import io
 
 from voronym.dossier import Dossier
-from voronym.dossier.parts import Matrix, Rule
+from voronym.dossier.parts import Channel, Matrix, Rule
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import clean, percent
-from voronym.report.write import Table, decimal, fine, names, nats, svg
+from voronym.report.write import Table, decimal, fine, names, nats
 
 KINDS = {"noise": "noise", "pram": "a matrix"}
 OTHERS = "all others"
@@ -24,11 +24,8 @@ def called(columns: tuple[str, ...]) -> str:
 
 
 @section("rules", "What the keys tell, and what it cost", needs=("public.channel",), place=20)
-def rules(d: Dossier) -> Data | None:
+def rules(_: Dossier, made: Channel) -> Data:
     """Show what each rule does: what its keys told and tell, and planned against measured distortion."""
-    made = d.public.channel
-    if made is None:
-        return None
     dots = [
         Range(f"{called(one.columns)} ({KINDS.get(one.kind, one.kind)})", one.information, one.risk)
         for one in made.rules
@@ -40,7 +37,6 @@ def rules(d: Dossier) -> Data | None:
     told = ranges(
         dots,
         title="What the keys told and tell",
-        desc="Risk in nats of each rule, unmasked and published; the table has the figures.",
         limits=(0.0, 1.08 * max(ends) or 1.0),
     )
     risks = Table.of(
@@ -51,7 +47,6 @@ def rules(d: Dossier) -> Data | None:
     lost = ranges(
         [Range(called(one.columns), 100 * one.planned, 100 * one.distortion) for one in made.rules],
         title="Planned and measured distortion",
-        desc="Share of the variance lost by each rule, planned and measured; the table has the figures.",
         limits=(0.0, 105.0 * max(max(one.planned, one.distortion) for one in made.rules) or 1.0),
         unit=" %",
         hints=("planned", "measured"),
@@ -70,9 +65,9 @@ def rules(d: Dossier) -> Data | None:
         caption="Share of the variance",
     )
     return {
-        "told": svg(told),
+        "told": told,
         "risks": risks,
-        "lost": svg(lost),
+        "lost": lost,
         "distortions": distortions,
         "made": made,
         "notes": [(called(one.columns), one.note) for one in made.rules],
@@ -84,16 +79,15 @@ def _gap(value: float) -> str:
 
 
 @section("noise", "Noise on the numeric keys", needs=("public.channel",), place=32)
-def noise(d: Dossier) -> Data | None:
+def noise(_: Dossier, made: Channel) -> Data | None:
     """Show the noise on each numeric column."""
-    rows = [row for rule in (d.public.channel.rules if d.public.channel else ()) for row in rule.noise]
+    rows = [row for rule in made.rules for row in rule.noise]
     if not rows:
         return None
     drawn = bars.bars(
         [called(row.columns) for row in rows],
         [100 * row.lost for row in rows],
         title="Planned noise of each column",
-        desc=f"Share of the variance lost in {len(rows)} columns, as planned.",
         write=percent,
         across=WIDE,
     )
@@ -101,46 +95,39 @@ def noise(d: Dossier) -> Data | None:
         ("column", "kept", "noise", "variance lost"),
         [(called(r.columns), decimal(r.kept, 2), decimal(r.sd, 2), fine(100 * r.lost)) for r in rows],
     )
-    return {"figure": svg(drawn), "table": table}
+    return {"figure": drawn, "table": table}
 
 
 @section("matrices", "The transition matrices", needs=("public.channel",), place=34)
-def matrices(d: Dossier) -> Data | None:
+def matrices(_: Dossier, made: Channel) -> Data | None:
     """Show the transition matrices, and give them as text: analysts need them to correct counts."""
-    all_of = [one for one in (d.public.channel.rules if d.public.channel else ()) if one.kind == "pram"]
+    all_of = [one for one in made.rules if one.kind == "pram"]
     if not all_of:
         return None
     told = [(one, one.matrix) for one in all_of if one.matrix is not None]
-    blocks, code = [], []
-    for rule, matrix in told:
-        letters, title = letters_of(matrix), called(rule.columns)
-        drawable = len(letters) <= bars.MOST_LETTERS
-        drawn = bars.heat_map(
-            letters,
-            matrix.rows,
-            title=f"Transition matrix of {title}",
-            desc=f"{len(letters)} rows and columns; the matrix stands below as text.",
-        )
-        stayed = sorted(
-            zip(letters, (row[i] for i, row in enumerate(matrix.rows)), strict=True), key=lambda s: s[1]
-        )
-        table = Table.of(
-            ("published as it was", "probability"),
-            [(name, f"{value:.3f}") for name, value in stayed[:12]],
-            caption="" if len(stayed) <= 12 else f"The 12 least of {len(stayed)}",
-        )
-        blocks.append(
-            {"title": title, "figure": svg(drawn) if drawable else None, "table": table, "matrix": matrix}
-        )
-        code.append((f"Matrix of {title}, as CSV", as_csv(rule, matrix)))
-    if told:
-        code.append(("To correct counts, in Python", _how_to_correct(*told[0])))
     return {
-        "blocks": blocks,
-        "code": code,
+        "blocks": [_matrix(rule, matrix) for rule, matrix in told],
+        "csv": [(called(rule.columns), as_csv(rule, matrix)) for rule, matrix in told],
+        "first": told[0] if told else None,
         "others": OTHERS,
         "hidden": [called(one.columns) for one in all_of if one.matrix is None],
     }
+
+
+def _matrix(rule: Rule, matrix: Matrix) -> Data:
+    letters, title = letters_of(matrix), called(rule.columns)
+    stayed = sorted(
+        zip(letters, (row[i] for i, row in enumerate(matrix.rows)), strict=True), key=lambda s: s[1]
+    )
+    table = Table.of(
+        ("published as it was", "probability"),
+        [(name, f"{value:.3f}") for name, value in stayed[:12]],
+        caption="" if len(stayed) <= 12 else f"The 12 least of {len(stayed)}",
+    )
+    drawn = None
+    if len(letters) <= bars.MOST_LETTERS:
+        drawn = bars.heat_map(letters, matrix.rows, title=f"Transition matrix of {title}")
+    return {"title": title, "figure": drawn, "table": table, "matrix": matrix}
 
 
 def letters_of(matrix: Matrix) -> list[str]:
@@ -158,23 +145,3 @@ def as_csv(rule: Rule, matrix: Matrix) -> str:
     for name, row in zip(letters, matrix.rows, strict=True):
         writer.writerow([name, *(f"{value:.6f}".rstrip("0").rstrip(".") for value in row)])
     return out.getvalue()
-
-
-def _how_to_correct(rule: Rule, matrix: Matrix) -> str:
-    columns = [clean(name) for name in rule.columns]
-    rows = "" if matrix.undo == "all" or not matrix.together else "[:-1]  # no last row"
-    value = (
-        f"row[{columns[0]!r}]" if len(columns) == 1 else f'" · ".join(str(row[name]) for name in {columns!r})'
-    )
-    return (
-        "import numpy as np\nimport polars as pl\nimport voronym as vr\n\n"
-        'table = pl.read_csv("RELEASE.csv", infer_schema=False)\n'
-        'matrix = pl.read_csv("MATRIX.csv", infer_schema=False)  # the text above\n'
-        "letters = matrix[:, 0].to_list()\n"
-        f"values = [{value} for row in table.iter_rows(named=True)]\n"
-        "codes = np.array([letters.index(v) if v in letters else len(letters) - 1 for v in values])\n"
-        f"rule = matrix[:, 1:].to_numpy().astype(float){rows}\n"
-        "found = vr.channel.recover(codes, rule)\n"
-        "for letter, share, error in zip(letters, found.shares, found.errors):\n"
-        '    print(letter, round(share, 3), "±", round(error, 3))'
-    )

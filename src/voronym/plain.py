@@ -44,3 +44,11 @@ def plain(value: Any, *, without: tuple[str, ...] = ()) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item, without=without) for item in value]
     return str(value)
+
+
+class Plain:
+    """A dataclass whose fields can be written as plain, JSON-able types."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain, JSON-able types."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
