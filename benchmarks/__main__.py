@@ -1,11 +1,25 @@
-"""Run a benchmark: ``python -m benchmarks [speed|loss|proof|quantize] [--quick] [--json]``."""
+"""Run a benchmark: ``python -m benchmarks [NAME] [--quick] [--json]``.
+
+NAME is `speed` where nothing is said, or `channel`, `enforce`, `limits`, `loss`, `mixed`, `proof`, `quantize`,
+`records`: one module each.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 
-from benchmarks import channel, enforce, loss, mixed, proof, quantize, records, speed  # noqa: F401 - importing registers
+from benchmarks import (  # noqa: F401 - importing registers
+    channel,
+    enforce,
+    limits,
+    loss,
+    mixed,
+    proof,
+    quantize,
+    records,
+    speed,
+)
 from benchmarks.base import Benchmark
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from time import process_time
 from typing import Any, ClassVar
 
 from benchmarks.base import Benchmark, Case, Row
 from benchmarks.loss import ADULT
 from voronym import datasets
+from voronym.context import Context
 from voronym.partitioners import microaggregate
 from voronym.partitioners.loss import information_loss, standardize
-from voronym.privacy import TCloseness, levels
+from voronym.privacy import TCloseness
 from voronym.privacy.enforce import METHODS, enforce
-from voronym.table import as_frame
+from voronym.problem import Problem
+from voronym.table.table import Table
 
 THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3)
 
@@ -47,12 +49,12 @@ class Enforce(Benchmark):
         frame = datasets.adult()
         compile_kernels(frame.head(400), column)
         X = standardize(frame.select(ADULT).to_numpy())
-        judge = TCloseness(t).judge(levels(as_frame(frame), column))
+        judges = TCloseness(t).judges(table(frame, column))
         part = microaggregate(X, k, method="mdav")
         row: dict[str, Any] = {"k_only": information_loss(X, part)}
         for method in METHODS:
             start = process_time()
-            done = enforce(X, part, k=k, judges=[judge], method=method)
+            done = enforce(problem(X, k, judges), part, Context(), method=method)
             row[f"{method}_seconds"] = process_time() - start
             row[method] = information_loss(X, done.partition)
             row[f"{method}_cells"] = done.partition.n_cells
@@ -62,7 +64,17 @@ class Enforce(Benchmark):
 def compile_kernels(frame: Any, column: str) -> None:
     """Run every method once on a small table."""
     X = standardize(frame.select(ADULT).to_numpy())
-    judge = TCloseness(0.2).judge(levels(as_frame(frame), column))
+    judges = TCloseness(0.2).judges(table(frame, column))
     part = microaggregate(X, 5, method="mdav")
     for method in METHODS:
-        enforce(X, part, k=5, judges=[judge], method=method)
+        enforce(problem(X, 5, judges), part, Context(), method=method)
+
+
+def table(frame: Any, column: str) -> Table:
+    """Return Adult with a single confidential column."""
+    return Table.build(frame, keys=ADULT, confidential=[column], drop_undeclared=True)
+
+
+def problem(X: Any, k: int, judges: Sequence[Any]) -> Problem:
+    """Return the problem of dividing records into groups that the judges accept."""
+    return Problem(Problem.of(X, k).records, k, judges)

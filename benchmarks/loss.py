@@ -47,7 +47,7 @@ class Loss(Benchmark):
         """Run a method for each k; a call beforehand compiles."""
         frame = getattr(datasets, data)()
         X = standardize((frame.select(ADULT) if data == "adult" else frame).to_numpy())
-        if registry.get(method).univariate:
+        if registry.METHODS[method].univariate:
             X = np.ascontiguousarray(X[:, :1])
         microaggregate(X, KS[-1], method=method)
         row: dict[str, Any] = {"n": len(X), "d": X.shape[1]}

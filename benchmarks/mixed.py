@@ -92,7 +92,7 @@ class MixedCells(Benchmark):
             cost += float(space.maps[k](off).sum())
         same = {name: float((before[name] == after[name]).mean()) for name in KEYS}  # type: ignore[arg-type]
         return {
-            "published": release.published_loss,
+            "published": release.information_loss,
             "mixed": 100.0 * cost / float(space.cost(space.codes, whole).sum()),
             "kept": 100.0 * float(np.mean([same[name] for name in CATEGORIES])),
             "numbers": 100.0 * float(np.mean([same[name] for name in KEYS if name not in CATEGORIES])),

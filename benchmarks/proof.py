@@ -9,17 +9,15 @@ from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, ClassVar
 
-from voronym.partitioners.auto import solve
-
 from benchmarks.base import Benchmark, Case, Row
 from voronym import datasets
 from voronym.certify import lower_bound
+from voronym.context import Context
+from voronym.methods.auto import solve
 from voronym.partitioners import microaggregate
-from voronym.partitioners.front import check_seed
 from voronym.partitioners.loss import information_loss, standardize
-from voronym.progress import silent
+from voronym.problem import Problem
 from voronym.refiners import refine
-from voronym.space import Euclidean
 
 # The ICSM paper of 2015: one run from MDAV (its table 2), the best of 1600 restarts (its table 4)
 PUBLISHED = {
@@ -91,7 +89,7 @@ class Proof(Benchmark):
         row["icsm"] = information_loss(X, refine(X, start, method="icsm"))
         row["icsm_seconds"] = perf_counter() - clock
         clock = perf_counter()
-        part, bound = solve(X, k, space=Euclidean(), rng=check_seed(0), progress=silent, time_limit=five)
+        part, bound = solve(Problem.of(X, k), Context(time_limit=five))
         row["auto_seconds"] = perf_counter() - clock
         row["auto"] = information_loss(X, part)
         if bound is None:

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.base import Benchmark, Case, Row
 from benchmarks.memory import peak_mebibytes
 from voronym import datasets
-from voronym.progress import silent
+from voronym.context import Context
 
 # method, records, columns, with the plain loops too
 CASES = [
@@ -110,5 +110,5 @@ def _function(method: str, path: str) -> Any:
     module = importlib.import_module(f"voronym.partitioners.{method}")
     function = getattr(module, f"partition_{path}")
     if method == "vmdav":
-        return lambda X, k: np.asarray(function(X, k, 0.2, silent))
-    return lambda X, k: np.asarray(function(X, k, silent))
+        return lambda X, k: np.asarray(function(X, k, 0.2, Context()))
+    return lambda X, k: np.asarray(function(X, k, Context()))
