@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from voronym.comparison import compare_methods
 from voronym.partitioners.mdav import mdav
 from voronym.registry import Method
+from voronym.table import Table
 
 
 def table(n=60):
@@ -108,3 +110,88 @@ def test_plain_data_has_points_and_curves_only_where_they_were_asked_for():
 def test_wrong_uses_of_risk(options, message):
     with pytest.raises(vr.VoronymError, match=message):
         vr.compare(table(), keys=["a"], k=3, methods=["mdav"], **options)
+
+
+def test_a_frame_has_a_row_for_each_and_a_column_for_each_figure():
+    found = told()[1]
+    frame = found.to_frame()
+    assert frame.height == len(found.rows)
+    assert frame["loss"].to_list() == [row.loss for row in found.rows]
+    assert frame["information_plug_in"].to_list() == [row.information.plug_in for row in found.rows]
+    assert frame["beside_floor"].to_list() == [row.beside["floor"] for row in found.rows]
+    plain = vr.compare(table(), keys=["a"], k=3, methods=["mdav"]).to_frame()
+    assert plain.columns == [
+        "method", "k", "loss", "linkage", "linkage_low", "linkage_high", "cells", "largest", "seconds",
+    ]  # fmt: skip
+
+
+def test_it_reads_as_a_table():
+    found = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "univariate"])
+    assert repr(found) == "Comparison(mdav at k=3, 5 on 60 records, keys a, b)"
+    lines = str(found).splitlines()
+    assert lines[1].split() == ["k", "method", "loss", "%", "linked", "%", "groups", "largest", "seconds"]
+    assert lines[2].split()[:2] == ["3", "mdav"]
+    assert lines[-1].startswith("left out: univariate, k=5: method 'univariate' takes one column")
+
+
+def test_options_go_to_their_method():
+    given = {"keys": ["a", "b"], "k": 3, "methods": ["mdav", "vmdav"]}
+    found = vr.compare(table(), options={"vmdav": {"gamma": 1.0}}, **given)
+    X = vr.standardize(table().select("a", "b").to_numpy())
+    losses = {row.method: row.loss for row in found.rows}
+    part = vr.microaggregate(X, 3, method="vmdav", gamma=1.0)
+    assert losses["vmdav"] == pytest.approx(vr.information_loss(X, part))
+    assert losses["vmdav"] != {row.method: row.loss for row in vr.compare(table(), **given).rows}["vmdav"]
+    with pytest.raises(vr.InputError, match="method 'mdav' has no option 'gamma'"):
+        vr.compare(table(), options={"mdav": {"gamma": 1.0}}, **given)
+    with pytest.raises(vr.InputError, match="for 'md', which is not compared; compared are: mdav, vmdav"):
+        vr.compare(table(), options={"md": {}}, **given)
+
+
+def watch(until, wish):
+    """Return a callback that makes a wish once a stage begins, and what it heard."""
+    heard = []
+
+    def progress(step):
+        heard.append(step)
+        if step.stage.startswith(until):
+            wish()
+
+    return progress, heard
+
+
+def test_progress_never_goes_back_and_names_method_and_k():
+    heard = []
+    vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "md"], progress=heard.append)
+    shares = [step.done for step in heard]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert {f"grouping by {m}, k={k}" for m in ("mdav", "md") for k in (3, 5)} <= {s.stage for s in heard}
+
+
+def test_finishing_returns_the_rows_so_far():
+    def stop():
+        raise vr.Stop
+
+    progress, heard = watch("grouping by md, k=5", stop)
+    found = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "md"], progress=progress)
+    assert [(row.method, row.k) for row in found.rows] == [("mdav", 3), ("md", 3), ("mdav", 5)]
+    assert found.skipped == {"md, k=5": "the comparison was finished before its turn"}
+    assert heard[-1].done == 1.0
+
+
+def test_finishing_before_the_first_row_and_cancelling():
+    whole = Table.build(table(), keys=["a", "b"], drop_undeclared=True)
+    ctx = vr.Context()
+    ctx.finish()
+    with pytest.raises(vr.Unfinished, match="nothing to compare"):
+        compare_methods(whole, ctx, sizes=[3], methods=["mdav"])
+    ctx = vr.Context(progress=lambda step: ctx.cancel() if "md, k" in step.stage else None)
+    with pytest.raises(vr.Cancelled):
+        compare_methods(whole, ctx, sizes=[3], methods=["mdav", "md"])
+
+
+def test_the_best_at_a_k_that_was_not_compared():
+    found = vr.compare(table(), keys=["a"], k=3, methods=["mdav"])
+    with pytest.raises(vr.InputError, match="no method was compared at k=4; there is: 3"):
+        found.best(4)

@@ -5,19 +5,24 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 
 from importlib.metadata import version as _version
 
-from voronym import channel, datasets, quantize, records
-from voronym.certify import lower_bound
-from voronym.comparison import compare
+from voronym import channel, context, datasets, options, quantize, records, space, testing
+from voronym.certify import Bound, lower_bound
+from voronym.comparison import Comparison, compare
+from voronym.context import Context, Step, Stop
 from voronym.errors import (
+    Cancelled,
     GuaranteeError,
     InputError,
     MissingExtraError,
     ReadError,
     SchemaError,
+    Unfinished,
     VoronymError,
     WriteError,
 )
+from voronym.evaluate import Measurement, Rate, Risk, Utility
 from voronym.evaluate.measure import measure
+from voronym.evaluate.tradeoff import Plane
 from voronym.partition import Partition
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.pipeline import anonymize
@@ -31,34 +36,50 @@ from voronym.privacy import (
     TCloseness,
     parse_model,
 )
+from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
 from voronym.recipe import Recipe
 from voronym.refiners import refine
-from voronym.registry import algorithm, algorithms
+from voronym.registry import Method, algorithm, algorithms
 from voronym.release import Release
-from voronym.table.read import read
-from voronym.table.schema import Schema
+from voronym.table import Column, Hierarchy, Schema, read
 
 __version__ = _version("voronym")
 
 __all__ = [
+    "Bound",
+    "Cancelled",
+    "Column",
+    "Comparison",
+    "Context",
     "DeltaDisclosure",
     "Finding",
     "GuaranteeError",
+    "Hierarchy",
     "InputError",
     "KAnonymity",
     "LDiversity",
+    "Measurement",
+    "Method",
     "MissingExtraError",
     "MutualInformation",
     "PSensitive",
     "Partition",
+    "Plane",
+    "Problem",
     "Quantizer",
+    "Rate",
     "ReadError",
     "Recipe",
     "Release",
+    "Risk",
     "Schema",
     "SchemaError",
+    "Step",
+    "Stop",
     "TCloseness",
+    "Unfinished",
+    "Utility",
     "VoronymError",
     "WriteError",
     "algorithm",
@@ -66,15 +87,19 @@ __all__ = [
     "anonymize",
     "channel",
     "compare",
+    "context",
     "datasets",
     "information_loss",
     "lower_bound",
     "measure",
     "microaggregate",
+    "options",
     "parse_model",
     "quantize",
     "read",
     "records",
     "refine",
+    "space",
     "standardize",
+    "testing",
 ]

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, Unpack
 
 import numpy as np
+import polars as pl
+from markupsafe import Markup
 
-from voronym.context import Context
-from voronym.errors import InputError, VoronymError
+from voronym.context import Context, Progress, check_seed
+from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
-from voronym.partitioners import information_loss
+from voronym.keys import Coordinates
+from voronym.options import Options
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
-from voronym.progress import Progress, Step, silent
 from voronym.registry import METHODS, algorithms
-from voronym.table import Kind, Schema, as_frame, read
-from voronym.table.codec import Codec
+from voronym.show import html_table, text_table
+from voronym.table import Table
 
 RISKS = ("linkage", "mutual-information")
+_EARLY = "the comparison was finished before its turn"
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,16 @@ class Row:
     method: str
     k: int
     loss: float
-    """Information loss in percent."""
+    """Information loss of the groups, in percent."""
     linkage: float
-    """Share of records that a nearest-record attack re-identifies."""
+    """Share of records that an intruder links who looks for the nearest published record."""
     linkage_low: float
     linkage_high: float
     cells: int
     largest: int
     seconds: float
     information: Estimate | None = None
-    """What the cells tell about the confidential column, where that was asked for."""
+    """What the groups tell about the confidential column, where that was asked for."""
     beside: Mapping[str, float] | None = None
     """The limits on that risk at the same loss, in nats, by the kind of curve."""
 
@@ -71,9 +74,59 @@ class Comparison:
         }
         return out if self.plane is None else out | {"plane": self.plane.to_dict()}
 
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rows as a Polars data frame; what a row has several figures of has a column for each."""
+        flat = []
+        for row in self.rows:
+            plain = row.to_dict()
+            for name in ("information", "beside"):
+                more = plain.pop(name, {})
+                plain |= {f"{name}_{key}": value for key, value in more.items()}
+            flat.append(plain)
+        return pl.DataFrame(flat, infer_schema_length=None)
+
     def best(self, k: int) -> Row:
         """Return the row of least loss at this k."""
-        return min((row for row in self.rows if row.k == k), key=lambda row: (row.loss, row.seconds))
+        rows = [row for row in self.rows if row.k == k]
+        if not rows:
+            known = ", ".join(map(str, sorted({row.k for row in self.rows}))) or "none"
+            raise InputError(f"no method was compared at k={k}; there is: {known}")
+        return min(rows, key=lambda row: (row.loss, row.seconds))
+
+    def __repr__(self) -> str:
+        ks = ", ".join(map(str, sorted({row.k for row in self.rows})))
+        names = ", ".join(dict.fromkeys(row.method for row in self.rows))
+        return f"Comparison({names} at k={ks} on {self.records:,} records, keys {', '.join(self.keys)})"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), text_table(*self._table()), *self._left_out()])
+
+    def _repr_html_(self) -> str:
+        head, rows = self._table()
+        best = {k: self.best(k).method for k in {row.k for row in self.rows}}
+        for row in rows:
+            if best[row[0]] == row[1]:
+                row[1] = Markup("<b>{}</b>").format(row[1])
+        caption = f"{self.records:,} records, keys {', '.join(self.keys)}; the least lossy first"
+        note = [[line] for line in self._left_out()]
+        return str(html_table(head, rows, caption=caption) + (html_table([], note) if note else Markup("")))
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        """Return headings and rows, the least lossy first at each k."""
+        told = self.plane is not None
+        risks = ["linked %", "told, nats"] if told else ["linked %"]
+        rows = [
+            [
+                row.k, row.method, row.loss, 100 * row.linkage,
+                *([row.information and row.information.plug_in] if told else []),
+                row.cells, row.largest, row.seconds,
+            ]
+            for row in sorted(self.rows, key=lambda row: (row.k, row.loss, row.seconds))
+        ]  # fmt: skip
+        return ["k", "method", "loss %", *risks, "groups", "largest", "seconds"], rows
+
+    def _left_out(self) -> list[str]:
+        return [f"left out: {what}: {why}" for what, why in self.skipped.items()]
 
 
 def compare(
@@ -82,15 +135,14 @@ def compare(
     keys: Sequence[str],
     k: int | Sequence[int] = (3, 5, 10),
     methods: Sequence[str] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
     confidential: Sequence[str] = (),
     risk: str = "linkage",
-    kinds: Mapping[str, Kind] | None = None,
-    orders: Mapping[str, Sequence[str]] | None = None,
-    locations: Sequence[tuple[str, str]] = (),
     seed: int = 0,
     progress: Progress | None = None,
+    **columns: Unpack[Columns],
 ) -> Comparison:
-    """Partition a table's keys by every method and measure loss, risk and time.
+    """Divide a table's records into groups by every method, and measure loss, risk and time.
 
     Parameters
     ----------
@@ -99,17 +151,24 @@ def compare(
     keys : sequence of str
         The key columns.
     k : int or sequence of int
-        The cell sizes to try.
+        The group sizes to try.
     methods : sequence of str, optional
         Names from `voronym.algorithms`; all that fit the table by default, except "auto".
+    options : mapping, optional
+        Options by method, such as ``{"vmdav": {"gamma": 0.2}}``.
     confidential : sequence of str
         The confidential column that ``risk="mutual-information"`` is about; exactly one.
     risk : {"linkage", "mutual-information"}
-        "linkage": how many records a nearest-record attack re-identifies. "mutual-information" adds what
-        the cells tell about the confidential column, ``I(W; cell)`` in nats, and the limits on it at the same
-        loss: a point in the plane of distortion and risk for every method and k.
-    kinds, orders, locations, seed, progress
-        As in `voronym.anonymize`.
+        "linkage": how many records an intruder links who looks for the nearest published one.
+        "mutual-information" adds what the groups tell about the confidential column, ``I(W; group)`` in nats,
+        and the limits on it at the same loss: a point in the plane of distortion and risk for every method
+        and k.
+    seed : int
+        Every method starts with this one.
+    progress : callable, optional
+        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with the rows so far.
+    **columns
+        ``kinds``, ``orders`` and ``locations``, as in `voronym.anonymize`.
 
     Returns
     -------
@@ -118,10 +177,10 @@ def compare(
 
     Notes
     -----
-    The plug-in figure is the information in the cells of this table. For the population behind it, it is too
-    high, the more so the smaller the cells; ``information`` has a correction and an interval
-    (see `voronym.privacy.information`). Cells are counted before decoding: where two cells are published
-    alike, the release tells a little less.
+    The plug-in figure is the information in the groups of this table. For the population behind it, it is too
+    high, the more so the smaller the groups; ``information`` has a correction and an interval
+    (see `voronym.privacy.information`). Groups are counted before their centres are rounded: where two of
+    them are published alike, the release tells a little less.
 
     Examples
     --------
@@ -130,7 +189,7 @@ def compare(
     >>> sorted(row.method for row in result.rows)
     ['md', 'mdav']
 
-    What the cells tell about the cost of the stay:
+    What the groups tell about the cost of the stay:
 
     >>> table = vr.datasets.hospital(300)
     >>> result = vr.compare(
@@ -140,9 +199,65 @@ def compare(
     >>> large < small < result.plane.unchanged.entropy
     True
     """
-    tell = silent if progress is None else progress
+    ctx = Context(seed=seed, progress=progress)
+    named = _check_risk(risk, confidential)
     if not keys:
         raise InputError("name at least one key column to compare methods on")
+    table = Table.build(data, keys=keys, confidential=named, drop_undeclared=True, **columns)
+    found = compare_methods(
+        table, ctx, sizes=k if isinstance(k, Sequence) else [k], methods=methods, options=options, seed=seed
+    )
+    ctx.done()
+    return found
+
+
+def compare_methods(
+    table: Table,
+    ctx: Context,
+    *,
+    sizes: Sequence[int],
+    methods: Sequence[str] | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Compare methods on a table; with a confidential column, by mutual information, too.
+
+    What `compare` does with its arguments. Whoever holds the context may wish, from another thread, to finish
+    with the rows so far or to cancel.
+    """
+    records = Coordinates.of(table).records
+    problems = [Problem(records, check_k(size, table.n)) for size in sizes]
+    if not problems:
+        raise InputError("name at least one k to compare at")
+    names, skipped = _choose(methods, problems[0])
+    chosen = _read_options(names, options or {})
+    found = None
+    if table.confidential:
+        whole = ctx.part(0.0, 0.3, stage="measuring")
+        found = plane(table.frame, table.schema, problems[0].points, ctx=whole)
+    tasks = [(name, problem) for problem in problems for name in names]
+    rows: list[Row] = []
+    start = 0.0 if found is None else 0.3
+    width = (1.0 - start) / max(1, len(tasks))
+    for number, (name, problem) in enumerate(tasks):
+        label = f"{name}, k={problem.k}"
+        here = ctx.part(start + width * number, start + width * (number + 1), stage=f"grouping by {label}")
+        try:
+            rows.append(_row(name, problem, chosen[name], here, seed, found))
+        except Cancelled:
+            raise
+        except Unfinished:
+            skipped[label] = _EARLY
+        except VoronymError as error:
+            skipped[label] = str(error)
+    if not rows and ctx.finishing:
+        raise Unfinished("no method was done yet: there is nothing to compare")
+    found, rows = _with_limits(rows, found)
+    return Comparison(tuple(rows), skipped, table.n, table.keys, found)
+
+
+def _check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:
+    """Return the confidential columns that this risk looks at, or say why they do not fit."""
     if risk not in RISKS:
         raise InputError(f"no risk is called {risk!r}; there are: {', '.join(RISKS)}")
     named = [confidential] if isinstance(confidential, str) else list(confidential)
@@ -155,59 +270,50 @@ def compare(
             "risk 'mutual-information' is about one confidential column at a time; name one"
             + (f" of {', '.join(map(repr, named))}" if named else "")
         )
-    frame = as_frame(read(data) if isinstance(data, (str, Path)) else data)
-    schema = Schema.build(
-        frame,
-        keys=keys,
-        confidential=named,
-        kinds=kinds,
-        orders=orders,
-        locations=locations,
-        drop_undeclared=True,
-    )
-    codec = Codec.fit(frame, schema)
-    X = codec.encode(frame)
-    sizes = [check_k(value, len(X)) for value in (k if isinstance(k, Sequence) else [k])]
-    if not sizes:
-        raise InputError("name at least one k to compare at")
-    rows, skipped = [], {}
-    if methods is None:
-        names = []
-        for method in algorithms().values():
-            if method.name == "auto" or (method.univariate and X.shape[1] > 1):
-                continue
-            if method.practical is not None and len(X) > method.practical:
-                skipped[method.name] = f"takes long beyond {method.practical:,} records; name it to run it"
-            else:
-                names.append(method.name)
-    else:
-        names = [METHODS[name].name for name in methods]
-    found = plane(frame, schema, X, ctx=Context(progress=tell)) if named else None
-    tasks = [(name, value) for value in sizes for name in names]
-    for done, (name, value) in enumerate(tasks):
-        tell(Step(f"{name}, k={value}", done / len(tasks)))
-        try:
-            rows.append(_row(X, value, name, seed, found))
-        except VoronymError as error:
-            skipped[f"{name}, k={value}"] = str(error)
-    tell(Step("compare", 1.0))
-    done_rows = tuple(rows)
-    if found is not None:
-        done_rows, found = _with_limits(done_rows, found)
-    return Comparison(done_rows, skipped, len(X), tuple(schema.keys), found)
+    return named
 
 
-def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int, found: Plane | None) -> Row:
-    start = time.perf_counter()
-    part = METHODS[name].partition(Problem.of(X, k), Context(seed=seed))
-    seconds = time.perf_counter() - start
-    released = part.centroids(X)[part.labels]
-    rate = record_linkage(X, released, truth=np.arange(len(X)), ctx=Context(seed=seed)).rate
-    loss = information_loss(X, part)
+def _choose(methods: Sequence[str] | None, problem: Problem) -> tuple[list[str], dict[str, str]]:
+    """Return the methods to run, and those that are left out, with the reason."""
+    if methods is not None:
+        return [METHODS[name].name for name in methods], {}
+    names, skipped = [], {}
+    for method in algorithms().values():
+        if method.name == "auto" or (method.univariate and problem.X.shape[1] > 1):
+            continue
+        if method.practical is not None and problem.n > method.practical:
+            skipped[method.name] = f"takes long beyond {method.practical:,} records; name it to run it"
+        else:
+            names.append(method.name)
+    return names, skipped
+
+
+def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) -> dict[str, Options]:
+    """Check the options of each method before any of them runs."""
+    strange = sorted(set(given) - set(names))
+    if strange:
+        raise InputError(
+            f"there are options for {', '.join(map(repr, strange))}, which is not compared; "
+            f"compared are: {', '.join(names)}"
+        )
+    return {name: METHODS[name].options.of(name, given.get(name, {})) for name in names}
+
+
+def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int, found: Plane | None) -> Row:
+    """Run one method as if it had been called alone, and measure what came out."""
+    grouping, measuring = ctx.part(0.0, 0.8), ctx.part(0.8, 1.0)
+    grouping.rng, measuring.rng = check_seed(seed), check_seed(seed)  # the same targets for every method
+    grouping.tell(0.0, whole=True)
+    start = perf_counter()
+    part = METHODS[name].partition(problem, grouping, options)
+    seconds = perf_counter() - start
+    ctx.check()  # a search that somebody cut short is not what the method can do
+    published = problem.centroids(part)[part.labels]
+    rate = record_linkage(problem.points, published, truth=np.arange(problem.n), ctx=measuring).rate
     return Row(
         name,
-        k,
-        loss,
+        problem.k,
+        problem.loss(part),
         rate.value,
         rate.low,
         rate.high,
@@ -218,8 +324,10 @@ def _row(X: np.ndarray[Any, np.dtype[np.float64]], k: int, name: str, seed: int,
     )
 
 
-def _with_limits(rows: Sequence[Row], found: Plane) -> tuple[tuple[Row, ...], Plane]:
-    """Put the limits beside each row; what the rows reach counts as reached."""
+def _with_limits(rows: list[Row], found: Plane | None) -> tuple[Plane | None, list[Row]]:
+    """Add the limits at the loss of each row; what the rows reach counts as reached."""
+    if found is None:
+        return None, rows
     points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]
     wider = found.and_also(points)
-    return tuple(replace(row, beside=wider.beside(row.loss / 100)) for row in rows), wider
+    return wider, [replace(row, beside=wider.beside(row.loss / 100)) for row in rows]

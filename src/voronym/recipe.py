@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 import tomli_w
+from markupsafe import Markup
 
 from voronym.errors import InputError, WriteError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.registry import METHODS
+from voronym.show import chip, html_facts
 from voronym.table.schema import Schema
 
 FORMAT = 1
@@ -125,6 +127,31 @@ class Recipe:
         """The largest k that is asked for, by ``k`` or by a model; 1 asks for nothing."""
         asked = [model.k for model in self.required if isinstance(model, KAnonymity)]
         return max((k for k in asked if k is not None), default=1)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self._facts() if value is not None)
+        return f"Recipe({said}, {self.schema!r})"
+
+    def __str__(self) -> str:
+        return self.to_toml()
+
+    def _repr_html_(self) -> str:
+        models = Markup(" ").join(chip(model, "green") for model in self.required) or "none"
+        facts = {**dict(self._facts()), "promises": models}
+        file = Markup("<details><summary>as a file</summary><pre>{}</pre></details>").format(self.to_toml())
+        return f"{html_facts(facts.items())}{self.schema._repr_html_()}{file}"
+
+    def _facts(self) -> list[tuple[str, object]]:
+        """Return what is asked for, in the words of a reader; None for what is not."""
+        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return [
+            ("method", self.method),
+            ("promises", ", ".join(map(str, self.required)) or None),
+            ("options", options or None),
+            ("space", None if self.space == DEFAULT_SPACE else self.space),
+            ("seed", self.seed),
+            ("time limit", None if self.time_limit is None else f"{self.time_limit:g} s"),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, dicts, strings and numbers."""

@@ -14,9 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from markupsafe import Markup
+
 from voronym.errors import InputError
 from voronym.named import Registry
 from voronym.options import Options
+from voronym.show import html_table, text_table
 
 if TYPE_CHECKING:
     from voronym.context import Context
@@ -148,12 +151,15 @@ def algorithms() -> Mapping[str, Method]:
 
 
 class Listing(dict[str, Method]):
-    """Methods by name, which notebooks show as a table."""
+    """Methods by name, which shows as a table."""
+
+    def __repr__(self) -> str:
+        return text_table(["method", "guarantee"], [[m.name, m.guarantee] for m in self.values()])
 
     def _repr_html_(self) -> str:
-        from voronym.show import html_table  # only where a notebook asks
-
-        return html_table(
-            ["method", "what it does", "guarantee", "cost", "from"],
-            [[m.name, m.summary, m.guarantee, m.cost, m.reference] for m in self.values()],
-        )
+        head = ["method", "what it does", "guarantee", "cost", "from"]
+        rows = [
+            [Markup("<b>{}</b>").format(m.name), m.summary, m.guarantee, m.cost, m.reference]
+            for m in self.values()
+        ]
+        return str(html_table(head, rows, wide=head[1:]))

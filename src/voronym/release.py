@@ -22,6 +22,7 @@ from voronym.masked import Cost, Grouped, Masked
 from voronym.partition import Partition
 from voronym.privacy import Finding
 from voronym.recipe import Recipe
+from voronym.show import chip, html_facts, html_table
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.read import read
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _CHEAP = 100_000
 """Records up to which a gap is worth the search for every record's nearest neighbours."""
+
+_QUICK = 5_000
+"""Records up to which a notebook may ask for the gap unasked: a fraction of a second."""
 
 _FEW = 16
 """Records up to which the optimum is a matter of milliseconds."""
@@ -295,3 +299,27 @@ class Release:
         loss = self.information_loss
         stated = "" if loss is None else f", information loss {loss:.2f} %"
         return f"Release({self._table.n} records, {self.risk.n_classes} classes, k={self.risk.k}{stated})"
+
+    def _repr_html_(self) -> str:
+        gap = self.gap if "gap" in vars(self) or self._table.n <= _QUICK else None
+        losses = {"information loss": self.information_loss, "lost by the groups": self.group_loss}
+        facts = html_facts(
+            [
+                ("records", self._table.n),
+                ("groups", self.risk.n_classes),
+                ("smallest group", self.risk.k),
+                *((name, None if loss is None else f"{loss:.2f} %") for name, loss in losses.items()),
+                ("gap to the least possible", None if gap is None else f"{gap:.2f} % at most"),
+            ],
+            caption=f"Release by the method {self.recipe.method}",
+        )
+        promises = [
+            (
+                finding.model,
+                f"{finding.value:.4g}",
+                "" if finding.required is None else f"{finding.required:g}",
+                chip("holds", "green") if finding.required is not None else chip("measured"),
+            )
+            for finding in self.findings
+        ]
+        return str(facts + html_table(["model", "value", "required", ""], promises))

@@ -9,6 +9,7 @@ That the cells of a quantizer are convex is proven for the squared Euclidean dis
 `Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.
 """
 
+from voronym.space import metrics
 from voronym.space.base import Space
 from voronym.space.euclidean import Euclidean
 from voronym.space.mahalanobis import Mahalanobis
@@ -24,4 +25,4 @@ SPACES: dict[str, type] = {
 }
 """Spaces that can be named in a file. What builds one again, beside its name, is in ``parameters()``."""
 
-__all__ = ["SPACES", "Euclidean", "Mahalanobis", "Manhattan", "Mixed", "Space", "Sphere"]
+__all__ = ["SPACES", "Euclidean", "Mahalanobis", "Manhattan", "Mixed", "Space", "Sphere", "metrics"]

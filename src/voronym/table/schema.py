@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from voronym.errors import SchemaError
+from voronym.show import chip, html_table, text_table
 from voronym.table.frame import listing
 from voronym.table.kinds import check_kind, find_kind
 from voronym.table.values import Columns
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Role = Literal["identifier", "key", "confidential", "other"]
 Kind = Literal["numeric", "ordinal", "nominal", "datetime", "location", "text"]
+
+_TINTS = {"identifier": "red", "key": "blue", "confidential": "amber", "other": "grey"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,17 @@ class Column:
     partner: str | None = None
     axis: Literal["lat", "lon"] | None = None
     note: str = ""
+
+    def details(self) -> str:
+        """Say in a line why this kind, and what belongs to it: the order of levels, the other coordinate."""
+        said = [self.note] if self.note else []
+        if self.categories is not None:
+            levels = self.categories
+            few = levels if len(levels) <= 6 else (*levels[:3], "…", levels[-1])
+            said.append(" < ".join(few))
+        if self.partner is not None:
+            said.append(f"{self.axis}, with {self.partner}")
+        return "; ".join(said)
 
 
 @dataclass(frozen=True)
@@ -124,6 +138,21 @@ class Schema:
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
+
+    def __repr__(self) -> str:
+        named = {"keys": self.keys, "confidential": self.confidential, "identifiers": self.identifiers}
+        roles = "; ".join(
+            f"{role} {', '.join(names)}" for role, names in {**named, "other": self.other}.items() if names
+        )
+        return f"Schema({len(self.columns)} columns: {roles})"
+
+    def __str__(self) -> str:
+        head = ("column", "role", "kind", "note")
+        return text_table(head, [(c.name, c.role, c.kind, c.note) for c in self.columns])
+
+    def _repr_html_(self) -> str:
+        rows = [(c.name, chip(c.role, _TINTS[c.role]), c.kind, c.details()) for c in self.columns]
+        return str(html_table(("column", "role", "kind", "note"), rows, wide=["note"]))
 
     @classmethod
     def build(
