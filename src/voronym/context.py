@@ -26,6 +26,8 @@ import numpy as np
 
 from voronym.errors import Cancelled, InputError, Unfinished
 
+__all__ = ["Context", "Progress", "Step", "Stop"]
+
 Block = TypeVar("Block")
 Answer = TypeVar("Answer")
 
@@ -59,6 +61,7 @@ class Step:
 
 
 Progress = Callable[[Step], None]
+"""What is called with a `Step` now and then."""
 
 
 class Stop(Exception):  # noqa: N818 - control flow, not a failure

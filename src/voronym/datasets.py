@@ -19,6 +19,18 @@ from numpy.typing import NDArray
 
 from voronym.errors import InputError, ReadError
 
+__all__ = [
+    "adult",
+    "available",
+    "census",
+    "eia",
+    "gaussian",
+    "hospital",
+    "hospital_outliers",
+    "hospital_taxonomy",
+    "tarragona",
+]
+
 _SHA256 = {
     "adult": "6f8f2babc5ee744afd03f6d978d8d6b3e3b0aae240d931c4976a9cce7af0d347",
     "census": "40fb91564d4379274610e941161fd38729adb471bddb9c71d7c01ef142fd0f5b",

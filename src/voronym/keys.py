@@ -127,8 +127,9 @@ class Coordinates(Keys):
         At least the loss of the groups: whole numbers and real categories are not the mean.
         """
         after = self.codec.encode(frame)
+        error = float(np.square(self.X - after).sum())
         total = float(np.square(self.X - self.X.mean(axis=0)).sum())
-        return 100 * float(np.square(self.X - after).sum()) / total if total else 0.0
+        return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
 
 
 @key_space("euclidean")

@@ -16,6 +16,8 @@ import numpy as np
 
 from voronym.errors import InputError
 
+__all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "whole"]
+
 O = TypeVar("O", bound="Options")  # noqa: E741 - a type, not a number
 Check = Callable[[str, Any], Any]
 Shape = Literal["value", "columns", "by column"]
