@@ -35,36 +35,6 @@ class Pack(NamedTuple):
 
 
 @kernel
-def between(shape, size, width, coords, i, j):
-    """Return the distance of two different values whose coordinates begin at i and j."""
-    if shape == DISCRETE:
-        return 1.0
-    if shape == LINE:
-        return abs(coords[i] - coords[j])
-    if shape == CIRCLE:
-        gap = abs(coords[i] - coords[j])
-        return min(gap, size - gap)
-    if shape == SPHERE:
-        square = 0.0
-        for c in range(3):
-            square += (coords[i + c] - coords[j + c]) ** 2
-        return 2.0 * size * math.asin(min(1.0, math.sqrt(square) / 2.0))
-    step = 0  # a tree: up to the first common ancestor; the root is one
-    while step < width - 1 and coords[i + step] != coords[j + step]:
-        step += 1
-    return step / size
-
-
-@kernel
-def pairs(shape, size, coords, a, b, out):
-    """Write the distances of values a and b of one column, ``coords`` (levels, width)."""
-    width = coords.shape[1]
-    flat = coords.reshape(-1)
-    for n in range(len(a)):
-        out[n] = 0.0 if a[n] == b[n] else between(shape, size, width, flat, a[n] * width, b[n] * width)
-
-
-@kernel
 def distance(p, k, a, b):
     """Return the distance of two values of column k, by the column's own metric."""
     if a == b:
@@ -73,8 +43,43 @@ def distance(p, k, a, b):
         return p.tables[p.tables_at[k] + a * p.levels[k] + b]
     if a == p.missing[k] or b == p.missing[k]:
         return p.far[k]
+    shape = p.shape[k]
+    if shape == DISCRETE:
+        return 1.0
     w = p.width[k]
-    return between(p.shape[k], p.size[k], w, p.coords, p.coords_at[k] + a * w, p.coords_at[k] + b * w)
+    i, j = p.coords_at[k] + a * w, p.coords_at[k] + b * w
+    if shape == LINE:
+        return abs(p.coords[i] - p.coords[j])
+    if shape == CIRCLE:
+        gap = abs(p.coords[i] - p.coords[j])
+        return min(gap, p.size[k] - gap)
+    if shape == SPHERE:
+        square = 0.0
+        for c in range(3):
+            square += (p.coords[i + c] - p.coords[j + c]) ** 2
+        return 2.0 * p.size[k] * math.asin(min(1.0, math.sqrt(square) / 2.0))
+    step = 0
+    while step < w - 1 and p.coords[i + step] != p.coords[j + step]:
+        step += 1
+    return step / p.size[k]
+
+
+@kernel
+def distances(p, a, b, out):
+    """Write the distances of values a and b of the first column."""
+    for n in range(len(a)):
+        out[n] = distance(p, 0, a[n], b[n])
+
+
+def one_column(shape: int, size: float, coords: NDArray[np.float64]) -> Pack:
+    """Return a single column without missing values, tables, map or weight, for `distances`."""
+    none, never = np.empty(0), np.array([-1])
+    flat = np.ascontiguousarray(coords, dtype=np.float64).reshape(-1)
+    return Pack(
+        np.array([shape]), never, np.array([len(coords)]), np.zeros(1), np.array([size]),
+        np.array([coords.shape[1]]), flat, np.zeros(1, np.int64), none, never, none, never,
+        none, none, np.zeros(2, np.int64), np.ones(1),
+    )  # fmt: skip
 
 
 @kernel

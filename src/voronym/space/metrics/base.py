@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels.mixed import TABLE, pairs
+from voronym._kernels.mixed import TABLE, distances, one_column
 from voronym.errors import InputError
 from voronym.named import Registry
 
@@ -88,8 +88,9 @@ def pairwise(geometry: Geometry, a: NDArray[np.int64], b: NDArray[np.int64]) -> 
     if geometry.shape == TABLE:
         return np.where(a == b, 0.0, geometry.table[a, b])
     out = np.empty(a.size)
-    coords = np.ascontiguousarray(geometry.coords, dtype=np.float64)
-    pairs(geometry.shape, geometry.size, coords, a.reshape(-1), b.reshape(-1), out)
+    # The formulas stand in the kernel alone.
+    column = one_column(geometry.shape, geometry.size, geometry.coords)
+    distances(column, a.reshape(-1), b.reshape(-1), out)
     return out.reshape(a.shape)
 
 
