@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from markupsafe import Markup
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from voronym.masked import Masked
     from voronym.partition import Partition
     from voronym.problem import Problem
+
+F = TypeVar("F", bound="Callable[..., Masked]")
 
 
 @dataclass(frozen=True)
@@ -128,10 +130,10 @@ def algorithm(
 
 def table_method(
     name: str, *, guarantee: str, cost: str, reference: str, options: type[Options] = Options
-) -> Callable[[Callable[..., Masked]], Callable[..., Masked]]:
+) -> Callable[[F], F]:
     """Register a method that masks record by record, a function ``(table, ctx[, options]) -> Masked``."""
 
-    def register(function: Callable[..., Masked]) -> Callable[..., Masked]:
+    def register(function: F) -> F:
         METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "table"))
         return function
 

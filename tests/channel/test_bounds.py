@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voronym.channel import GaussianSource, beside, curve, miub, scalar_risk
+from voronym.channel import GaussianSource, between_bounds, curve, information_bound, scalar_risk
 from voronym.errors import InputError
 
 
 def test_the_upper_bound_is_a_line():
-    assert [miub(1.2, d) for d in (0.0, 0.5, 1.0, 2.0)] == pytest.approx([1.2, 0.6, 0.0, 0.0])
-    assert miub(np.inf, 1.0) == 0.0
+    assert [information_bound(1.2, d) for d in (0.0, 0.5, 1.0, 2.0)] == pytest.approx([1.2, 0.6, 0.0, 0.0])
+    assert information_bound(np.inf, 1.0) == 0.0
     with pytest.raises(InputError):
-        miub(-1.0, 0.5)
+        information_bound(-1.0, 0.5)
 
 
 def test_the_curve_is_between_its_ends():
@@ -29,14 +29,14 @@ def test_a_release_beside_its_bounds():
     x = rng.standard_normal(5000)
     w = 0.9 * x + np.sqrt(1 - 0.81) * rng.standard_normal(5000)
     noisy = 0.5 * x + 0.5 * rng.standard_normal(5000)
-    point = beside(x, w, noisy, risk=0.3)
+    point = between_bounds(x, w, noisy, risk=0.3)
     assert point.share == pytest.approx(float(np.square(x - noisy).mean() / x.var()))
     assert point.lower == pytest.approx(scalar_risk(np.corrcoef(x, w)[0, 1], point.share), rel=1e-6)
     assert point.upper > point.lower
     assert point.gaussian
     assert "lower bound" in str(point)
-    known = beside(x, w, noisy, risk=0.3, information=2.0, entropy=1.0)
+    known = between_bounds(x, w, noisy, risk=0.3, information=2.0, entropy=1.0)
     assert known.upper == pytest.approx(2.0 * (1 - point.share))
     assert not known.gaussian
     with pytest.raises(InputError, match="rows must correspond"):
-        beside(x, w, noisy[:10], risk=0.1)
+        between_bounds(x, w, noisy[:10], risk=0.1)

@@ -11,8 +11,8 @@ from channel.laws import measured, normal_grid, random_law
 from voronym.channel import FiniteChannel, blahut_arimoto, privacy_distortion, scalar_risk
 from voronym.channel.alphabet import check_alphabet, feasible
 from voronym.channel.mirror import mirror, steepest
+from voronym.context import Context, Stop
 from voronym.errors import GuaranteeError, InputError
-from voronym.progress import silent
 
 TWO = np.array([[0.4, 0.1], [0.1, 0.4]])
 WRONG = 1.0 - np.eye(2)
@@ -115,9 +115,7 @@ def test_the_paper_s_descent_and_mirror_descent_approach_the_same_cost():
     assert best.bound <= slow.cost <= best.cost * 1.001
     costs = []
     for steps in (0, 1000, 8000):
-        found = steepest(
-            alphabet, weight_d=1.0, weight_r=1.22, tolerance=1e-9, iterations=steps, progress=silent
-        )
+        found = steepest(alphabet, Context(), weight_d=1.0, weight_r=1.22, tolerance=1e-9, iterations=steps)
         costs.append(alphabet.distortion(found.J) + 1.22 * alphabet.risk(found.J))
         assert found.bound <= best.cost + 1e-12
     assert costs[0] > costs[1] > costs[2] >= best.bound
@@ -132,7 +130,7 @@ def test_mirror_descent_never_rises():
     alphabet, _, _ = check_alphabet(p, d)
     costs = []
     for steps in range(40):
-        J = mirror(alphabet, weight_d=1.0, weight_r=0.5, tolerance=1e-15, iterations=steps, progress=silent).J
+        J = mirror(alphabet, Context(), weight_d=1.0, weight_r=0.5, tolerance=1e-15, iterations=steps).J
         costs.append(alphabet.distortion(J) + 0.5 * alphabet.risk(J))
     assert (np.diff(costs) <= 1e-14).all()
 
@@ -265,8 +263,8 @@ def test_bad_input_is_refused_with_a_reason(p, d, words):
         ({}, "none was given"),
         ({"multiplier": 1.0, "max_risk": 0.1}, "given: multiplier, max_risk"),
         ({"multiplier": -1.0}, "0 or more"),
-        ({"max_risk": np.nan}, "finite"),
-        ({"max_distortion": "x"}, "finite"),
+        ({"max_risk": np.nan}, "must be a number, 0 or more, not nan"),
+        ({"max_distortion": "x"}, "must be a number, 0 or more, not 'x'"),
         ({"multiplier": 1.0, "method": "newton"}, "no method"),
         ({"multiplier": 1.0, "tolerance": 0.0}, "tolerance"),
         ({"max_risk": 0.1, "method": "steepest"}, "takes a multiplier"),
@@ -310,6 +308,22 @@ def test_progress_can_stop_the_work():
     _, p, d = normal_grid(15)
     with pytest.raises(KeyboardInterrupt):
         privacy_distortion(p, d, multiplier=1.0, progress=stop)
+
+
+@pytest.mark.parametrize("ask", [{"multiplier": 1.0}, {"max_distortion": 0.3}, {"max_risk": 0.3}])
+@pytest.mark.parametrize("method", ["interior", "mirror"])
+def test_whoever_wishes_to_finish_gets_a_rule_that_keeps_its_limit(ask, method):
+    def stop(step):
+        raise Stop
+
+    _, p, d = normal_grid(9)
+    early = privacy_distortion(p, d, **ask, method=method, progress=stop)
+    late = privacy_distortion(p, d, **ask)
+    assert early.iterations <= 1  # the first proof is at step 0
+    assert early.gap > late.gap
+    assert early.bound <= late.value + 1e-9  # what was proven is true
+    assert early.distortion <= ask.get("max_distortion", np.inf)
+    assert early.risk <= ask.get("max_risk", np.inf)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from voronym.channel import GaussianSource, qglb, scalar_risk
+from voronym.channel import GaussianSource, gaussian_bound, scalar_risk
 from voronym.channel.limits import Floor, NormalCurve, Reached, greatest_error, proxy_variance, reached
 from voronym.errors import InputError
 
@@ -100,7 +100,7 @@ def test_the_normal_curve_is_the_qglb_less_what_bins_hide():
     assert curve.hidden < 2e-3
     source = GaussianSource.estimate(X, ndtri((ranks + 0.5) / 5000)[:, None])
     shares = np.array([0.02, 0.2, 0.5])
-    wanted = [qglb(source, share * source.variance) for share in shares]
+    wanted = [gaussian_bound(source, share * source.variance) for share in shares]
     assert curve(shares) + curve.hidden == pytest.approx(np.array(wanted), abs=1e-5)
     coarse = NormalCurve(X, ranks, ranks // 1000)
     assert 0.005 < coarse.hidden < curve.information

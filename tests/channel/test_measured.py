@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -12,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.channel.measured import _cells, measure_told
+from voronym.channel.measured import _cells, measure_revealed
+from voronym.context import Context
 from voronym.privacy import Levels
+from voronym.table import Table
 
 
 def look(columns, keys, confidential=("w",), **kinds):
@@ -21,7 +22,7 @@ def look(columns, keys, confidential=("w",), **kinds):
     schema = vr.Schema.build(
         table, keys=list(keys), confidential=list(confidential), kinds=kinds, drop_undeclared=True
     )
-    return measure_told(nw.from_native(table, eager_only=True), schema, bins=8)
+    return measure_revealed(Table.of(table, schema, only=table.columns), Context(), bins=8)
 
 
 def test_a_table_by_hand():

@@ -57,7 +57,7 @@ def test_a_release_tells_matrices_and_noise_in_json_types():
     table = vr.datasets.hospital(400, outliers=3, seed=1).select("age", "sex", "nationality", "diagnosis")
     release = vr.anonymize(
         table, keys=["age", "sex", "nationality"], confidential=["diagnosis"], method="channel",
-        max_distortion=0.4,
+        options={"max_distortion": 0.4},
     )  # fmt: skip
     figures = json.loads(json.dumps(release.to_dict()["figures"], allow_nan=False))
     noise, pram = figures["parts"]

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.context import check_seed
 from voronym.errors import InputError
+from voronym.options import number
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @runtime_checkable
@@ -98,7 +100,7 @@ class FiniteChannel:
         """The joint law of W and what is published, shape (k, m)."""
         return np.asarray(self.joint @ self.matrix)
 
-    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> NDArray[np.int64]:
+    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> Ints:
         """Draw a published letter for every letter.
 
         Parameters
@@ -122,7 +124,7 @@ class FiniteChannel:
         )
 
 
-def draw(matrix: Array, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> NDArray[np.int64]:
+def draw(matrix: Array, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> Ints:
     """Draw a column for every given row of a transition matrix, by inverting its cumulative sums."""
     rng = check_seed(seed)
     codes = np.asarray(X)
@@ -143,3 +145,20 @@ def draw(matrix: Array, X: ArrayLike, *, seed: int | np.random.Generator | None 
         last = int(np.flatnonzero(matrix[letter])[-1])  # rounding must not draw a letter of probability 0
         out[rows] = np.minimum(np.searchsorted(ends, uniform[rows] * ends[-1], side="right"), last)
     return out
+
+
+def joint_law(about: Ints, letters: Ints) -> Array:
+    """Return the shares of records that have each pair of categories; rows are those of the first column."""
+    law = np.zeros((int(about.max()) + 1, int(letters.max()) + 1))
+    np.add.at(law, (about, letters), 1.0 / len(letters))
+    return law
+
+
+def one_limit(**given: float | None) -> tuple[str, float]:
+    """Return the one of several limits that was given, with its name; or say what is wrong."""
+    said = {name: value for name, value in given.items() if value is not None}
+    if len(said) != 1:
+        found = f"given: {', '.join(said)}" if said else "none was given"
+        raise InputError(f"give either {' or '.join(given)}; {found}")
+    name, value = next(iter(said.items()))
+    return name, float(number(0.0)(name, value))

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import inf, isfinite
-from numbers import Real
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym.channel.alphabet import Alphabet, Array, check_alphabet, feasible
-from voronym.channel.base import FiniteChannel
+from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.interior import Limit, Solution, interior
 from voronym.channel.mirror import mirror, steepest
 from voronym.channel.perfect import perfect
+from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
-from voronym.progress import Progress, silent
 
-METHODS = ("auto", "interior", "mirror", "steepest")
+SOLVERS = {"interior": interior, "mirror": mirror, "steepest": steepest}
+METHODS = ("auto", *SOLVERS)
 _MEMORY = 1 << 30  # bytes of factors that the interior-point method may keep
 _SILENT = 1e-13  # nats: no more than rounding
 
@@ -61,7 +61,8 @@ def privacy_distortion(
     tolerance : float
         Stop when the proven gap is at most this share of the cost ``D + λ R``.
     progress : callable, optional
-        Called with a `voronym.progress.Step` now and then.
+        Called with a `voronym.context.Step` now and then. It may raise `voronym.context.Stop` to get the best
+        rule so far.
 
     Returns
     -------
@@ -95,8 +96,24 @@ def privacy_distortion(
     >>> round(channel.risk, 4), channel.gap < 1e-6
     (0.1201, True)
     """
-    given = {"multiplier": multiplier, "max_distortion": max_distortion, "max_risk": max_risk}
-    name, value = _one_of(given)
+    ctx = Context(progress=progress)
+    limits = {"multiplier": multiplier, "max_distortion": max_distortion, "max_risk": max_risk}
+    found = best_rule(p_wx, d, ctx, limits, method=method, tolerance=tolerance)
+    ctx.done()
+    return found
+
+
+def best_rule(
+    p_wx: ArrayLike,
+    d: ArrayLike,
+    ctx: Context,
+    limits: Mapping[str, float | None],
+    *,
+    method: str = "auto",
+    tolerance: float = 1e-6,
+) -> FiniteChannel:
+    """Find the rule of `privacy_distortion`; a wish to finish ends the search with the best rule so far."""
+    name, value = one_limit(**limits)
     if method not in METHODS:
         raise InputError(f"no method is called {method!r}; there are: {', '.join(METHODS)}")
     if not 0.0 < tolerance < 1.0:
@@ -105,34 +122,27 @@ def privacy_distortion(
     chosen = _choose(alphabet) if method == "auto" else method
     if chosen == "steepest" and name != "multiplier":
         raise InputError(f"method 'steepest' takes a multiplier, not {name}; take 'interior' or 'mirror'")
-    solve = _Solve(alphabet, chosen, tolerance, silent if progress is None else progress)
-    J, slope, bound, steps = getattr(solve, name)(value)
+    answer: Answer = getattr(_Solve(alphabet, chosen, tolerance, ctx), name)(value)
     objective = {"multiplier": "cost", "max_distortion": "risk", "max_risk": "distortion"}[name]
+    return _channel(alphabet, joint, distortion, answer, objective, chosen)
+
+
+def _channel(
+    alphabet: Alphabet, joint: Array, distortion: Array, answer: Answer, objective: str, method: str
+) -> FiniteChannel:
+    J, multiplier, bound, steps = answer
     return FiniteChannel(
         matrix=alphabet.rule(J, joint.shape[1]),
         distortion=alphabet.distortion(J),
         risk=alphabet.risk(J),
-        multiplier=slope,
+        multiplier=multiplier,
         objective=objective,
         bound=bound,
         joint=joint,
         d=distortion,
-        method=chosen,
+        method=method,
         iterations=steps,
     )
-
-
-def _one_of(given: dict[str, float | None]) -> tuple[str, float]:
-    said = {name: value for name, value in given.items() if value is not None}
-    if len(said) != 1:
-        raise InputError(
-            "give exactly one of multiplier, max_distortion and max_risk; "
-            + (f"given: {', '.join(said)}" if said else "none was given")
-        )
-    name, value = next(iter(said.items()))
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value < 0:
-        raise InputError(f"{name} must be a finite number, 0 or more, not {value!r}")
-    return name, float(value)
 
 
 def _choose(alphabet: Alphabet) -> str:
@@ -143,8 +153,8 @@ def _choose(alphabet: Alphabet) -> str:
 class _Solve:
     """The three ways to ask, and the ends of the curve where solvers have nothing to do."""
 
-    def __init__(self, alphabet: Alphabet, method: str, tolerance: float, progress: Progress) -> None:
-        self.a, self.method, self.tolerance, self.progress = alphabet, method, tolerance, progress
+    def __init__(self, alphabet: Alphabet, method: str, tolerance: float, ctx: Context) -> None:
+        self.a, self.method, self.tolerance, self.ctx = alphabet, method, tolerance, ctx
 
     def multiplier(self, value: float) -> Answer:
         """Minimise ``D + value R``."""
@@ -210,17 +220,17 @@ class _Solve:
             return J, 0.0, self.a.risk(J), 0
         used = allowed.any(axis=0)
         part = replace(self.a, d=np.zeros_like(self.a.d[:, used]), allowed=allowed[:, used])
-        found = interior(part, weight_d=0.0, tolerance=self.tolerance, progress=self.progress)
+        found = interior(part, self.ctx, weight_d=0.0, tolerance=self.tolerance)
         J = np.zeros_like(self.a.d)
         J[:, used] = found.J
         return J, 0.0, found.bound, found.iterations
 
     def _at(self, value: float) -> Solution:
-        solver = {"interior": interior, "mirror": mirror, "steepest": steepest}[self.method]
-        return solver(self.a, weight_d=1.0, weight_r=value, tolerance=self.tolerance, progress=self.progress)
+        solver = SOLVERS[self.method]
+        return solver(self.a, self.ctx, weight_d=1.0, weight_r=value, tolerance=self.tolerance)
 
     def _limited(self, limit: Limit) -> Solution:
-        return interior(self.a, limit=limit, tolerance=self.tolerance, progress=self.progress)
+        return interior(self.a, self.ctx, limit=limit, tolerance=self.tolerance)
 
     def _bisect(
         self, too_high: Callable[[Array], bool]
@@ -244,7 +254,7 @@ class _Solve:
                 high, above = middle, found.J
             else:
                 low, below = middle, found.J
-            if high / low < 1.0 + self.tolerance:
+            if high / low < 1.0 + self.tolerance or self.ctx.over:
                 break
         mixed = _last(below, above, too_high)
         return (
@@ -308,8 +318,7 @@ def blahut_arimoto(
     if p.ndim != 1:
         raise InputError("p_x is one row of probabilities")
     alphabet, joint, distortion = check_alphabet(np.diag(p), d)
-    _one_of({"multiplier": multiplier})
-    if multiplier == 0.0:
+    if one_limit(multiplier=multiplier)[1] == 0.0:
         raise InputError("the multiplier must be above 0; with 0 the nearest letter is the answer")
     law = np.full(alphabet.d.shape[1], 1.0 / alphabet.d.shape[1])
     near = alphabet.d.min(axis=1, keepdims=True)
@@ -327,15 +336,5 @@ def blahut_arimoto(
         if upper - bound <= tolerance * max(abs(upper), 1e-12):
             break
     J = feasible(alphabet, kernel * law * (alphabet.p / (kernel @ law))[:, None])
-    return FiniteChannel(
-        matrix=alphabet.rule(J, joint.shape[1]),
-        distortion=alphabet.distortion(J),
-        risk=alphabet.risk(J),
-        multiplier=float(multiplier),
-        objective="cost",
-        bound=bound,
-        joint=joint,
-        d=distortion,
-        method="blahut-arimoto",
-        iterations=steps,
-    )
+    answer = (J, float(multiplier), bound, steps)
+    return _channel(alphabet, joint, distortion, answer, "cost", "blahut-arimoto")

@@ -1,19 +1,19 @@
-"""Normal data: the quadratic-Gaussian lower bound, and the noise that reaches it."""
+"""Normal data: covariances, and the noise that reveals least for its mean squared error."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite, log, pi
-from numbers import Real
+from math import inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
+from voronym.channel.base import one_limit
 from voronym.channel.logdet import Optimum, maximise
-from voronym.channel.waterfill import closed_form
-from voronym.context import check_seed
+from voronym.context import Context, check_seed
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
 
@@ -21,67 +21,6 @@ Array = NDArray[np.float64]
 
 _SINGULAR = 1e-10  # variances below this share of the largest are none
 _ONE = 1e-12
-
-
-def scalar_risk(rho: float, share: float) -> float:
-    """Return the least risk of normal scalars at a share d of the variance, (8): ``-1/2 ln(1 - (1 - d) ρ²)``.
-
-    Examples
-    --------
-    >>> round(scalar_risk(0.95, 0.5), 4)
-    0.3001
-    """
-    rho, share = _correlation(rho), _share(share)
-    inside = 1.0 - max(0.0, 1.0 - share) * rho * rho
-    return inf if inside <= 0.0 else max(0.0, -0.5 * log(inside))
-
-
-def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> float:
-    """Return the lower bound (7) on the risk of scalars: ``h(W) - 1/2 ln(2πe (1 - (1 - d) ρ²) σ_W²)``.
-
-    It holds where E[W|X] is linear in X, as it is for normal data; see `qglb`.
-
-    Parameters
-    ----------
-    entropy : float
-        Differential entropy of W in nats; ``1/2 ln(2πe σ_W²)`` where W is normal, less otherwise.
-    sigma_w : float
-        Standard deviation of W.
-    rho, share : float
-        Correlation of W and X; distortion as a share of the variance of X.
-
-    Examples
-    --------
-    >>> from math import e, log, pi
-    >>> normal = 0.5 * log(2 * pi * e)
-    >>> abs(scalar_bound(normal, 1.0, 0.95, 0.5) - scalar_risk(0.95, 0.5)) < 1e-12
-    True
-    """
-    inside = (1.0 - max(0.0, 1.0 - _share(share)) * _correlation(rho) ** 2) * sigma_w**2
-    return inf if inside <= 0.0 else max(0.0, entropy - 0.5 * (log(2.0 * pi * inside) + 1.0))
-
-
-def scalar_multiplier(rho: float, share: float, *, variance: float = 1.0) -> float:
-    """Return the λ of ``D + λ R`` that belongs to a point of (8): ``2 σ_X² (1/ρ² - 1 + d)``.
-
-    Examples
-    --------
-    >>> [round(scalar_multiplier(0.95, d), 2) for d in (0.25, 0.5, 0.75)]
-    [0.72, 1.22, 1.72]
-    """
-    return 2.0 * variance * (1.0 / _correlation(rho) ** 2 - 1.0 + _share(share))
-
-
-def _correlation(rho: float) -> float:
-    if not -1.0 <= rho <= 1.0:
-        raise InputError(f"a correlation is between -1 and 1, not {rho}")
-    return float(rho)
-
-
-def _share(share: float) -> float:
-    if not (isfinite(share) and share >= 0.0):
-        raise InputError(f"a share of the variance is 0 or more, not {share}")
-    return float(share)
 
 
 @dataclass(frozen=True)
@@ -173,7 +112,7 @@ class GaussianSource:
 
     @cached_property
     def perfect(self) -> tuple[Array, float]:
-        """The T of no risk (see `_solve`) and its distortion: X is kept where it says nothing about W."""
+        """The T of no risk (see `least_risk`) and its distortion: X is kept where it says nothing about W."""
         N = linalg.null_space(self.correlations, rcond=1e-9)
         T = np.eye(len(self.axes[1])) - N @ N.T
         return T, float(self.axes[1] @ np.diag(T))
@@ -304,44 +243,56 @@ def gaussian_channel(
     --------
     >>> source = GaussianSource([[1.0]], [[1.0]], [[0.95]])
     >>> channel = gaussian_channel(source, max_distortion=0.5)
-    >>> round(channel.risk, 4) == round(scalar_risk(0.95, 0.5), 4)
-    True
+    >>> round(channel.risk, 4)
+    0.3001
     """
-    if (max_distortion is None) == (max_risk is None):
-        raise InputError("give either max_distortion or max_risk")
-    name, value = ("max_distortion", max_distortion) if max_risk is None else ("max_risk", max_risk)
-    if isinstance(value, bool) or not isinstance(value, Real) or not value >= 0.0:
-        raise InputError(f"{name} must be a number, 0 or more, not {value!r}")
-    if max_risk is None:
-        return _channel(source, _solve(source, float(value), tolerance))
-    return _for_risk(source, float(value), tolerance)
+    limits = {"max_distortion": max_distortion, "max_risk": max_risk}
+    return best_noise(source, Context(), limits, tolerance=tolerance)
 
 
-def _for_risk(source: GaussianSource, limit: float, tolerance: float) -> GaussianChannel:
-    if source.information <= limit:
-        return _channel(source, _solve(source, 0.0, tolerance))
+def best_noise(
+    source: GaussianSource,
+    ctx: Context,
+    limits: Mapping[str, float | None],
+    *,
+    tolerance: float = 1e-8,
+) -> GaussianChannel:
+    """Find the noise of `gaussian_channel`, heeding wishes.
+
+    A limit on the distortion can be met at any time, with a larger proven gap. A limit on the risk cannot.
+    """
+    name, value = one_limit(**limits)
+    if name == "max_distortion":
+        return _channel(source, least_risk(source, value, ctx, tolerance))
+    if source.information <= value:
+        return _channel(source, least_risk(source, 0.0, ctx, tolerance))
+    return _for_risk(source, value, ctx, tolerance)
+
+
+def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: float) -> GaussianChannel:
+    """Find the least distortion at which the risk is within its limit: the least risk falls with it."""
+
+    def solve(D: float) -> Optimum:
+        ctx.check()
+        return least_risk(source, D, ctx, tolerance)
+
     most = source.perfect[1]
     if limit == 0.0:
-        return _channel(source, _solve(source, most, tolerance))
-
-    def excess(D: float) -> float:
-        return -_solve(source, D, tolerance).value - limit
-
-    start = 1e-9 * most
-    if excess(start) <= 0.0:
-        return _channel(source, _solve(source, start, tolerance))
-    D = float(optimize.brentq(excess, start, most, xtol=1e-12 * most, rtol=1e-12))
-    found = _channel(source, _solve(source, D, tolerance))
+        return _channel(source, solve(most))
+    D = 1e-9 * most
+    if -solve(D).value > limit:
+        D = optimize.brentq(lambda D: -solve(D).value - limit, D, most, xtol=1e-12 * most, rtol=1e-12)
+    found = _channel(source, solve(float(D)))
     for _ in range(60):  # the root is met from either side; the promise is kept from one
         if found.risk <= limit:
             return found
         D = min(most, D + max(1e-9 * most, 2.0 * (found.risk - limit) * most))
-        found = _channel(source, _solve(source, D, tolerance))
+        found = _channel(source, solve(D))
     raise GuaranteeError("no noise met max_risk to the last digits; ask for a little more or less")
 
 
-def _solve(source: GaussianSource, D: float, tolerance: float) -> Optimum:
-    """Return the T along the whitened axes of X: ``Σ = Q v^1/2 T v^1/2 Q'``, risk minus the value."""
+def least_risk(source: GaussianSource, D: float, ctx: Context, tolerance: float) -> Optimum:
+    """Return the T along the whitened axes of X: ``Σ = Q v^1/2 T v^1/2 Q'``; the risk is minus its value."""
     K, v = source.correlations, source.axes[1]
     S = np.eye(len(K)) - K @ K.T
     best, most = source.perfect
@@ -352,7 +303,7 @@ def _solve(source: GaussianSource, D: float, tolerance: float) -> Optimum:
     if len(v) == 1:
         T = np.array([[min(1.0, D / v[0])]])
         return Optimum(T, 0.5 * float(np.linalg.slogdet(S + K @ T @ K.T)[1]), 0.0, 0)
-    return maximise(S, K, np.diag(v), D, tolerance=tolerance)
+    return maximise(S, K, np.diag(v), D, ctx, tolerance=tolerance)
 
 
 def _channel(source: GaussianSource, found: Optimum) -> GaussianChannel:
@@ -360,56 +311,6 @@ def _channel(source: GaussianSource, found: Optimum) -> GaussianChannel:
     root = Q * np.sqrt(v)
     sigma = root @ found.T @ root.T
     return GaussianChannel(source, sigma, float(np.trace(sigma)), max(0.0, -found.value), found.gap)
-
-
-def qglb(source: GaussianSource, distortion: float, *, entropy: float | None = None) -> float:
-    """Return the quadratic-Gaussian lower bound (6) on the risk at a distortion, in nats.
-
-    Theorem 2: no rule with ``E |X - X̂|² <= distortion`` has a smaller ``I(W; X̂)``, if E[W|X] is linear in X
-    and ``entropy`` is the differential entropy of W. Normal data fulfil both, and then ``entropy`` can be
-    left out. For other data the figure is a reference, not a bound. The paper states the theorem for any
-    joint law; its proof needs the linear mean. A counterexample: X is -1 or 1 with probability 0.4 each, -2
-    or 2 with 0.1 each; W is normal, and has the sign of X where ``|X| = 2``. Publishing 0 for -2 and 2 costs
-    half the variance and tells nothing about W, where the formula asks for 0.016 nats.
-
-    The figure is minus the dual value, so it is a true bound even where the solver stopped early.
-
-    Examples
-    --------
-    >>> source = GaussianSource(np.eye(2), np.eye(2), [[0.9, 0.0], [0.0, 0.5]])
-    >>> round(qglb(source, 0.5), 4)
-    0.4034
-    """
-    found = _solve(source, _share(distortion), 1e-9)
-    bound = -found.value - found.gap
-    if entropy is not None:
-        sign, size = np.linalg.slogdet(source.sigma_w)
-        if sign <= 0:
-            raise InputError("W varies in fewer directions than it has columns: it has no entropy of its own")
-        m = len(source.sigma_w)
-        bound += float(entropy) - 0.5 * (m * (log(2.0 * pi) + 1.0) + float(size))
-    return max(0.0, bound)
-
-
-def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float, bool]:
-    """Return the looser bound of appendix C, and whether it equals the QGLB (proposition 6).
-
-    No optimisation: an eigenvalue problem and water-filling (see `voronym.channel.waterfill.closed_form`,
-    with the proofs). Needs W that X does not determine.
-
-    Examples
-    --------
-    >>> source = GaussianSource(np.eye(2), np.eye(2), [[0.9, 0.0], [0.0, 0.5]])
-    >>> bound, tight = closed_form_bound(source, 0.5)
-    >>> round(bound, 4), tight
-    (0.4034, True)
-    """
-    K, (_, v) = source.correlations, source.axes
-    S = np.eye(len(K)) - K @ K.T
-    if float(np.linalg.eigvalsh(S)[0]) <= 1e-12:
-        raise InputError("X determines a part of W: the closed form needs some noise between them")
-    value, _, tight = closed_form(S, K / np.sqrt(v), np.diag(v), _share(distortion))
-    return max(0.0, -value), tight
 
 
 def _numbers(values: ArrayLike, dimensions: int) -> Array:

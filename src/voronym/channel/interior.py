@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from voronym.channel.alphabet import Alphabet, Array, feasible
-from voronym.progress import Progress, Step
+from voronym.context import Context
 
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
 _LITTLE = 1e-6  # costs below this share of the problem's own scale are measured against it
@@ -45,13 +45,13 @@ class Limit:
 
 def interior(
     alphabet: Alphabet,
+    ctx: Context,
     *,
     weight_d: float = 1.0,
     weight_r: float = 1.0,
     limit: Limit | None = None,
     tolerance: float = 1e-6,
     iterations: int = 200,
-    progress: Progress,
 ) -> Solution:
     """Minimise ``weight_d D + weight_r R``, or one of them under a limit on the other.
 
@@ -59,6 +59,8 @@ def interior(
     ----------
     alphabet : Alphabet
         The problem.
+    ctx : Context
+        A wish to finish ends the search with the point that proves most so far.
     weight_d, weight_r : float
         Weights of the cost; where there is a limit, the limited one's is found.
     limit : Limit, optional
@@ -67,19 +69,17 @@ def interior(
         Stop when the proven gap is at most this share of the cost.
     iterations : int
         Most Newton steps.
-    progress : callable
-        Called between steps.
     """
-    state = _State(alphabet, weight_d, weight_r, limit)
+    state = _State(alphabet, weight_d, weight_r, limit, ctx)
     best, least, stalled = state.certify(0)[0], np.inf, 0
     for step in range(iterations + 1):
         found, gap = state.certify(step)
         stalled = 0 if gap < 0.9 * least else stalled + 1
         if gap < least:
             best, least = found, gap
-        if least <= tolerance or stalled >= _PATIENCE or not state.newton():
+        if least <= tolerance or stalled >= _PATIENCE or ctx.over or not state.newton():
             break
-        progress(Step("channel", min(0.99, step / 60)))
+        ctx.tell(step / 60)
     return best
 
 
@@ -97,8 +97,10 @@ class _Direction:
 class _State:
     """Joint weights, multipliers, and one Newton step."""
 
-    def __init__(self, alphabet: Alphabet, weight_d: float, weight_r: float, limit: Limit | None) -> None:
-        self.a, self.limit = alphabet, limit
+    def __init__(
+        self, alphabet: Alphabet, weight_d: float, weight_r: float, limit: Limit | None, ctx: Context
+    ) -> None:
+        self.a, self.limit, self.ctx = alphabet, limit, ctx
         p, d = alphabet.p, alphabet.d
         self.mask = np.ones(d.shape, bool) if alphabet.allowed is None else alphabet.allowed
         spread = self.mask.sum(axis=1)
@@ -167,7 +169,7 @@ class _State:
         count = float((mask * omega).sum()) + (limit is not None)
         mu = (float(np.vdot(J, Z * mask)) + (nu * slack if limit is not None else 0.0)) / count
         try:
-            system = _Columns(self.a, J, np.where(mask, J / Z, 0.0), self.weights[1])
+            system = _Columns(self.a, J, np.where(mask, J / Z, 0.0), self.weights[1], self.ctx)
         except np.linalg.LinAlgError:
             return False
         rows = J.sum(axis=1) - p
@@ -224,7 +226,7 @@ class _State:
 class _Columns:
     """The Hessian plus barrier of every column, factored: ``M_y = diag(1/E) + weight V_y' V_y``."""
 
-    def __init__(self, alphabet: Alphabet, J: Array, E: Array, weight: float) -> None:
+    def __init__(self, alphabet: Alphabet, J: Array, E: Array, weight: float, ctx: Context) -> None:
         n, m = J.shape
         B = alphabet.B
         q, s = B @ J, J.sum(axis=0)
@@ -236,6 +238,7 @@ class _Columns:
         schur = np.zeros((n, n))
         eye = np.eye(size)
         for y in range(m):
+            ctx.check(whole=False)  # a step takes seconds where letters are many
             r = np.sqrt(q[:, y] / s[y])
             inverse = np.where(q[:, y] > 0.0, np.sqrt(weight / np.where(q[:, y] > 0.0, q[:, y], 1.0)), 0.0)
             V = B * inverse[:, None]

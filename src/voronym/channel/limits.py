@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from voronym.channel.function import privacy_distortion
+from voronym.channel.base import joint_law
+from voronym.channel.function import best_rule
 from voronym.context import Context
 from voronym.errors import InputError
 from voronym.problem import Problem, check_points
-from voronym.progress import Progress, Step, silent
 from voronym.registry import METHODS
 
 Array = NDArray[np.float64]
@@ -263,7 +263,7 @@ def reached(
     *,
     letters: int = LETTERS,
     points: int = 8,
-    progress: Progress | None = None,
+    ctx: Context | None = None,
 ) -> Reached:
     """Find what rules reach on a table: its microaggregation, and randomised rules on coarse keys.
 
@@ -280,6 +280,10 @@ def reached(
         Level of W of each record.
     information : float
         ``I(W; X)`` of the table: the risk of publishing the keys unchanged.
+    letters, points : int
+        Most cells, and how many exchange rates.
+    ctx : Context, optional
+        A wish to finish keeps the rules found so far.
 
     Examples
     --------
@@ -291,7 +295,7 @@ def reached(
     True
     """
     data = check_points(X)
-    tell = silent if progress is None else progress
+    ctx = Context() if ctx is None else ctx
     n = len(data)
     total = float(np.square(data - data.mean(axis=0)).sum())
     ends = [(0.0, float(information)), (1.0, 0.0)]
@@ -300,19 +304,19 @@ def reached(
         return Reached(tuple(ends), 0)
     k, work = n // count, 0.0
     while (k := k // 2) > 1 and (work := work + n * n / k) <= _WORK:
-        part = METHODS["mdav"].partition(Problem.of(data, k), Context())
+        part = METHODS["mdav"].partition(Problem.of(data, k), ctx.part(0.0, 0.5))
         ends.append((part.sse(data) / total, _information(codes, part.labels)))
-    part = METHODS["mdav"].partition(Problem.of(data, n // count), Context())
+    part = METHODS["mdav"].partition(Problem.of(data, n // count), ctx.part(0.5, 0.6))
     centres = part.centroids(data)
-    inside = part.sse(data) / total
-    joint = np.zeros((int(codes.max()) + 1, part.n_cells))
-    np.add.at(joint, (codes, part.labels), 1.0 / n)
-    d = np.square(centres[:, None] - centres[None]).sum(axis=2) * (n / total)
-    told = _information(codes, part.labels)
+    inside, told = part.sse(data) / total, _information(codes, part.labels)
     ends.append((inside, told))
+    joint = joint_law(codes, part.labels)
+    d = np.square(centres[:, None] - centres[None]).sum(axis=2) * (n / total)
     for number, slope in enumerate(np.geomspace(0.1, 30.0, points) / max(told, 1e-9)):
-        tell(Step("limits", number / points))
-        rule = privacy_distortion(joint, d, multiplier=float(slope), tolerance=1e-4)
+        if ctx.over:
+            break
+        rate = ctx.part(0.6 + 0.4 * number / points, 0.6 + 0.4 * (number + 1) / points)
+        rule = best_rule(joint, d, rate, {"multiplier": float(slope)}, tolerance=1e-4)
         ends.append((inside + rule.distortion, rule.risk))
     return Reached(_lower_hull(ends), part.n_cells)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
 
+from voronym.context import Context
 from voronym.errors import InputError
 
 Array = NDArray[np.float64]
@@ -25,7 +26,7 @@ class Optimum:
     iterations: int
 
 
-def maximise(S: Array, K: Array, P: Array, total: float, *, tolerance: float = 1e-9) -> Optimum:
+def maximise(S: Array, K: Array, P: Array, total: float, ctx: Context, *, tolerance: float = 1e-9) -> Optimum:
     """Maximise ``1/2 log det(S + K T K')`` over symmetric T, ``0 <= T <= I``, ``tr(P T) <= total``.
 
     A barrier method: Newton's on ``f(T) t + log det T + log det(I - T) + log(total - tr P T)`` for growing
@@ -41,6 +42,8 @@ def maximise(S: Array, K: Array, P: Array, total: float, *, tolerance: float = 1
         Positive definite.
     total : float
         Above 0 and below tr P.
+    ctx : Context
+        A wish to finish ends the search with the best matrix so far.
     tolerance : float
         Stop when the proven gap is at most this.
     """
@@ -53,6 +56,7 @@ def maximise(S: Array, K: Array, P: Array, total: float, *, tolerance: float = 1
     best = Optimum(T, *_at(S, K, P, total, T), 0)
     for _ in range(60):
         for _ in range(50):
+            ctx.check(whole=False)
             steps += 1
             slope, curve = _barrier(S, K, P, total, T, weight, half)
             scale = 1.0 / np.sqrt(np.diag(curve))  # entries near a bound are stiffer by many orders
@@ -74,12 +78,12 @@ def maximise(S: Array, K: Array, P: Array, total: float, *, tolerance: float = 1
                 break
             T = T + size * M
             T = 0.5 * (T + T.T)
-            if decrement < 1e-8:
+            if decrement < 1e-8 or ctx.over:
                 break
         value, gap = _at(S, K, P, total, T)
         if gap < best.gap:
             best = Optimum(T, value, gap, steps)
-        if best.gap <= tolerance or exhausted or weight > 1e15:
+        if best.gap <= tolerance or exhausted or weight > 1e15 or ctx.over:
             break
         weight *= 20.0
     return best

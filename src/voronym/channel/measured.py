@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.context import Context
 from voronym.privacy.cells import Levels, count_runs, joint, levels
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation
-from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -30,7 +29,7 @@ _SURE = 0.95
 
 
 @dataclass(frozen=True)
-class Told:
+class Revealed:
     """What some of the published keys tell about some of the confidential columns.
 
     Parameters
@@ -87,7 +86,7 @@ class Told:
         )
 
 
-def measure_told(published: nw.DataFrame[Any], schema: Schema, *, bins: int) -> Told:
+def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     """Measure I(W; X̂) in a masked table, from below: of all looks, return the one that tells most.
 
     A look is a choice of keys (each alone, each pair, all of them) and of confidential columns (each, all of
@@ -98,28 +97,27 @@ def measure_told(published: nw.DataFrame[Any], schema: Schema, *, bins: int) -> 
 
     Parameters
     ----------
-    published : narwhals DataFrame
+    table : Table
         Masked keys and confidential columns.
-    schema : Schema
-        Roles and kinds.
+    ctx : Context
+        Told after each look.
     bins : int
         Numeric confidential columns are cut into so many bins of about equal frequency.
 
     Returns
     -------
-    Told
+    Revealed
         In O(n) per look. The lower end of its interval is above what the keys tell in the population behind
         the table with 2.5 % chance at most, as far as the asymptotic error is right.
     """
-    table = Table.of(published, schema, only=(*schema.keys, *schema.confidential))
-    keys = [levels(table, name) for name in schema.keys]
-    secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in schema.confidential]
+    keys = [levels(table, name) for name in table.keys]
+    secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]
     targets: list[tuple[tuple[str, ...], Levels]] = [((one.column,), one) for one in secret]
     if len(secret) > 1:
-        targets.append((tuple(schema.confidential), joint(secret)))
+        targets.append((table.confidential, joint(secret)))
     choices = list(_choices(len(keys)))
     looks = len(choices) * len(targets)
-    found = []
+    found: list[Revealed] = []
     for about, w in targets:
         for chosen in choices:
             labels = _cells([keys[i] for i in chosen], _room(w))
@@ -127,7 +125,8 @@ def measure_told(published: nw.DataFrame[Any], schema: Schema, *, bins: int) -> 
             told = estimate(
                 count_runs(labels, w.codes, size, w.size), w, confidence=1.0 - (1.0 - _SURE) / looks
             )
-            found.append(Told(tuple(keys[i].column for i in chosen), about, size, w.size, told, looks))
+            ctx.tell(len(found) / looks)
+            found.append(Revealed(tuple(keys[i].column for i in chosen), about, size, w.size, told, looks))
     return max(found, key=lambda one: (one.estimate.low, one.excess, -len(one.keys)))
 
 

@@ -6,19 +6,19 @@ import numpy as np
 
 from voronym.channel.alphabet import Alphabet, Array, feasible
 from voronym.channel.interior import Solution
-from voronym.progress import Progress, Step
+from voronym.context import Context
 
 _LOOK = 20  # steps between two certificates
 
 
 def mirror(
     alphabet: Alphabet,
+    ctx: Context,
     *,
     weight_d: float,
     weight_r: float,
     tolerance: float,
     iterations: int = 20_000,
-    progress: Progress,
 ) -> Solution:
     """Minimise ``weight_d D + weight_r R`` by entropic mirror descent with unit steps.
 
@@ -37,14 +37,14 @@ def mirror(
     for step in range(iterations + 1):
         J = feasible(alphabet, np.exp(logs) * alphabet.p[:, None])
         slope = alphabet.risk_slope(J)
-        if step % _LOOK == 0 or step == iterations:
+        if step % _LOOK == 0 or step == iterations or ctx.over:
             bound = alphabet.certificate(J, weight_d=weight_d, weight_r=weight_r)
             cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
             bound = bound if best is None else max(bound, best.bound)
             best = Solution(J, weight_d, weight_r, bound, step)
-            if cost - bound <= tolerance * max(abs(cost), 1e-12):
+            if cost - bound <= tolerance * max(abs(cost), 1e-12) or ctx.over:
                 break
-            progress(Step("channel", step / max(iterations, 1)))
+            ctx.tell(step / max(iterations, 1))
         logs = np.maximum(logs - slope - beta * alphabet.d, -700.0)  # e^-700 is the least positive number
         logs -= logs.max(axis=1, keepdims=True)
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
@@ -54,6 +54,7 @@ def mirror(
 
 def steepest(
     alphabet: Alphabet,
+    ctx: Context,
     *,
     weight_d: float,
     weight_r: float,
@@ -61,7 +62,6 @@ def steepest(
     iterations: int = 32_000,
     rate: float = 1e-4,
     start: float = 0.5,
-    progress: Progress,
 ) -> Solution:
     """Minimise ``weight_d D + weight_r R`` by the paper's projected steepest descent, for comparison.
 
@@ -73,12 +73,12 @@ def steepest(
     J = (1.0 - start) * alphabet.nearest() + start * alphabet.constant()
     best, step = -np.inf, 0
     for step in range(iterations + 1):
-        if step % (50 * _LOOK) == 0 or step == iterations:
+        if step % (50 * _LOOK) == 0 or step == iterations or ctx.over:
             best = max(best, _proven(alphabet, J, weight_d, weight_r))
             cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
-            if cost - best <= tolerance * max(abs(cost), 1e-12) or step == iterations:
+            if cost - best <= tolerance * max(abs(cost), 1e-12) or step == iterations or ctx.over:
                 break
-            progress(Step("channel", step / max(iterations, 1)))
+            ctx.tell(step / max(iterations, 1))
         # derivative by p(y|x) is p(x) times the one by the joint weight; columns without weight have -inf
         gradient = p * (weight_d * alphabet.d + weight_r * _slope(alphabet, J))
         gradient -= gradient.mean(axis=1, keepdims=True)

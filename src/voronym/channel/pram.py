@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.channel.base import FiniteChannel, draw
+from voronym.channel.base import FiniteChannel, Ints, draw, joint_law
 from voronym.channel.function import privacy_distortion
+from voronym.context import Progress
 from voronym.errors import InputError
-from voronym.progress import Progress
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Pram:
     The matrix belongs to the release: publish it with the table, so that analysts can correct for it.
     """
 
-    codes: NDArray[np.int64]
+    codes: Ints
     matrix: Array
     channel: FiniteChannel | None = None
 
@@ -90,10 +90,8 @@ def pram(
         The limits; the distortion is the share of changed records unless ``d`` says otherwise.
     d : array, shape (n, m), optional
         Distortion of publishing one category for another; 0 on the diagonal and 1 elsewhere by default.
-    seed : int, Generator or None
-        The same seed gives the same table. Keep it secret.
-    progress : callable, optional
-        Called with a `voronym.progress.Step` now and then.
+    seed, progress : int, Generator or None; callable, optional
+        See `voronym.channel.mask_keys`.
 
     Returns
     -------
@@ -120,15 +118,10 @@ def pram(
         return Pram(draw(rule, letters, seed=seed), rule)
     if confidential is None:
         raise InputError("the solver needs the confidential column; give it, or a matrix")
-    about = _codes(confidential, "confidential")
-    if len(about) != len(letters):
-        raise InputError(f"codes has {len(letters)} rows and confidential {len(about)}; they are one table")
-    n = int(letters.max()) + 1
-    joint = np.zeros((int(about.max()) + 1, n))
-    np.add.at(joint, (about, letters), 1.0 / len(letters))
-    cost = 1.0 - np.eye(n) if d is None else np.asarray(d, dtype=np.float64)
+    about = _paired(confidential, "confidential", letters)
+    cost = 1.0 - np.eye(int(letters.max()) + 1) if d is None else d
     channel = privacy_distortion(
-        joint, cost, max_distortion=max_distortion, max_risk=max_risk, progress=progress
+        joint_law(about, letters), cost, max_distortion=max_distortion, max_risk=max_risk, progress=progress
     )
     return Pram(channel.apply(letters, seed=seed), channel.matrix, channel)
 
@@ -171,9 +164,7 @@ def recover(
     letters = _codes(codes, "codes")
     if letters.max() >= rule.shape[1]:
         raise InputError(f"codes go up to {int(letters.max())}, the matrix has {rule.shape[1]} columns")
-    groups = np.zeros(len(letters), np.int64) if other is None else _codes(other, "other")
-    if len(groups) != len(letters):
-        raise InputError(f"codes has {len(letters)} rows and other {len(groups)}; they are one table")
+    groups = np.zeros(len(letters), np.int64) if other is None else _paired(other, "other", letters)
     T = np.zeros((rule.shape[1], int(groups.max()) + 1))
     np.add.at(T, (letters, groups), 1.0 / len(letters))
     used = rule.sum(axis=0) > 0.0
@@ -243,7 +234,15 @@ def check_matrix(matrix: ArrayLike) -> Array:
     return np.asarray(rule / rule.sum(axis=1, keepdims=True))
 
 
-def _codes(values: ArrayLike, name: str) -> NDArray[np.int64]:
+def _paired(values: ArrayLike, name: str, letters: Ints) -> Ints:
+    """Return another column of the same records."""
+    codes = _codes(values, name)
+    if len(codes) != len(letters):
+        raise InputError(f"codes has {len(letters)} rows and {name} {len(codes)}; they are one table")
+    return codes
+
+
+def _codes(values: ArrayLike, name: str) -> Ints:
     codes = np.asarray(values)
     if codes.ndim != 1 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer):
         raise InputError(f"{name} must be whole numbers in one column, 0 for the first category")

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.channel.bounds import miub
+from voronym.channel.bounds import information_bound
 from voronym.channel.limits import Floor, NormalCurve, Reached, reached
 from voronym.context import Context
 from voronym.errors import InputError
@@ -113,7 +113,7 @@ class Plane:
 
     def upper(self, share: float) -> float:
         """Return the mutual-information upper bound (9) on the least risk: unchanged times 1 - d."""
-        return miub(self.unchanged.plug_in, share)
+        return information_bound(self.unchanged.plug_in, share)
 
     def beside(self, share: float) -> dict[str, float]:
         """Return every limit at a distortion, in nats."""
@@ -183,7 +183,7 @@ def plane(
     unchanged = told(levels, table.classes.labels)
     curves = [
         Curve("floor", Floor(X, levels.codes)),
-        Curve("reached", reached(X, levels.codes, unchanged.plug_in, progress=ctx)),
+        Curve("reached", reached(X, levels.codes, unchanged.plug_in, ctx=ctx)),
     ]
     notes: list[str] = []
     normal = _normal(MutualInformation(column=name, bins="distinct").levels(table)[0], levels, X)

@@ -158,7 +158,7 @@ def descend(
         tolerance=1e-9,
         iterations=steps,
         start=start,
-        progress=ctx,
+        ctx=ctx,
     )
     return alphabet, found.J
 
@@ -245,7 +245,7 @@ def figures_8_9(n: int, full: bool, ctx: Context) -> Iterator[Item]:
 
 def several_keys(d: int, n: int, seconds: float, ctx: Context) -> Iterator[Item]:
     """Run MDAV, PCL and annealing on several keys, all correlated with W, against the bound."""
-    from voronym.channel import GaussianSource, gaussian_channel, qglb
+    from voronym.channel import GaussianSource, gaussian_channel, gaussian_bound
     from voronym.partitioners import microaggregate
     from voronym.registry import algorithms
 
@@ -263,7 +263,7 @@ def several_keys(d: int, n: int, seconds: float, ctx: Context) -> Iterator[Item]
             cells = microaggregate(X, k, method=name, **options)
             D = cells.sse(X) / n
             plain, corrected = information(cells.labels, bins)
-            lower = qglb(source, D)
+            lower = gaussian_bound(source, D)
             rows.append((name, k, D / source.variance, plain, corrected, lower, corrected - lower))
             points[name].append((D / source.variance, corrected))
     spent = [share * source.variance / d for share in (0.2, 0.5, 0.8)]

@@ -1,0 +1,271 @@
+"""The randomised rules of a release: noise for numeric keys, a transition matrix for nominal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.channel.base import FiniteChannel, joint_law
+from voronym.channel.function import best_rule
+from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise
+from voronym.channel.published import published_matrix
+from voronym.context import Context
+from voronym.keys import Coordinates
+from voronym.table.table import Table
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Limits = Mapping[str, float]
+Series = dict[str, nw.Series[Any]]
+
+BINS = 8
+"""Bins of a numeric confidential column, where counts are needed."""
+_LETTERS = 150  # largest joint alphabet of nominal keys
+_LEVELS = 30  # categories of a confidential column that get a coordinate each
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One randomised rule of a release: the columns it masks, what was planned and what came out.
+
+    Distortions are shares of the variance of these columns, risks are nats.
+    """
+
+    columns: tuple[str, ...]
+    kind: str
+    planned: float
+    distortion: float
+    information: float
+    """What these keys reveal unmasked."""
+    note: str
+    channel: GaussianChannel | FiniteChannel = field(repr=False)
+    published: dict[str, Any] = field(repr=False)
+    """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
+
+    @property
+    def risk(self) -> float:
+        """What these keys reveal masked, under the model of the rule."""
+        return self.channel.risk
+
+    @property
+    def gap(self) -> float:
+        """How far the rule is from the best one, at most."""
+        return self.channel.gap
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "columns": list(self.columns),
+            "kind": self.kind,
+            "planned_distortion": self.planned,
+            "distortion": self.distortion,
+            "risk": self.risk,
+            "information": self.information if np.isfinite(self.information) else None,
+            "gap": self.gap,
+            "note": self.note,
+            **self.published,
+        }
+
+    def __str__(self) -> str:
+        noise = self.kind == "noise"
+        how = "Added noise to" if noise else "Drew new values at random for"
+        model = "if the data were normal with the same covariances" if noise else "as counted in this table"
+        return (
+            f"{how} {', '.join(self.columns)}: {100 * self.distortion:.1f} % of the variance is lost. What "
+            f"is left of these keys tells {self.risk:.3g} nats about the confidential columns instead of "
+            f"{self.information:.3g}, {model}."
+        )
+
+
+class Mask(Protocol):
+    """Some of the keys, and the way in which they will be randomised."""
+
+    columns: tuple[str, ...]
+    information: float
+
+    def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
+        """Find the best rule within a limit, and draw the published columns."""
+        ...
+
+
+class Noise:
+    """The numeric keys together, by a Gaussian channel. They are masked where any of them varies."""
+
+    def __init__(self, coordinates: Coordinates, table: Table) -> None:
+        self.codec, self.X = coordinates.codec, coordinates.X
+        self.blocks = [block for block in self.codec.blocks if block.kind != "nominal"]
+        widths = [3 if block.kind == "location" else 1 for block in self.blocks]
+        starts = [block.start for block in self.blocks]
+        self.at = [start + i for start, width in zip(starts, widths, strict=True) for i in range(width)]
+        self.ends = np.cumsum([0, *widths])
+        self.columns = tuple(name for block in self.blocks for name in block.columns)
+        self.varies = bool(np.ptp(self.X[:, self.at], axis=0).any())
+        if self.varies:
+            self.source = GaussianSource.estimate(self.X[:, self.at], confidential_points(table))
+            self.information = self.source.information
+
+    def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
+        """Add noise, then round to values that the columns can have."""
+        scale = {"max_distortion": self.source.variance, "max_risk": 1.0}
+        channel = best_noise(self.source, ctx, {name: limits[name] * scale[name] for name in limits})
+        noisy = self.X.copy()
+        noisy[:, self.at] = channel.apply(self.X[:, self.at], seed=ctx.rng)
+        decoded = self.codec.decode(noisy)
+        again = self.codec.encode(decoded)
+        lost = float(np.square(self.X[:, self.at] - again[:, self.at]).sum() / len(again))
+        rule = Rule(
+            self.columns,
+            "noise",
+            channel.share,
+            lost / self.source.variance,
+            self.information,
+            "risk of normal data with these covariances; rounded to the column's decimals and clipped to its "
+            "range, which cannot raise it",
+            channel,
+            {"noise": self._published(channel)},
+        )
+        return {name: decoded[name] for name in self.columns}, rule
+
+    def _published(self, channel: GaussianChannel) -> list[dict[str, Any]]:
+        """Return by column, in its own standard deviations: what is kept of a deviation, and the noise."""
+        spread = np.diag(channel.source.sigma_x)
+        kept, noise, lost = 1.0 - np.diag(channel.A), np.diag(channel.noise), np.diag(channel.sigma)
+        out = []
+        for block, start, stop in zip(self.blocks, self.ends[:-1], self.ends[1:], strict=True):
+            here = slice(start, stop)
+            total = float(spread[here].sum())
+            if total > 0.0:
+                out.append(
+                    {
+                        "columns": list(block.columns),
+                        "kept": float(spread[here] @ kept[here]) / total,
+                        "noise_sd": float(np.sqrt(max(0.0, noise[here].sum()) / total)),
+                        "lost": float(lost[here].sum()) / total,
+                    }
+                )
+        return out
+
+
+class Matrix:
+    """Nominal keys, by the optimal transition matrix of their joint alphabet."""
+
+    def __init__(self, table: Table, columns: tuple[str, ...], about: Ints) -> None:
+        self.table, self.columns = table, columns
+        codes = [category_codes(table, name) for name in columns]
+        letters, self.first, inverse = np.unique(
+            np.column_stack(codes), axis=0, return_index=True, return_inverse=True
+        )
+        self.codes = inverse.reshape(-1).astype(np.int64)
+        self.d = _distortions(letters, codes)
+        self.joint = joint_law(about, self.codes)
+        outer = np.outer(self.joint.sum(axis=1), self.joint.sum(axis=0))
+        there = self.joint > 0.0
+        self.information = max(
+            0.0, float((self.joint[there] * np.log(self.joint[there] / outer[there])).sum())
+        )
+
+    def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
+        """Draw a letter for each record from the row of its own."""
+        channel = best_rule(self.joint, self.d, ctx, limits)
+        drawn = channel.apply(self.codes, seed=ctx.rng)
+        rows = self.first[drawn]  # a row that has the letter: its own spelling and dtype
+        series = {name: nw.maybe_reset_index(self.table.frame[name][rows]) for name in self.columns}
+        rule = Rule(
+            self.columns,
+            "pram",
+            channel.distortion,
+            float(self.d[self.codes, drawn].mean()),
+            self.information,
+            f"{len(self.d)} combinations, {int((drawn != self.codes).sum())} of {len(drawn)} records changed"
+            f"; confidential columns in {len(self.joint)} classes",
+            channel,
+            {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
+        )
+        return series, rule
+
+    def _names(self) -> list[list[Any]]:
+        """Return the values of each letter, by column; None where a value is missing."""
+        columns = []
+        for name in self.columns:
+            gone = self.table.missing(name)[self.first]
+            values = self.table.frame[name][self.first].to_list()
+            columns.append([None if no else _plain(one) for one, no in zip(values, gone, strict=True)])
+        return [list(letter) for letter in zip(*columns, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _distortions(letters: Ints, codes: list[Ints]) -> Array:
+    """Return what it costs to publish one letter for another: the mean over the columns that vary."""
+    d = np.zeros((len(letters), len(letters)))
+    counted = 0
+    for i, column in enumerate(codes):
+        share = np.bincount(column) / len(column)
+        variance = 1.0 - float(share @ share)  # of indicator coordinates; two categories are 2 apart
+        if variance > 0.0:
+            d += (letters[:, None, i] != letters[None, :, i]) * (2.0 / variance)
+            counted += 1
+    return d / max(counted, 1)
+
+
+def masks(table: Table, coordinates: Coordinates) -> list[Mask]:
+    """Return how the keys will be randomised: numbers together, names together if combinations are few."""
+    made: list[Mask] = []
+    noise = Noise(coordinates, table)
+    if noise.varies:  # constants tell nothing and stay
+        made.append(noise)
+    names = tuple(block.name for block in coordinates.codec.blocks if block.kind == "nominal")
+    if not names:
+        return made
+    about = confidential_codes(table)
+    codes = np.column_stack([category_codes(table, name) for name in names])
+    together = len(np.unique(codes, axis=0)) <= _LETTERS
+    parts = [names] if together else [(name,) for name in names]
+    return [*made, *(Matrix(table, part, about) for part in parts)]
+
+
+def category_codes(table: Table, name: str) -> Ints:
+    """Return a column as categories; missing is the last one."""
+    codes = table.codes(name)
+    return np.where(codes < 0, len(table.levels(name)), codes).astype(np.int64)
+
+
+def confidential_codes(table: Table, *, bins: int = BINS) -> Ints:
+    """Return all confidential columns as one column of classes; numbers in bins of about equal frequency."""
+    columns = []
+    for name in table.confidential:
+        codes = category_codes(table, name)
+        count = int(codes.max()) + 1
+        if table.schema[name].kind in ("numeric", "datetime") and count > bins:
+            order = np.cumsum(np.bincount(codes)) - 0.5 * np.bincount(codes)
+            codes = np.minimum((order / len(codes) * bins).astype(np.int64), bins - 1)[codes]
+        columns.append(codes)
+    inverse = np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1]
+    return np.asarray(inverse.reshape(-1), dtype=np.int64)
+
+
+def confidential_points(table: Table) -> Array:
+    """Return the confidential columns as coordinates: numbers as they are, a coordinate per category."""
+    columns: list[Array] = []
+    for name in table.confidential:
+        kind, form = table.schema[name].kind, table.form(name)
+        if kind in ("numeric", "datetime") and form not in ("string", "category", "boolean"):
+            gone, observed = table.missing(name), table.numbers(name).astype(np.float64)
+            values = np.full(table.n, observed.mean() if len(observed) else 0.0)
+            values[~gone] = observed
+            scale = float(np.ptp(values)) or 1.0
+            columns.append((values - values.min()) / scale)
+            if gone.any():
+                columns.append(gone.astype(np.float64))
+            continue
+        codes = category_codes(table, name)
+        often = np.argsort(-np.bincount(codes), kind="stable")[1 : _LEVELS + 1]  # the first follows from them
+        columns.extend((codes == level).astype(np.float64) for level in often)
+    return np.column_stack(columns) if columns else np.zeros((table.n, 1))
