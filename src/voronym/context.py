@@ -318,6 +318,35 @@ class Context:
             self._whole.halt.clear()
         return [future.result() for future in futures]
 
+    def apart(
+        self, work: Callable[[], Answer], stop: Callable[[], None], *, tell: Callable[[], None] | None = None
+    ) -> Answer:
+        """Run foreign code in a thread of its own, while this one tells and heeds wishes.
+
+        Parameters
+        ----------
+        work : callable
+            The code, such as that of a solver.
+        stop : callable
+            Makes it end soon, with what it has: called when `over` holds, and when this thread leaves.
+        tell : callable, optional
+            Called every tenth of a second; by default it repeats what was told last.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(work)
+            try:
+                while not future.done():
+                    wait([future], timeout=PIECE)
+                    if self.over:
+                        stop()
+                    if tell is None:
+                        self.tell(0.0)
+                    else:
+                        tell()
+            finally:
+                stop()
+        return future.result()
+
     def _wait(self, futures: Sequence[Future[Answer]], whole: bool, tell: Callable[[], None] | None) -> None:
         pending = set(futures)
         while pending:

@@ -19,8 +19,12 @@ def problem(seed):
     return X, C, c, tree, values
 
 
-def scratch(m):
-    return np.empty(40 * m, np.int64), np.empty(40 * m), np.empty((80, 3), np.int64)
+def scratch(tree, m, many=1):
+    return boxes.scratch(m, many, len(tree.start))
+
+
+def arcs_for(size):
+    return boxes.Arcs(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -40,7 +44,18 @@ def test_scan(seed, margin):
     n, m = values.shape
     labels, second, gaps = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
     counts = np.zeros(m, np.int64)
-    boxes.scan(tree, 1, C, c, margin, labels, second, gaps, counts, *scratch(m))
+    cells = boxes.Cells(C, c, margin, 1, 0.0)
+    boxes.scan(tree, 1, cells, scratch(tree, m), labels, second, gaps, counts)
+    other, runner_up, margins, sizes = (
+        np.empty_like(labels),
+        second.copy(),
+        gaps.copy(),
+        np.zeros_like(counts),
+    )
+    D = np.square(tree.points[:, None] - C[None]).sum(axis=2)
+    boxes.scan_matrix(D, tree.mass, cells, scratch(tree, m), other, runner_up, margins, sizes)
+    assert values[np.arange(n), other] == pytest.approx(values[np.arange(n), labels], abs=1e-12)
+    assert (sizes == np.bincount(other, tree.mass, m)).all()
     assert values[np.arange(n), labels] == pytest.approx(values.min(axis=1), abs=1e-12)
     assert (counts == np.bincount(labels, tree.mass, m)).all()
     if m > 1:
@@ -60,11 +75,10 @@ def test_arcs(seed, margin, many):
     n, m = values.shape
     many = min(many, m)
     labels, keep = np.empty(n, np.int64), np.full(n, -1, np.int64)
-    unit, cell, value = np.empty(n * m, np.int64), np.empty(n * m, np.int64), np.empty(n * m)
-    near, chosen = np.empty(many), np.empty(many, np.int64)
-    given = (1, C, c, margin, many, 0.0, keep, labels)
-    used = boxes.arcs(tree, *given, unit, cell, value, *scratch(m), near, chosen)
-    assert boxes.arcs(tree, *given, unit[:0], cell[:0], value[:0], *scratch(m), near, chosen) == used
+    cells, room = boxes.Cells(C, c, margin, many, 0.0), arcs_for(n * m)
+    used = boxes.arcs(tree, 1, cells, scratch(tree, m, many), keep, labels, room)
+    assert boxes.arcs(tree, 1, cells, scratch(tree, m, many), keep, labels, arcs_for(0)) == used
+    unit, cell, value = room
     assert value[:used] == pytest.approx(values[unit[:used], cell[:used]], abs=1e-12)
     rows = [np.sort(value[:used][unit[:used] == i]) for i in range(n)]
     for i, row in enumerate(rows):
@@ -77,10 +91,7 @@ def test_arcs(seed, margin, many):
     # the same from a matrix
     other = np.empty(n, np.int64)
     D = values - c
-    again = np.empty(n * m, np.int64), np.empty(n * m, np.int64), np.empty(n * m)
-    found = boxes.arcs_of_matrix(
-        D, c, 0, margin, many, 0.0, keep, other, *again, np.empty(m, np.int64), np.empty(m), near, chosen
-    )
+    found = boxes.arcs_of_matrix(D, 0, cells, boxes.scratch(m, many), keep, other, arcs_for(n * m))
     assert found == used
     assert values[np.arange(n), other] == pytest.approx(values[np.arange(n), labels], abs=1e-12)
 
@@ -90,8 +101,5 @@ def test_labels_are_kept_on_ties():
     tree = boxes.grow(X, np.ones(6, np.int64), 8)
     C, c = np.array([[1.0], [-1.0]]), np.zeros(2)
     keep, labels = np.array([0, 1, 0, 1, 1, -1]), np.empty(6, np.int64)
-    room = np.empty(12, np.int64), np.empty(12, np.int64), np.empty(12)
-    boxes.arcs(
-        tree, 1, C, c, 0.0, 2, 1e-12, keep, labels, *room, *scratch(2), np.empty(2), np.empty(2, np.int64)
-    )
+    boxes.arcs(tree, 1, boxes.Cells(C, c, 0.0, 2, 1e-12), scratch(tree, 2, 2), keep, labels, arcs_for(12))
     assert labels.tolist() == [0, 1, 0, 1, 1, 0]

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from voronym.errors import InputError
 from voronym.quantize import _programme
 from voronym.quantize.allocate import allocate
-from voronym.space import Manhattan, Sphere
+from voronym.space import Euclidean, Manhattan, Sphere
 
 module = importlib.import_module("voronym.quantize.allocate")  # the package has the function by that name
 
@@ -153,7 +153,9 @@ def test_prices_have_the_sign_that_they_are_said_to_have(kind):
 def test_costs_that_rounding_left_are_taken_away():
     low, high = np.array([0.0, 1.0, 0.0, 2.0, 0.0]), np.array([9.0, 9.0, 3.0, 2.0, 3.0])
     costs, loads = np.array([1e-9, -1e-9, 4.0, -7.0, -1e-9]), np.array([3.0, 3.0, 3.0, 2.0, 3.0])
-    assert module._lawful(costs, loads, low, high, 1e-7).tolist() == [0.0, 0.0, 4.0, -7.0, 0.0]
+    points = np.zeros((14, 1))
+    task = _programme.Task(points, points[:5], np.ones(14), np.ones(14), low, high, Euclidean())
+    assert module._lawful(task, costs, loads).tolist() == [0.0, 0.0, 4.0, -7.0, 0.0]
 
 
 def test_two_measures_by_hand():

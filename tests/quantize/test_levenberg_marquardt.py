@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 import voronym as vr
 from voronym._kernels import power
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.quantize.costs import base
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt, nearest_negative
@@ -75,7 +76,7 @@ def test_the_nearest_negative_matrix_is_nearest():
 
 def test_the_jacobian_is_the_finite_difference():
     X, C, target = instance(4100, 8, 2, 2)  # 5 % of 512 is between two points, so rounding decides nothing
-    work = module._Work(X, C, target, Euclidean())
+    work = module._Work(X, C, target, Euclidean(), Context())
     view = work.look(np.zeros(len(C)))
     J = np.zeros((len(C), len(C)))
     for q in range(len(C)):  # raise one cost until 5 % are gone, and assign everything again

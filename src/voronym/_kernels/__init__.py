@@ -44,3 +44,11 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     if hasattr(stored, "_source_stamp"):
         stored._source_stamp = (stored._source_stamp, _STAMP)
     return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Paste a loop into the kernels that call it.
+
+    For inner loops that take tuples of arrays: a call would copy the tuples and count their references.
+    """
+    return numba.njit(function, inline="always")  # type: ignore[no-any-return]

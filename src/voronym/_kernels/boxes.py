@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels import kernel
+from voronym._kernels import inlined, kernel
 from voronym._kernels.plain import arrange, insert, worst_of
-from voronym._kernels.tree import select
+from voronym._kernels.power import two_least
+from voronym._kernels.tree import halve
 
 SLACK = 1e-12  # a cell leaves a list only by more than rounding
 
@@ -33,6 +34,34 @@ class Boxes(NamedTuple):
     half: NDArray[np.float64]  # (nodes, d)
 
 
+class Cells(NamedTuple):
+    """The cells, and which of them matter to a point: those within a margin of the best, or the nearest."""
+
+    C: NDArray[np.float64]  # (m, d)
+    c: NDArray[np.float64]  # (m,)
+    margin: float
+    many: int  # above 1: so many of the nearest cells, instead of those within the margin
+    tie: float  # values that differ by no more than this count as equal
+
+
+class Scratch(NamedTuple):
+    """Buffers of one search, made by `scratch`."""
+
+    cells: NDArray[np.int64]  # lists of cells, one for each level on the way down
+    values: NDArray[np.float64]
+    stack: NDArray[np.int64]  # (levels, 3): node, and where its list begins and ends
+    near: NDArray[np.float64]  # (many,)
+    chosen: NDArray[np.int64]  # (many,)
+
+
+class Arcs(NamedTuple):
+    """Pairs of a point and a cell that matters to it, with their value: distance plus cost."""
+
+    unit: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
 def grow(X: NDArray[np.float64], mass: NDArray[np.int64], room: int) -> Boxes:
     """Return the tree of some points, with about ``room`` of them in a leaf."""
     n, d = X.shape
@@ -42,34 +71,44 @@ def grow(X: NDArray[np.float64], mass: NDArray[np.int64], room: int) -> Boxes:
     points, order = X.copy(), np.arange(n)
     start, stop = np.zeros(2 * leaves, np.int64), np.full(2 * leaves, n)
     middle, half = np.zeros((2 * leaves, d)), np.zeros((2 * leaves, d))
-    split(points, order, start, stop, middle, half)
+    halve(points, order, start, stop)
+    fit(points, start, stop, middle, half)
     return Boxes(points, order, mass[order], start, stop, middle, half)
 
 
+def scratch(m: int, many: int, nodes: int = 1) -> Scratch:
+    """Return buffers for searches among m cells in a tree of so many nodes."""
+    depth = nodes.bit_length() + 1
+    size = m * (depth + 1)
+    return Scratch(
+        np.empty(size, np.int64),
+        np.empty(size),
+        np.empty((2 * depth, 3), np.int64),
+        np.empty(many),
+        np.empty(many, np.int64),
+    )
+
+
 @kernel
-def split(rows, order, start, stop, middle, half):
-    """Split the points at the median of the widest column, down to the leaves, and fit the boxes."""
-    d = rows.shape[1]
-    nodes = len(start)
-    for node in range(1, nodes):
-        a, b = start[node], stop[node]
-        axis = min(0, d)  # a literal 0 would be a type of its own, and numba compile everything twice
-        widest = -1.0
+def fit(points, start, stop, middle, half):
+    """Fit the boxes, from the leaves up; on the way they hold the lowest and highest coordinates."""
+    nodes, d = middle.shape
+    for node in range(nodes - 1, 0, -1):
         for j in range(d):
-            low = high = rows[a, j]
-            for i in range(a, b):
-                low = min(low, rows[i, j])
-                high = max(high, rows[i, j])
+            if 2 * node < nodes:
+                middle[node, j] = min(middle[2 * node, j], middle[2 * node + 1, j])
+                half[node, j] = max(half[2 * node, j], half[2 * node + 1, j])
+            else:
+                low = high = points[start[node], j]
+                for i in range(start[node], stop[node]):
+                    low = min(low, points[i, j])
+                    high = max(high, points[i, j])
+                middle[node, j], half[node, j] = low, high
+    for node in range(1, nodes):
+        for j in range(d):
+            low, high = middle[node, j], half[node, j]
             middle[node, j] = 0.5 * (low + high)
             half[node, j] = max(high - middle[node, j], middle[node, j] - low)
-            if high - low > widest:
-                widest = high - low
-                axis = j
-        if 2 * node < nodes:
-            cut = (a + b) // 2
-            select(rows, order, a, b, cut, axis)
-            start[2 * node], stop[2 * node] = a, cut
-            start[2 * node + 1], stop[2 * node + 1] = cut, b
 
 
 @kernel
@@ -91,9 +130,11 @@ def spread_over(half, C, p, q):
     return 2.0 * total
 
 
-@kernel
-def sieve(middle, half, C, c, cells, begin, end, margin, many, values, near, chosen):
-    """Keep, behind a list, the cells that are within a margin of the best, or among the ``many`` nearest."""
+@inlined
+def sieve(middle, half, to, work, begin, end):
+    """Write those of the cells ``begin..end`` that may matter in a box behind them; return where they end."""
+    C, c, many = to.C, to.c, to.many  # taken out of the tuples once: numba counts references each time
+    cells, values = work.cells, work.values
     best = np.inf
     p = cells[begin]
     for t in range(begin, end):
@@ -101,16 +142,17 @@ def sieve(middle, half, C, c, cells, begin, end, margin, many, values, near, cho
         if values[t] < best:
             best = values[t]
             p = cells[t]
-    reach = margin
+    reach = to.margin
     if many > 1:
         if end - begin <= many:
             reach = np.inf
         else:
+            near, chosen = work.near, work.chosen
             found = min(0, many)
             for t in range(begin, end):
                 most = values[t] - best + spread_over(half, C, p, cells[t])
                 found = insert(near, chosen, found, many, most, cells[t])
-            reach = margin + near[worst_of(many)]
+            reach = to.margin + near[worst_of(many)]
     kept = end
     for t in range(begin, end):
         q = cells[t]
@@ -123,96 +165,117 @@ def sieve(middle, half, C, c, cells, begin, end, margin, many, values, near, cho
     return kept
 
 
+@inlined
+def enter(root, to, work):
+    """Begin a search below a node, with all cells; return how many nodes are on the stack."""
+    for q in range(len(to.c)):
+        work.cells[q] = q
+    work.stack[0, 0], work.stack[0, 1], work.stack[0, 2] = root, 0, len(to.c)
+    return 1
+
+
+@inlined
+def descend(boxes, to, work, top):
+    """Go down to the next node that is a leaf or all in one cell.
+
+    Returns how many nodes are left on the stack, the node, and where its list of cells begins and ends.
+    """
+    nodes, middle, half, stack = len(boxes.start), boxes.middle, boxes.half, work.stack
+    while True:
+        top -= 1
+        node, begin, end = stack[top, 0], stack[top, 1], stack[top, 2]
+        if end - begin > 1:
+            kept = sieve(middle[node], half[node], to, work, begin, end)
+            begin, end = end, kept
+        if end - begin == 1 or 2 * node >= nodes:
+            return top, node, begin, end
+        for child in range(2):
+            stack[top, 0], stack[top, 1], stack[top, 2] = 2 * node + 1 - child, begin, end
+            top += 1
+
+
 @kernel
-def scan(boxes, root, C, c, margin, labels, second, gaps, counts, cells, values, stack):
-    """Find the best cell of every point below a node and, where it is within a margin, the next best.
+def scan(boxes, root, to, work, labels, second, gaps, counts):
+    """Find the best cell of every point below a node and, where it is within the margin, the next best.
 
     Writes ``labels``, ``second`` (-1 where no other cell is within the margin) and ``gaps`` in the order of
     the tree, and adds masses to ``counts``. Ties go to the lowest cell.
     """
-    nodes = len(boxes.start)
-    none, nobody = np.empty(1), np.empty(1, np.int64)
-    many = min(1, len(c))  # a literal 1 would be a type of its own, and numba compile everything twice
-    for q in range(len(c)):
-        cells[q] = q
-    stack[0, 0], stack[0, 1], stack[0, 2] = root, 0, len(c)
-    top = 1
+    points, mass, start, stop = boxes.points, boxes.mass, boxes.start, boxes.stop
+    C, c, cells, values = to.C, to.c, work.cells, work.values
+    top = enter(root, to, work)
     while top > 0:
-        top -= 1
-        node, begin, end = stack[top, 0], stack[top, 1], stack[top, 2]
-        kept = end
-        if end - begin > 1:
-            kept = sieve(
-                boxes.middle[node],
-                boxes.half[node],
-                C,
-                c,
-                cells,
-                begin,
-                end,
-                margin,
-                many,
-                values,
-                none,
-                nobody,
-            )
-            begin, end = end, kept
-        a, b = boxes.start[node], boxes.stop[node]
+        top, node, begin, end = descend(boxes, to, work, top)
+        q = cells[begin]
         if end - begin == 1:
-            q = cells[begin]
-            for i in range(a, b):
+            for i in range(start[node], stop[node]):
                 labels[i] = q
                 second[i] = -1
                 gaps[i] = np.inf
-                counts[q] += boxes.mass[i]
-        elif 2 * node < nodes:
-            for child in range(2):
-                stack[top, 0], stack[top, 1], stack[top, 2] = 2 * node + 1 - child, begin, end
-                top += 1
-        else:
-            for i in range(a, b):
-                p = -1
-                r = -1
-                best = np.inf
-                next_best = np.inf
-                for t in range(begin, end):
-                    value = value_at(boxes.points[i], C, c, cells[t])
-                    if value < best:
-                        next_best, r = best, p
-                        best, p = value, cells[t]
-                    elif value < next_best:
-                        next_best, r = value, cells[t]
-                labels[i] = p
-                counts[p] += boxes.mass[i]
-                gap = next_best - best
-                second[i] = r if gap <= margin else -1
-                gaps[i] = gap if gap <= margin else np.inf
+                counts[q] += mass[i]
+            continue
+        for i in range(start[node], stop[node]):
+            for t in range(begin, end):
+                values[t] = value_at(points[i], C, c, cells[t])
+            note(values, cells, begin, end, to.margin, i, labels, second, gaps)
+            counts[labels[i]] += mass[i]
+
+
+@inlined
+def note(values, cells, begin, end, margin, i, labels, second, gaps):
+    """Note the best of two or more cells for a point and, where it is within the margin, the next best."""
+    p, r, gap = two_least(values, begin, end)
+    labels[i] = cells[p]
+    second[i] = cells[r] if gap <= margin else -1
+    gaps[i] = gap if gap <= margin else np.inf
 
 
 @kernel
-def emit(row, zero, size, keep, tie, margin, many, near, chosen, entry, unit, cell, value, used):
+def scan_matrix(D, mass, to, work, labels, second, gaps, counts):
+    """Do the same for points whose distances to all cells are the rows of a matrix."""
+    c, cells, values = to.c, work.cells, work.values
+    enter(1, to, work)
+    for i in range(len(D)):
+        for q in range(len(c)):
+            values[q] = D[i, q] + c[q]
+        if len(c) == 1:
+            labels[i], second[i], gaps[i] = 0, -1, np.inf
+        else:
+            note(values, cells, 0, len(c), to.margin, i, labels, second, gaps)
+        counts[labels[i]] += mass[i]
+
+
+@inlined
+def write(out, used, unit, cell, value):
+    """Write an arc where there is room; return how many there are, written or not."""
+    if used < len(out.unit):
+        out.unit[used], out.cell[used], out.value[used] = unit, cell, value
+    return used + 1
+
+
+@inlined
+def emit(to, work, begin, end, keep, unit, out, used):
     """Write the arcs of a point to the cells that matter to it; return its label and the number of arcs.
 
-    ``row`` has the values of ``size`` candidate cells ``zero[:size]``. The label is the best cell, or
-    ``keep`` where that is worse by no more than ``tie``, rounding. Without room, only the count goes on.
+    Candidates are the cells ``begin..end`` of the list, their values beside them. The label is the best, or
+    ``keep`` where that is worse by no more than rounding.
     """
-    best = np.inf
+    row, cells, size = work.values[begin:end], work.cells[begin:end], end - begin
+    near, chosen, many = work.near, work.chosen, to.many
     at = min(0, size)
-    for t in range(size):
+    best = row[0]
+    for t in range(1, size):
         if row[t] < best:
             best = row[t]
             at = t
     for t in range(size):
-        if zero[t] == keep and row[t] <= best + tie:
+        if cells[t] == keep and row[t] <= best + to.tie:
             at = t
-    label = zero[at]
     if many >= size > 1:
         for t in range(size):
-            if used < len(unit):
-                unit[used], cell[used], value[used] = entry, zero[t], row[t]
-            used += 1
+            used = write(out, used, unit, cells[t], row[t])
     elif many > 1:
-        found = min(0, many)
+        found = min(0, size)
         for t in range(size):
             if found < many or row[t] <= near[worst_of(many)]:
                 found = insert(near, chosen, found, many, row[t], t)
@@ -223,126 +286,52 @@ def emit(row, zero, size, keep, tie, margin, many, near, chosen, entry, unit, ce
         if not there:  # one of many that are equally near
             near[found - 1], chosen[found - 1] = row[at], at
         for s in range(found):
-            if used < len(unit):
-                unit[used], cell[used], value[used] = entry, zero[chosen[s]], near[s]
-            used += 1
+            used = write(out, used, unit, cells[chosen[s]], near[s])
     else:
         inside = 0
         for t in range(size):
-            if row[t] <= best + margin:
+            if row[t] <= best + to.margin:
                 inside += 1
-        if inside > 1:
-            for t in range(size):
-                if row[t] <= best + margin:
-                    if used < len(unit):
-                        unit[used], cell[used], value[used] = entry, zero[t], row[t]
-                    used += 1
-    return label, used
+        for t in range(size if inside > 1 else 0):
+            if row[t] <= best + to.margin:
+                used = write(out, used, unit, cells[t], row[t])
+    return cells[at], used
 
 
 @kernel
-def arcs(
-    boxes, root, C, c, margin, many, tie, keep, labels, unit, cell, value, cells, values, stack, near, chosen
-):
-    """List, for the points below a node, the cells within a margin of the best, or the ``many`` nearest.
+def arcs(boxes, root, to, work, keep, labels, out):
+    """List, for the points below a node, the cells that matter to them.
 
     A point with one such cell only has a label and no arc. Returns how many arcs there are; if that is more
     than the buffers hold, they are incomplete and the caller comes back with larger ones.
     """
-    nodes = len(boxes.start)
-    used = min(0, root)
-    for q in range(len(c)):
-        cells[q] = q
-    stack[0, 0], stack[0, 1], stack[0, 2] = root, 0, len(c)
-    top = 1
+    used = min(0, root)  # a literal 0 would be a type of its own, and numba compile everything twice
+    points, start, stop = boxes.points, boxes.start, boxes.stop
+    C, c, cells, values = to.C, to.c, work.cells, work.values
+    top = enter(root, to, work)
     while top > 0:
-        top -= 1
-        node, begin, end = stack[top, 0], stack[top, 1], stack[top, 2]
-        if end - begin > 1:
-            kept = sieve(
-                boxes.middle[node],
-                boxes.half[node],
-                C,
-                c,
-                cells,
-                begin,
-                end,
-                margin,
-                many,
-                values,
-                near,
-                chosen,
-            )
-            begin, end = end, kept
-        a, b = boxes.start[node], boxes.stop[node]
-        if end - begin == 1:
-            for i in range(a, b):
+        top, node, begin, end = descend(boxes, to, work, top)
+        for i in range(start[node], stop[node]):
+            if end - begin == 1:
                 labels[i] = cells[begin]
-        elif 2 * node < nodes:
-            for child in range(2):
-                stack[top, 0], stack[top, 1], stack[top, 2] = 2 * node + 1 - child, begin, end
-                top += 1
-        else:
-            for i in range(a, b):
-                for t in range(begin, end):
-                    values[t] = value_at(boxes.points[i], C, c, cells[t])
-                labels[i], used = emit(
-                    values[begin:end], cells[begin:end], end - begin, keep[i], tie, margin, many, near,
-                    chosen, i, unit, cell, value, used,
-                )  # fmt: skip
+                continue
+            for t in range(begin, end):
+                values[t] = value_at(points[i], C, c, cells[t])
+            labels[i], used = emit(to, work, begin, end, keep[i], i, out, used)
     return used
 
 
 @kernel
-def arcs_of_matrix(
-    D, c, first, margin, many, tie, keep, labels, unit, cell, value, cells, values, near, chosen
-):
+def arcs_of_matrix(D, first, to, work, keep, labels, out):
     """List the same arcs for points whose distances to all cells are the rows of a matrix.
 
     The rows are those of the points from ``first`` on.
     """
-    used = min(0, many)
-    for q in range(len(c)):
-        cells[q] = q
+    used = min(0, first)
+    c, values = to.c, work.values
+    enter(1, to, work)
     for i in range(len(D)):
         for q in range(len(c)):
             values[q] = D[i, q] + c[q]
-        labels[i], used = emit(
-            values,
-            cells,
-            len(c),
-            keep[i],
-            tie,
-            margin,
-            many,
-            near,
-            chosen,
-            first + i,
-            unit,
-            cell,
-            value,
-            used,
-        )
+        labels[i], used = emit(to, work, 0, len(c), keep[i], first + i, out, used)
     return used
-
-
-@kernel
-def scan_matrix(D, c, mass, margin, labels, second, gaps, counts):
-    """Find the best cell of every row of a matrix of distances and the next best, where it is near."""
-    for i in range(len(D)):
-        p = -1
-        r = -1
-        best = np.inf
-        next_best = np.inf
-        for q in range(len(c)):
-            value = D[i, q] + c[q]
-            if value < best:
-                next_best, r = best, p
-                best, p = value, q
-            elif value < next_best:
-                next_best, r = value, q
-        labels[i] = p
-        counts[p] += mass[i]
-        gap = next_best - best
-        second[i] = r if gap <= margin else -1
-        gaps[i] = gap if gap <= margin else np.inf

@@ -67,10 +67,8 @@ class Flow(NamedTuple):
     value: NDArray[np.float64]  # (arcs,)
     node: NDArray[np.int64]  # (14, m + 1)
     real: NDArray[np.float64]  # (3, m + 1)
-    step: NDArray[
-        np.float64
-    ]  # (m, m) the least change in value from a cell to another; empty where it is not kept
-    by: NDArray[np.int64]  # (2, m, m) the arcs that have it
+    step: NDArray[np.float64]  # (m, room) the least change in value from a cell to each neighbour
+    by: NDArray[np.int64]  # (3, m, room) the neighbour, and the two arcs that have the change
     state: NDArray[np.int64]  # (3,)
 
 
@@ -168,7 +166,7 @@ def relax(f, size, node, distance, origin, out, into):
 
 @kernel
 def wanting(f, node):
-    """Return how much a node lacks."""
+    """Return how much a node lacks; negative where it has too much."""
     if node < f.node.shape[1] - 1:
         return f.node[DUE, node] - f.node[COUNT, node]
     return f.state[LACKS]
@@ -255,18 +253,10 @@ def lift(f, visited, distance, limit):
 
 
 @kernel
-def surplus(f, node):
-    """Return how much a node has too much."""
-    if node < f.node.shape[1] - 1:
-        return f.node[COUNT, node] - f.node[DUE, node]
-    return -f.state[LACKS]
-
-
-@kernel
 def send(f, source, target):
     """Move as much as all can bear along the path that was found."""
     m = f.node.shape[1] - 1
-    amount = min(surplus(f, source), wanting(f, target))
+    amount = min(-wanting(f, source), wanting(f, target))
     q = target
     while q != source:
         p = f.node[ORIGIN, q]
@@ -318,7 +308,7 @@ def usable(f, target):
         elif f.node[DUE, q] == f.node[LOW, q]:
             return -1
         q = p
-    return q if surplus(f, q) > 0 else -1
+    return q if wanting(f, q) < 0 else -1
 
 
 @kernel
@@ -334,7 +324,7 @@ def search(f):
     none = min(-1, nodes)
     goal = min(0, nodes)
     for v in range(nodes):
-        if surplus(f, v) > 0:
+        if wanting(f, v) < 0:
             size = relax(f, size, v, 0.0, none, none, none)
         elif wanting(f, v) > 0:
             goal += 1

@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
-from voronym._kernels import kernel
+import numpy as np
+
+from voronym._kernels import inlined, kernel
 
 
 @kernel
-def assign_rows(X, columns, costs, values, labels, begin, end):
-    """Label the rows ``begin..end`` with their cell of least ``|x - centroid|² + cost``, the first of equals.
+def evaluate(X, i, columns, costs, values):
+    """Fill the squared distances of a row to all centroids, plus their costs.
 
     ``columns`` are the centroids' coordinates, shape (d, m): the inner loop then runs along memory. The sum
     is that of `Euclidean.cost`, coordinate by coordinate from 0, then the cost: equal bits.
     """
     d, m = columns.shape
-    for i in range(begin, end):
+    for q in range(m):
+        values[q] = 0.0
+    for j in range(d):
+        x = X[i, j]
         for q in range(m):
-            values[q] = 0.0
-        for j in range(d):
-            x = X[i, j]
-            for q in range(m):
-                difference = x - columns[j, q]
-                values[q] += difference * difference
-        best = values[0] + costs[0]
+            difference = x - columns[j, q]
+            values[q] += difference * difference
+    for q in range(m):
+        values[q] += costs[q]
+
+
+@kernel
+def assign_rows(X, columns, costs, values, labels, begin, end):
+    """Label the rows ``begin..end`` with their cell of least value, the first of equals."""
+    for i in range(begin, end):
+        evaluate(X, i, columns, costs, values)
         chosen = 0
-        for q in range(1, m):
-            value = values[q] + costs[q]
-            if value < best:
-                best = value
+        for q in range(1, len(costs)):
+            if values[q] < values[chosen]:
                 chosen = q
         labels[i] = chosen
+
+
+@inlined
+def two_least(values, begin, end):
+    """Return where the least of some values and the next stand, of equals the first; and the gap."""
+    p = r = begin
+    best = next_best = np.inf
+    for t in range(begin, end):
+        value = values[t]
+        if value < best:
+            next_best, r = best, p
+            best, p = value, t
+        elif value < next_best:
+            next_best, r = value, t
+    return p, r, next_best - best
 
 
 @kernel
@@ -57,30 +79,9 @@ def assign_near(X, centroids, costs, near, bounds, labels, begin, end):
 @kernel
 def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
     """Label rows with their best cell and the next best; ``gaps`` is how much worse the next best is."""
-    d, m = columns.shape
     for i in range(begin, end):
-        for q in range(m):
-            values[q] = 0.0
-        for j in range(d):
-            x = X[i, j]
-            for q in range(m):
-                difference = x - columns[j, q]
-                values[q] += difference * difference
-        best, other = values[0] + costs[0], values[1] + costs[1]
-        chosen, next_best = 0, 1
-        if other < best:
-            best, other = other, best
-            chosen, next_best = 1, 0
-        for q in range(2, m):
-            value = values[q] + costs[q]
-            if value < best:
-                other, next_best = best, chosen
-                best, chosen = value, q
-            elif value < other:
-                other, next_best = value, q
-        labels[i] = chosen
-        second[i] = next_best
-        gaps[i] = other - best
+        evaluate(X, i, columns, costs, values)
+        labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
 
 
 @kernel

@@ -115,11 +115,13 @@ def select(rows, order, start, stop, middle, axis):
 
 
 @kernel
-def build(tree, rows, order, start, stop):
-    """Split the records at the median of the widest column, down to the leaves; then fit boxes upwards."""
+def halve(rows, order, start, stop):
+    """Split rows at the median of the widest column, down to the leaves of a tree numbered like a heap.
+
+    The rows of node v are ``start[v]..stop[v]``; the second half of the nodes are leaves.
+    """
     d = rows.shape[1]
-    leaves = len(tree.living)
-    for node in range(1, leaves):
+    for node in range(1, len(start) // 2):
         a, b = start[node], stop[node]
         axis = min(0, d)  # a literal 0 would be a type of its own, and numba compile everything twice
         widest = -1.0
@@ -135,6 +137,14 @@ def build(tree, rows, order, start, stop):
         select(rows, order, a, b, middle, axis)
         start[2 * node], stop[2 * node] = a, middle
         start[2 * node + 1], stop[2 * node + 1] = middle, b
+
+
+@kernel
+def build(tree, rows, order, start, stop):
+    """Split the records into the leaves; then fit boxes upwards."""
+    d = rows.shape[1]
+    leaves = len(tree.living)
+    halve(rows, order, start, stop)
     for leaf in range(leaves):
         a, b = start[leaves + leaf], stop[leaves + leaf]
         tree.living[leaf] = b - a

@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
-from voronym.space import Space
-
-STRAIGHT = ("euclidean", "mahalanobis")
-"""Spaces in which the difference of the costs to two points is affine: borders are straight lines."""
+from voronym.space import SPACES, Space
 
 
 def polygons(
@@ -23,9 +20,10 @@ def polygons(
     A cell starts as the rectangle. As long as one of its corners is nearer to another cell, it is cut at the
     border with the cell that is nearest there: few cuts, whatever the number of cells.
     """
-    if centroids.shape[1] != 2 or space.name not in STRAIGHT:
+    if centroids.shape[1] != 2 or not space.quadratic:
+        straight = [name for name, kind in SPACES.items() if kind.quadratic]
         raise InputError(
-            f"a diagram is drawn in the plane and where borders are straight ({', '.join(STRAIGHT)}); "
+            f"a diagram is drawn in the plane and where borders are straight ({', '.join(straight)}); "
             f"this quantizer has {centroids.shape[1]} coordinates, {space.name}"
         )
     try:

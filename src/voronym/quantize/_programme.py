@@ -7,14 +7,17 @@ points with more than one edge.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from voronym._linear import Programme
+from voronym.context import Context
 from voronym.errors import GuaranteeError
-from voronym.progress import Progress, Step
-from voronym.quantize import _assign
+from voronym.quantize._assign import assign, blocks
+from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Space
 
 WHOLE = 50_000
@@ -23,160 +26,180 @@ WHOLE = 50_000
 SAMPLE = 8
 """How many times smaller the sample is whose prices a larger programme starts from."""
 
-Plan = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+SOME = 4
+"""Places looked at for each point when pairs are added."""
 
 
-class _Bounds(NamedTuple):
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Points with weights and loads, and places with bounds on what they bear.
+
+    Parameters
+    ----------
+    X, C : arrays, shape (n, d) and (m, d)
+        Points and places.
+    weights, loads : arrays, shape (n,)
+        How much a point counts in the distance, and how much room it takes.
+    low, high : arrays, shape (m,)
+        The least and the most that a place bears.
+    space : Space
+        The distance.
+    """
+
+    X: Floats
+    C: Floats
+    weights: Floats
+    loads: Floats
+    low: Floats
+    high: Floats
+    space: Space
+
+    def tables(self, costs: Floats, loads: Floats | None = None) -> Iterator[tuple[slice, Floats]]:
+        """Yield blocks of rows with ``weight * d + load * cost``; loads are 1 where none are given."""
+        for rows in blocks(len(self.X), len(self.C)):
+            paid = costs if loads is None else loads[rows, None] * costs
+            yield rows, self.weights[rows, None] * self.space.cost(self.X[rows], self.C) + paid
+
+    def prices(self, i: Integers, q: Integers) -> Floats:
+        """Return ``weight * d`` of pairs of points and places."""
+        return np.asarray(self.weights[i] * self.space.paired(self.X[i], self.C, q))
+
+    def dual(self, costs: Floats) -> float:
+        """Return ``sum_i min_q (a_i d_iq + b_i c_q) - sum_q max(c_q low_q, c_q high_q)``, a lower bound."""
+        total = sum(float(table.min(axis=1).sum()) for _, table in self.tables(costs, self.loads))
+        paid = np.where(costs > 0, costs, 0.0) @ np.where(np.isfinite(self.high), self.high, self.loads.sum())
+        return total - float(paid) - float(np.where(costs < 0, costs, 0.0) @ self.low)
 
 
-def solve(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    space: Space,
-    progress: Progress,
-) -> Plan:
-    """Return points, places and shares of an optimal plan, and the places' costs."""
-    m = len(C)
-    heavy = np.flatnonzero(b > 0)
-    light = np.flatnonzero(b == 0)  # they take no room: each to its nearest place
-    nearest = _assign.by_space(X[light], C, np.zeros(m), space)
+class Plan(NamedTuple):
+    """Which share of which point goes where, and the costs of the places."""
+
+    points: Integers
+    places: Integers
+    shares: Floats
+    costs: Floats
+
+
+def solve(task: Task, ctx: Context) -> Plan:
+    """Return an optimal plan."""
+    heavy = np.flatnonzero(task.loads > 0)
+    light = np.flatnonzero(task.loads == 0)  # they take no room: each to its nearest place
+    nearest = assign(task.X[light], task.C, np.zeros(len(task.C)), task.space)
     if not len(heavy):
-        return light, nearest, np.ones(len(light)), np.zeros(m)
-    unit = float(b[heavy].mean())  # the solver's tolerances are absolute
-    flow, bounds = b[heavy] / unit, _Bounds(low / unit, high / unit)
-    points, rate = X[heavy], a[heavy] / flow
-    i, q, answer, scale = _grow(points, C, rate, flow, bounds, space, progress)
-    costs = answer.costs * scale
-    keep = answer.flows > 1e-9 * flow[i]
-    i, q, share = i[keep], q[keep], answer.flows[keep] / flow[i[keep]]
-    share /= np.bincount(i, share, len(points))[i]
-    places = np.concatenate([q, nearest])
-    # Duals of shares are rents of flows: a·d + b·c is least, with b in the units that it came in.
-    return (
+        return Plan(light, nearest, np.ones(len(light)), np.zeros(len(task.C)))
+    unit = float(task.loads[heavy].mean())  # the solver's tolerances are absolute
+    flow = task.loads[heavy] / unit
+    scaled = replace(
+        task,
+        X=task.X[heavy],
+        weights=task.weights[heavy] / flow,
+        loads=flow,
+        low=task.low / unit,
+        high=task.high / unit,
+    )
+    i, q, found = _grow(scaled, ctx)
+    keep = found.flows > 1e-9 * flow[i]
+    i, q, share = i[keep], q[keep], found.flows[keep] / flow[i[keep]]
+    share /= np.bincount(i, share, len(heavy))[i]
+    # The programme's prices are for scaled flows: a·d + b·c is least, with b in the units that it came in.
+    return Plan(
         np.concatenate([heavy[i], light]),
-        places,
+        np.concatenate([q, nearest]),
         np.concatenate([share, np.ones(len(light))]),
-        costs / unit,
+        found.costs / unit,
     )
 
 
-def _grow(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    rate: NDArray[np.float64],
-    flow: NDArray[np.float64],
-    bounds: _Bounds,
-    space: Space,
-    progress: Progress,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], _Answer, float]:
+class _Answer(NamedTuple):
+    flows: Floats
+    rents: Floats
+    costs: Floats
+    nowhere: float
+
+
+def _grow(task: Task, ctx: Context) -> tuple[Integers, Integers, _Answer]:
     """Solve over some pairs, add those that the prices show to be missing, until there are none.
 
     The first pairs of a large programme are those that the prices of a sample make nearly the best.
     """
-    n, m = len(X), len(C)
+    n, m = len(task.X), len(task.C)
     if n * m <= WHOLE or n < 2 * SAMPLE:
         i, q = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     else:
         rows = np.sort(np.random.default_rng(n).permutation(n)[: n // SAMPLE])
-        part = float(flow[rows].sum() / flow.sum())
-        fewer = _Bounds(bounds.low * part, bounds.high * part)
-        answer, scale = _grow(X[rows], C, rate[rows], flow[rows], fewer, space, progress)[2:]
-        i, q = _likely(X, C, rate, answer.costs * scale, space)
-    worst = _worst(X, C, rate, space)
+        loads = task.loads[rows]
+        part = float(loads.sum() / task.loads.sum())
+        fewer = replace(
+            task,
+            X=task.X[rows],
+            weights=task.weights[rows],
+            loads=loads,
+            low=task.low * part,
+            high=task.high * part,
+        )
+        i, q = _likely(task, _grow(fewer, ctx)[2].costs)
+    worst = np.concatenate([table.max(axis=1) for _, table in task.tables(np.zeros(m))])
     scale = float(worst.mean()) or 1.0
+    programme = _Pairs(task, scale)
+    programme.add(i, q)
     penalty = 2.0
     while True:
-        progress(Step("allocate", 0.5))
-        price = rate[i] * distances(X, C, i, q, space)
-        answer = _lp(i, q, price / scale, flow, bounds, penalty * (worst.max() / scale + 1.0))
-        rents, costs = answer.rents * scale, answer.costs * scale
-        more, there = _missing(X, C, rate, rents, costs, space, 1e-9 * scale, np.sort(i * m + q))
+        answer = programme.solve(penalty * (worst.max() / scale + 1.0), ctx)
+        more, there = _missing(task, answer, 1e-9 * scale, np.sort(i * m + q))
         if len(more):
             i, q = np.concatenate([i, more]), np.concatenate([q, there])
-        elif answer.nowhere > 1e-7 * flow.sum():
+            programme.add(more, there)
+        elif answer.nowhere > 1e-7 * task.loads.sum():
             penalty *= 10.0  # staying away was cheaper than the farthest place
             if penalty > 1e8:
                 raise GuaranteeError("the linear programme found no plan: scale the columns alike")
         else:
-            return i, q, answer, scale
+            return i, q, answer
 
 
-class _Answer(NamedTuple):
-    flows: NDArray[np.float64]
-    rents: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    nowhere: float
+class _Pairs:
+    """The programme over some pairs of points and places; what finds no room stays nowhere, at a penalty.
+
+    Costs are divided by ``scale``, for the solver's tolerances.
+    """
+
+    def __init__(self, task: Task, scale: float) -> None:
+        self.task, self.scale = task, scale
+        n = len(task.X)
+        low, high = np.concatenate([task.loads, task.low]), np.concatenate([task.loads, task.high])
+        self.programme = Programme(low, high, presolve="choose")
+        # A place may stay short of its minimum by as much as is nowhere.
+        short = n + np.flatnonzero(task.low > 0)
+        self.first = n + len(short)
+        rows = [np.array([row]) for row in np.concatenate([np.arange(n), short])]
+        self.programme.add_columns(np.zeros(self.first), rows)
+        self.exact = bool((task.low == task.high).all())
+
+    def add(self, i: Integers, q: Integers) -> None:
+        """Add pairs."""
+        rows = np.column_stack([i, len(self.task.X) + q])
+        self.programme.add_columns(self.task.prices(i, q) / self.scale, list(rows))
+
+    def solve(self, penalty: float, ctx: Context) -> _Answer:
+        """Return flows, the points' rents and the places' costs."""
+        n = len(self.task.X)
+        self.programme.change_costs(np.full(self.first, penalty))
+        solved = self.programme.run(ctx)
+        ctx.check()
+        if not solved:
+            raise GuaranteeError("the linear programme was not solved: scale the columns alike")
+        values, duals = self.programme.values, self.programme.duals
+        rents, costs = duals[:n], -duals[n:]
+        if self.exact:  # a common constant changes nothing
+            rents, costs = rents - costs.min(), costs - costs.min()
+        return _Answer(values[self.first :], rents * self.scale, costs * self.scale, float(values[:n].sum()))
 
 
-def _lp(
-    i: NDArray[np.int64],
-    q: NDArray[np.int64],
-    price: NDArray[np.float64],
-    flow: NDArray[np.float64],
-    bounds: _Bounds,
-    penalty: float,
-) -> _Answer:
-    """Solve the programme over some pairs; what finds no room stays nowhere, at a penalty."""
-    from scipy.optimize import linprog  # takes a while to load
-    from scipy.sparse import coo_array, eye_array, hstack
-
-    n, m, pairs = len(flow), len(bounds.low), len(i)
-    ones = np.ones(pairs)
-    exact = bounds.low == bounds.high
-    upper, lower = ~exact & np.isfinite(bounds.high), ~exact & (bounds.low > 0)
-    place = coo_array((ones, (q, np.arange(pairs))), shape=(m, pairs)).tocsr()
-    point = coo_array((ones, (i, np.arange(pairs))), shape=(n, pairs)).tocsr()
-    # An exact place may stay short by as much as is nowhere: a dummy, at no price, is counted there.
-    short = eye_array(m, format="csr")[:, np.flatnonzero(exact | lower)]
-    dummies = short.shape[1]
-    from scipy.sparse import csr_array, vstack
-
-    blank = csr_array((n, dummies))
-    equal = hstack([point, eye_array(n), blank])
-    places = hstack([place, csr_array((m, n)), short]).tocsr()
-    A_eq = vstack([equal, places[exact]])
-    b_eq = np.concatenate([flow, bounds.low[exact]])
-    A_ub = vstack([places[upper], -places[lower]]) if upper.any() or lower.any() else None
-    b_ub = np.concatenate([bounds.high[upper], -bounds.low[lower]]) if A_ub is not None else None
-    c = np.concatenate([price, np.full(n, penalty), np.full(dummies, penalty)])
-    found = linprog(c, A_ub=A_ub, b_ub=b_ub, A_eq=A_eq, b_eq=b_eq, method="highs-ds")
-    if found.status != 0:
-        raise GuaranteeError(
-            f"the linear programme ended with status {found.status}: scale the columns alike"
-        )
-    costs = np.zeros(m)
-    costs[exact] = -found.eqlin.marginals[n:]
-    if A_ub is not None:
-        marginals = found.ineqlin.marginals
-        costs[upper] -= marginals[: upper.sum()]
-        costs[lower] += marginals[upper.sum() :]
-    if exact.all():
-        costs -= costs.min()
-    rents = found.eqlin.marginals[:n] + (0.0 if not exact.all() else (costs[0] + found.eqlin.marginals[n]))
-    return _Answer(found.x[:pairs], rents, costs, float(found.x[pairs : pairs + n].sum()))
-
-
-def _likely(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    rate: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    space: Space,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _likely(task: Task, costs: Floats) -> tuple[Integers, Integers]:
     """Return each point's best place at these costs, and as many pairs again that come next to being best."""
-    n, m = len(X), len(C)
-    some = min(4, m)
+    n, some = len(task.X), min(SOME, len(task.C))
     best, slack = np.empty((n, some), np.int64), np.empty((n, some))
-    step = max(1, _assign.BLOCK // m)
-    for begin in range(0, n, step):
-        rows = slice(begin, begin + step)
-        table = rate[rows, None] * space.cost(X[rows], C) + costs
+    for rows, table in task.tables(costs):
         best[rows] = np.argpartition(table, some - 1, axis=1)[:, :some]
         values = np.take_along_axis(table, best[rows], axis=1)
         slack[rows] = values - values.min(axis=1, keepdims=True)
@@ -184,77 +207,17 @@ def _likely(
     return pairs // some, best.reshape(-1)[pairs]
 
 
-def _worst(
-    X: NDArray[np.float64], C: NDArray[np.float64], rate: NDArray[np.float64], space: Space
-) -> NDArray[np.float64]:
-    """Return what the farthest place would cost each point."""
-    step = max(1, _assign.BLOCK // len(C))
-    blocks = range(0, len(X), step)
-    farthest = [space.cost(X[begin : begin + step], C).max(axis=1) for begin in blocks]
-    return np.asarray(rate * np.concatenate(farthest))
-
-
-def _missing(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    rate: NDArray[np.float64],
-    rents: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    space: Space,
-    tiny: float,
-    known: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _missing(task: Task, answer: _Answer, tiny: float, known: Integers) -> tuple[Integers, Integers]:
     """Return pairs, up to four for each point, that the prices show to be cheaper than what the point has."""
-    n, m = len(X), len(C)
+    n, m = len(task.X), len(task.C)
     if len(known) == n * m:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    step = max(1, _assign.BLOCK // m)
-    some = min(4, m)
+    some = min(SOME, m)
     found = []
-    for begin in range(0, n, step):
-        rows = slice(begin, begin + step)
-        reduced = rate[rows, None] * space.cost(X[rows], C) + costs - rents[rows, None]
+    for rows, table in task.tables(answer.costs):
+        reduced = table - answer.rents[rows, None]
         best = np.argpartition(reduced, some - 1, axis=1)[:, :some]
         below = np.take_along_axis(reduced, best, axis=1) < -tiny
-        row = np.nonzero(below)[0]
-        found.append((row + begin) * m + best[below])
+        found.append((np.nonzero(below)[0] + rows.start) * m + best[below])
     new = np.setdiff1d(np.concatenate(found), known)
     return new // m, new % m
-
-
-def distances(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    i: NDArray[np.int64],
-    q: NDArray[np.int64],
-    space: Space,
-) -> NDArray[np.float64]:
-    """Return the costs of pairs of points and places."""
-    out = np.empty(len(i))
-    order = np.argsort(q, kind="stable")
-    start = np.searchsorted(q[order], np.arange(len(C) + 1))
-    for place in np.flatnonzero(np.diff(start)):
-        pairs = order[start[place] : start[place + 1]]
-        out[pairs] = space.cost(X[i[pairs]], C[place : place + 1])[:, 0]
-    return out
-
-
-def dual(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    space: Space,
-) -> float:
-    """Return ``sum_i min_q (a_i d_iq + b_i c_q) - sum_q max(c_q low_q, c_q high_q)``: no plan costs less."""
-    step = max(1, _assign.BLOCK // len(C))
-    total = 0.0
-    for begin in range(0, len(X), step):
-        rows = slice(begin, begin + step)
-        table = a[rows, None] * space.cost(X[rows], C) + b[rows, None] * costs
-        total += float(table.min(axis=1).sum())
-    paid = np.where(costs > 0, costs, 0.0) @ np.where(np.isfinite(high), high, b.sum())
-    return total - float(paid) - float(np.where(costs < 0, costs, 0.0) @ low)

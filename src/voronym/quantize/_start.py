@@ -6,34 +6,42 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.progress import Progress
-from voronym.quantize.costs.base import check_cells, check_centroids, check_sizes, equal_sizes, round_sizes
+from voronym.quantize.costs.base import (
+    Bounds,
+    Floats,
+    Integers,
+    check_cells,
+    check_centroids,
+    check_sizes,
+    equal_sizes,
+    round_sizes,
+)
 from voronym.quantize.quantizer import Quantizer
 from voronym.registry import METHODS
 from voronym.space import Space
+
+Init = str | Partition | Quantizer | ArrayLike
+"""A method's name or "random", a partition, an earlier quantizer, or centroids."""
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
     """Centroids and costs to start from, and labels where there are."""
 
-    centroids: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    labels: NDArray[np.int64] | None = None
+    centroids: Floats
+    costs: Floats
+    labels: Integers | None = None
 
 
-def bounds(
-    n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def bounds(n: int, cells: int | None, probabilities: Any, sizes: Any, init: Any) -> Bounds:
     """Return the bounds on the sizes of the cells, from whichever of the arguments says them."""
-    said = [name for name, value in (("probabilities", probabilities), ("sizes", sizes)) if value is not None]
-    if len(said) > 1:
+    if probabilities is not None and sizes is not None:
         raise InputError("give probabilities or sizes, not both")
     if sizes is not None:
         pair = isinstance(sizes, tuple) and len(sizes) == 2 and np.ndim(sizes[0]) == 1
@@ -58,41 +66,31 @@ def bounds(
         raise InputError(f"cells is {cells}, but sizes are given for {len(low)}")
     if isinstance(init, Partition) and init.n != n:
         raise InputError(f"the partition is of {init.n} points, X has {n}")
-    return low, high
+    return Bounds(low, high)
 
 
-def start(
-    X: NDArray[np.float64],
-    limits: tuple[NDArray[np.int64], NDArray[np.int64]],
-    init: str | Partition | Quantizer | Any,
-    space: Space,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Start:
+def start(X: Floats, limits: Bounds, init: Init, space: Space, ctx: Context) -> Start:
     """Return centroids and costs to start from, as many as there are cells."""
-    m = len(limits[0])
+    m = len(limits.low)
     if isinstance(init, Quantizer):
         C = check_centroids(init.centroids, X.shape[1])
         return Start(count(C, m, "quantizer"), np.array(init.costs))
     if isinstance(init, Partition):
-        C = centres(X, init, space)
+        C = space.centroids(X, init.labels, init.n_cells)
         return Start(count(C, m, "partition"), np.zeros(m), init.labels)
     if not isinstance(init, str):
         return Start(count(check_centroids(init, X.shape[1]), m, "init"), np.zeros(m))
     if init == "random" or len(X) // m < 2:
-        chosen = np.sort(rng.choice(len(X), m, replace=False))
+        chosen = np.sort(ctx.rng.choice(len(X), m, replace=False))
         return Start(X[chosen].copy(), np.zeros(m))
-    ctx = Context(seed=rng, progress=progress)
     part = METHODS[init].partition(Problem.of(X, len(X) // m), ctx)
-    C = centres(X, part, space)
+    C = space.centroids(X, part.labels, part.n_cells)
     if len(C) < m:  # the rest are points far from all of these
         C = np.concatenate([C, X[farthest(X, C, m - len(C), space)]])
     return Start(C[:m].copy(), np.zeros(m), part.labels if part.n_cells == m else None)
 
 
-def shake(
-    X: NDArray[np.float64], best: Quantizer, distortion: float, linear: bool, rng: np.random.Generator
-) -> Start:
+def shake(X: Floats, best: Quantizer, distortion: float, linear: bool, rng: np.random.Generator) -> Start:
     """Return the centroids of a design, moved about as far as points are from them.
 
     Better than starting anew: most of what the design found out stays. Where there is nothing between two
@@ -109,14 +107,7 @@ def shake(
     return Start(C, np.array(best.costs))
 
 
-def centres(X: NDArray[np.float64], part: Partition, space: Space) -> NDArray[np.float64]:
-    """Return the centroid of each cell of a partition."""
-    if space.name == "euclidean":
-        return part.centroids(X)
-    return np.stack([space.centroid(X[members]) for members in part.cells()])
-
-
-def farthest(X: NDArray[np.float64], C: NDArray[np.float64], number: int, space: Space) -> list[int]:
+def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:
     """Return points, one by one the farthest from all centroids and the points before."""
     least = np.min([space.cost(X, C[[q]])[:, 0] for q in range(len(C))], axis=0)
     chosen: list[int] = []
@@ -126,7 +117,7 @@ def farthest(X: NDArray[np.float64], C: NDArray[np.float64], number: int, space:
     return chosen
 
 
-def count(C: NDArray[np.float64], m: int, what: str) -> NDArray[np.float64]:
+def count(C: Floats, m: int, what: str) -> Floats:
     """Refuse a number of centroids that is not that of the cells."""
     if len(C) != m:
         raise InputError(f"the {what} has {len(C)} cells, but sizes are asked for {m}")

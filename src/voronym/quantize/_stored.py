@@ -27,11 +27,10 @@ def save(path: Path, centroids: NDArray[np.float64], costs: NDArray[np.float64],
             f"a quantizer over the space {space.name!r} cannot be saved; "
             f"there are: {', '.join(spaces.SPACES)}"
         )
-    parameters = space.parameters() if hasattr(space, "parameters") else {}
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "space": {"name": space.name, **parameters},
+        "space": {"name": space.name, **space.parameters()},
         "centroids": centroids.tolist(),
         "costs": costs.tolist(),
     }

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.problem import check_points
-from voronym.progress import Progress, Step, silent
 from voronym.quantize import _programme
-from voronym.quantize.costs.base import check_centroids
+from voronym.quantize._assign import assign
+from voronym.quantize._programme import Plan, Task
+from voronym.quantize.costs.base import Bounds, Floats, Integers, check_centroids, check_space, numbers
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.quantizer import Quantizer
-from voronym.space import Euclidean, Space
+from voronym.space import Space
 
 COPIES = 2_000_000
 """Points, copies counted, up to which whole weights are solved by exact transport."""
@@ -42,20 +44,20 @@ class Allocation:
         ``cost`` less the dual value of ``costs``: no plan costs less than ``cost - gap``.
     """
 
-    labels: NDArray[np.int64]
-    points: NDArray[np.int64]
-    cells: NDArray[np.int64]
-    shares: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    loads: NDArray[np.float64]
+    labels: Integers
+    points: Integers
+    cells: Integers
+    shares: Floats
+    costs: Floats
+    loads: Floats
     cost: float
     gap: float
-    centroids: NDArray[np.float64]
+    centroids: Floats
     space: Space
     one_measure: bool
 
     @property
-    def divided(self) -> NDArray[np.int64]:
+    def divided(self) -> Integers:
         """The points that go to more than one place."""
         return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
 
@@ -146,78 +148,58 @@ def allocate(
     points = check_points(X)
     C = check_centroids(centroids, points.shape[1])
     n, m = len(points), len(C)
-    chosen = Euclidean() if space is None else space
-    tell = silent if progress is None else progress
     high = _bounds("capacities", capacities, m, np.inf)
     low = _bounds("minimum", minimum, m, 0.0)
     a = _measure("weights", weights, n)
     b = a if loads is None else _measure("loads", loads, n)
     one = loads is None or np.array_equal(a, b)
-    _feasible(low, high, b, weights is None and loads is None)
-    if one and _whole(a) and _whole(low) and _whole(high[np.isfinite(high)]) and 0 < a.sum() <= COPIES:
-        i, q, share, costs = _by_transport(points, C, a, low, high, chosen, progress)
-    else:
-        i, q, share, costs = _programme.solve(points, C, a, b, low, high, chosen, tell)
+    task = Task(points, C, a, b, low, high, check_space(space))
+    _feasible(task, weights is None and loads is None)
+    ctx = Context(progress=progress).part(0.0, 1.0, stage="allocating")
+    whole = one and all(map(_whole, (a, low, high[np.isfinite(high)]))) and 0 < a.sum() <= COPIES
+    plan = _by_transport(task, ctx) if whole else _programme.solve(task, ctx)
+    i, q, share = plan.points, plan.places, plan.shares
     order = np.lexsort((q, -share, i))  # of a divided point the largest share first
-    i, q, share = i[order], q[order], share[order]
     labels = np.full(n, -1, np.int64)
-    labels[i[::-1]] = q[::-1]
+    labels[i[order[::-1]]] = q[order[::-1]]
     order = np.lexsort((q, i))
     i, q, share = i[order], q[order], share[order]
     carried = np.asarray(np.bincount(q, b[i] * share, m), np.float64)
-    costs = _lawful(costs, carried, low, high, 1e-7 * float(b.sum()))
-    distance = _programme.distances(points, C, i, q, chosen)
-    cost = float((a[i] * share * distance).sum())
-    gap = cost - _programme.dual(points, C, a, b, low, high, costs, chosen)
-    tell(Step("allocate", 1.0))
-    return Allocation(labels, i, q, share, costs, carried, cost, float(gap), C, chosen, one)
+    costs = _lawful(task, plan.costs, carried)
+    cost = float((share * task.prices(i, q)).sum())
+    ctx.done()
+    return Allocation(labels, i, q, share, costs, carried, cost, cost - task.dual(costs), C, task.space, one)
 
 
-def _by_transport(
-    X: NDArray[np.float64],
-    C: NDArray[np.float64],
-    a: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    space: Space,
-    progress: Progress | None,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _by_transport(task: Task, ctx: Context) -> Plan:
     """Copy each point as often as it weighs, and let `transport` divide the copies."""
-    total, m = int(a.sum()), len(C)
-    bounds = low.astype(np.int64), np.minimum(high, total).astype(np.int64)
-    exact = bool((bounds[0] == bounds[1]).all())
-    copies = np.repeat(np.arange(len(X)), a.astype(np.int64))
-    found = transport(X[copies], C, bounds[0] if exact else bounds, space=space, progress=progress)
+    total, m = int(task.weights.sum()), len(task.C)
+    bounds = Bounds(task.low.astype(np.int64), np.minimum(task.high, total).astype(np.int64))
+    sizes = bounds.low if bounds.exact else tuple(bounds)
+    copies = np.repeat(np.arange(len(task.X)), task.weights.astype(np.int64))
+    found = transport(task.X[copies], task.C, sizes, space=task.space, ctx=ctx)
     pairs, count = np.unique(copies * m + found.labels, return_counts=True)
     i, q = pairs // m, pairs % m
-    free = np.flatnonzero(a == 0)  # who weighs nothing goes where it is nearest
-    nearest = Quantizer(C, np.zeros(m), space).assign(X[free]) if len(free) else free
-    share = np.concatenate([count / a[i], np.ones(len(free))])
-    return np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(found.costs)
+    free = np.flatnonzero(task.weights == 0)  # who weighs nothing goes where it is nearest
+    nearest = assign(task.X[free], task.C, np.zeros(m), task.space)
+    share = np.concatenate([count / task.weights[i], np.ones(len(free))])
+    return Plan(np.concatenate([i, free]), np.concatenate([q, nearest]), share, np.array(found.costs))
 
 
-def _lawful(
-    costs: NDArray[np.float64],
-    loads: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    slack: float,
-) -> NDArray[np.float64]:
+def _lawful(task: Task, costs: Floats, loads: Floats) -> Floats:
     """Return the costs without what rounding left of them: positive where not full, negative above a minimum.
 
     Complementary slackness has them 0. Where both bounds are the same, both signs are right.
     """
-    odd = ((costs > 0) & (loads < high - slack)) | ((costs < 0) & (loads > low + slack))
-    return np.where(odd & (low < high), 0.0, costs)
+    slack = 1e-7 * float(task.loads.sum())
+    odd = ((costs > 0) & (loads < task.high - slack)) | ((costs < 0) & (loads > task.low + slack))
+    return np.where(odd & (task.low < task.high), 0.0, costs)
 
 
-def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> NDArray[np.float64]:
+def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> Floats:
     if given is None:
         return np.full(m, default)
-    try:
-        bounds = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be a number, or one for each of the {m} places") from None
+    bounds = numbers(given, f"{what} must be a number, or one for each of the {m} places")
     if bounds.ndim == 0:
         bounds = np.full(m, float(bounds))
     if bounds.shape != (m,) or np.isnan(bounds).any() or (bounds < 0).any():
@@ -227,13 +209,10 @@ def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> NDArr
     return bounds
 
 
-def _measure(what: str, given: ArrayLike | None, n: int) -> NDArray[np.float64]:
+def _measure(what: str, given: ArrayLike | None, n: int) -> Floats:
     if given is None:
         return np.ones(n)
-    try:
-        measure = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers, one for each point") from None
+    measure = numbers(given, f"{what} must be numbers, one for each point")
     if measure.shape != (n,):
         raise InputError(f"{what} must be one for each of the {n} points; got shape {measure.shape}")
     bad = int((~(np.isfinite(measure) & (measure >= 0))).sum())
@@ -242,17 +221,15 @@ def _measure(what: str, given: ArrayLike | None, n: int) -> NDArray[np.float64]:
     return measure
 
 
-def _feasible(
-    low: NDArray[np.float64], high: NDArray[np.float64], b: NDArray[np.float64], plain: bool
-) -> None:
+def _feasible(task: Task, plain: bool) -> None:
     """Refuse bounds that no plan can meet: any others can be met, as every point may go everywhere."""
+    low, high, total = task.low, task.high, float(task.loads.sum())
     above = int((low > high).sum())
     if above:
         raise InputError(f"{above} of {len(low)} places have a minimum above their capacity")
     if np.isinf(low).any():
         raise InputError("a minimum must be finite")
-    total, slack = float(b.sum()), 1e-9 * float(b.sum())
-    what = "points" if plain else "load"
+    slack, what = 1e-9 * total, "points" if plain else "load"
     if high.sum() < total - slack:
         raise InputError(
             f"there is room for {high.sum():.10g} in all, and the {what} come to {total:.10g}: "
@@ -267,5 +244,5 @@ def _feasible(
         raise InputError("points that count 1 are not divided: capacities and minima must be whole numbers")
 
 
-def _whole(values: NDArray[np.float64]) -> bool:
+def _whole(values: Floats) -> bool:
     return bool((values == np.rint(values)).all())

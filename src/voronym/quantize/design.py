@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.context import Context, Progress
+from voronym.context import Context
 from voronym.groups import split_large
 from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
-from voronym.problem import Problem
-from voronym.quantize.costs.base import Sizes, equal_sizes
-from voronym.quantize.pcl import Design, pcl
+from voronym.problem import Problem, check_points
+from voronym.quantize.costs.base import Bounds, equal_sizes
+from voronym.quantize.pcl import Settings, alternate, pcl
 from voronym.quantize.quantizer import Quantizer
 from voronym.registry import METHODS, algorithm
-from voronym.space import Space
 
 REFERENCE = (
     "D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, A modification of the Lloyd algorithm "
@@ -25,25 +24,20 @@ REFERENCE = (
 )
 
 
-def design(
-    X: ArrayLike,
-    cells: int | None = None,
-    *,
-    probabilities: ArrayLike | None = None,
-    sizes: Sizes | None = None,
-    costs: str = "transport",
-    init: str | Partition | ArrayLike | Quantizer = "mdav",
-    speed: float = 1.8,
-    restarts: int = 1,
-    space: Space | None = None,
-    seed: int | np.random.Generator | None = 0,
-    tolerance: float = 1e-6,
-    iterations: int = 300,
-    progress: Progress | None = None,
-) -> Quantizer:
+def design(X: ArrayLike, cells: int | None = None, **options: Any) -> Quantizer:
     """Design a quantizer whose cells have prescribed probabilities, at a small mean distance.
 
     What `voronym.quantize.pcl` does, with the same arguments; only the quantizer is returned.
+
+    Parameters
+    ----------
+    X : array, shape (n, d) or (n,)
+        The points, used as they are.
+    cells : int, optional
+        How many cells of sizes as equal as possible, where neither probabilities nor sizes are given.
+    **options
+        ``probabilities``, ``sizes``, ``costs``, ``init``, ``speed``, ``restarts``, ``space``, ``seed``,
+        ``tolerance``, ``iterations``, ``time_limit`` and ``progress``, as in `voronym.quantize.pcl`.
 
     Returns
     -------
@@ -60,21 +54,7 @@ def design(
     >>> np.bincount(quantizer.assign(np.arange(12.0))).tolist()
     [3, 9]
     """
-    return pcl(
-        X,
-        cells,
-        probabilities=probabilities,
-        sizes=sizes,
-        costs=costs,
-        init=init,
-        speed=speed,
-        restarts=restarts,
-        space=space,
-        seed=seed,
-        tolerance=tolerance,
-        iterations=iterations,
-        progress=progress,
-    ).quantizer
+    return pcl(X, cells, **options).quantizer
 
 
 @dataclass(frozen=True)
@@ -113,7 +93,7 @@ def pcl_method(problem: Problem, ctx: Context, options: PclOptions) -> Partition
     Cells are convex in Euclidean space.
     """
     sizes = equal_sizes(problem.n, problem.n // problem.k)
-    return _partition(problem, ctx, sizes=sizes, **vars(options))
+    return _partition(problem, ctx, Bounds(sizes, sizes), options.init, options)
 
 
 @algorithm(
@@ -134,10 +114,14 @@ def pcl_variable(problem: Problem, ctx: Context, options: PclVariableOptions) ->
     """
     first = METHODS[options.init].partition(problem, ctx.part(0.0, 0.1))
     begin = split_large(problem, first.labels, ctx.quiet())
-    bounds = np.full(begin.n_cells, problem.k), np.full(begin.n_cells, 2 * problem.k - 1)
-    return _partition(problem, ctx.part(0.1, 1.0), sizes=bounds, **{**vars(options), "init": begin})
+    bounds = Bounds(np.full(begin.n_cells, problem.k), np.full(begin.n_cells, 2 * problem.k - 1))
+    return _partition(problem, ctx.part(0.1, 1.0), bounds, begin, options)
 
 
-def _partition(problem: Problem, ctx: Context, **settings: Any) -> Partition:
-    found: Design = pcl(problem.X, space=problem.space, seed=ctx.rng, progress=ctx, **settings)
+def _partition(
+    problem: Problem, ctx: Context, bounds: Bounds, init: str | Partition, options: PclVariableOptions
+) -> Partition:
+    restarts = options.restarts if isinstance(options, PclOptions) else 1
+    settings = Settings("transport", options.speed, restarts, options.tolerance, options.iterations)
+    found = alternate(check_points(problem.X), bounds, init, problem.space, settings, ctx)
     return Partition(found.labels, k=problem.k)

@@ -127,7 +127,7 @@ def macrocells(X: NDArray[np.float64], sizes: NDArray[np.int64], ctx: Context) -
     costs, before, labels = None, np.inf, np.zeros(0, np.int64)
     for step in range(ROUNDS):
         here = ctx.part(step / ROUNDS, (step + 1) / ROUNDS)
-        found = transport(X, centroids, sizes, start=costs, progress=here)
+        found = transport(X, centroids, sizes, start=costs, ctx=here)
         labels, costs = found.labels, found.costs
         if found.cost >= 0.99 * before:
             break

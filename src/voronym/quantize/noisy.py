@@ -102,7 +102,7 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
             centroids = X[ctx.rng.permutation(n)[:m]].copy()
         copies = -(-options.samples * m // n)
         centroids, costs = _cool(X, centroids, sizes, deviations, copies, here)
-        found.append(Partition(transport(X, centroids, sizes, start=costs).labels, k=k))
+        found.append(Partition(transport(X, centroids, sizes, start=costs, ctx=ctx.quiet()).labels, k=k))
     return min(found, key=problem.cost)
 
 
@@ -135,13 +135,7 @@ def _cool(
         cloud[n:] = np.tile(X, (copies - 1, 1))
         cloud[n:] += deviation * ctx.rng.standard_normal((n * (copies - 1), X.shape[1]))
         found = levenberg_marquardt(
-            cloud,
-            centroids,
-            copies * sizes,
-            start=costs,
-            tolerance=0.02,
-            iterations=8,
-            progress=ctx.part(*span),
+            cloud, centroids, copies * sizes, start=costs, tolerance=0.02, iterations=8, ctx=ctx.part(*span)
         )
         costs = np.array(found.costs)
         sums = np.stack([np.bincount(found.labels, column, m) for column in cloud.T], axis=1)

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from voronym.context import Context, check_seed
-from voronym.errors import InputError
+from voronym.context import Context, Progress
+from voronym.errors import InputError, Unfinished
 from voronym.partition import Partition
 from voronym.problem import check_points
-from voronym.progress import Progress, Step
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS
-from voronym.quantize.costs.base import Assignment, Sizes
+from voronym.quantize.costs.base import Assignment, Bounds, Floats, Integers, Sizes, check_space
 from voronym.quantize.costs.transport import Engine, Solved
 from voronym.quantize.quantizer import Quantizer
-from voronym.space import Euclidean, Space
+from voronym.space import Space
 
 TINY = 0.05
 """A cell with a smaller share of the size it should have is given up, and a large one is divided instead."""
-
-QUADRATIC = ("euclidean", "mahalanobis")
-"""Spaces whose distances are squares, so that no speed up to 2 raises the distortion."""
-
-LINEAR = (*QUADRATIC, "manhattan")
-"""Spaces in which a centroid can be part of the way to another."""
-
-Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +44,7 @@ class Design:
     """
 
     quantizer: Quantizer
-    labels: NDArray[np.int64]
+    labels: Integers
     distortions: tuple[float, ...]
     exact: bool
     converged: bool
@@ -69,7 +60,7 @@ class Design:
         return self.distortions[-1]
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """How many points each cell has."""
         return np.bincount(self.labels, minlength=self.quantizer.n_cells).astype(np.int64)
 
@@ -95,6 +86,7 @@ def pcl(
     seed: int | np.random.Generator | None = 0,
     tolerance: float = 1e-6,
     iterations: int = 300,
+    time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Design:
     """Design a quantizer whose cells have prescribed sizes, at a small mean distance, and tell how it went.
@@ -139,8 +131,11 @@ def pcl(
         Relative decrease of the distortion below which to stop.
     iterations : int
         Assignments at most.
+    time_limit : float, optional
+        Seconds; the first assignment is made in any case.
     progress : callable, optional
-        Called now and then with a `voronym.progress.Step`; it may raise to stop the work.
+        Called now and then with a `voronym.progress.Step`; it may raise `voronym.progress.Stop` to finish
+        with the best so far.
 
     Returns
     -------
@@ -159,65 +154,97 @@ def pcl(
     >>> design
     Design(2 cells of 3..3, distortion 12.6667 after 2 assignments, exact sizes)
     """
-    points = check_points(X)
-    where = Euclidean() if space is None else space
-    check_numbers(speed, restarts, tolerance, iterations)
-    if not isinstance(where, Space):
-        raise InputError(f"space must be a Space, not {type(where).__name__}")
-    if not isinstance(costs, str) or costs not in SOLVERS:
-        raise InputError(f"no cost solver is called {costs!r}; there are: {', '.join(SOLVERS)}")
-    ctx = progress if isinstance(progress, Context) else Context(progress=progress)
-    rng = check_seed(seed)
+    points, where = check_points(X), check_space(space)
+    settings = Settings(costs, speed, restarts, tolerance, iterations)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress).part(0.0, 1.0, stage="designing")
     bounds = _start.bounds(len(points), cells, probabilities, sizes, init)
-    if costs != "transport" and (bounds[0] != bounds[1]).any():
-        raise InputError(f"bounds on sizes need the cost solver 'transport', not {costs!r}")
-    engine = Engine(points, where, lambda: None) if costs == "transport" else None
+    found = alternate(points, bounds, init, where, settings, ctx)
+    ctx.done()
+    return found
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How `pcl` works, as described there."""
+
+    costs: str = "transport"
+    speed: float = 1.8
+    restarts: int = 1
+    tolerance: float = 1e-6
+    iterations: int = 300
+
+    def __post_init__(self) -> None:
+        for name, number in (("speed", self.speed), ("tolerance", self.tolerance)):
+            if isinstance(number, bool) or not isinstance(number, int | float | np.integer | np.floating):
+                raise InputError(f"{name} must be a number, not {type(number).__name__}")
+        if not 0.0 < self.speed <= 2.0:
+            raise InputError(f"speed must be above 0 and at most 2, not {self.speed!r}")
+        for name, value in (("restarts", self.restarts), ("iterations", self.iterations)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise InputError(f"{name} must be a whole number, 1 or more, not {value!r}")
+        if not self.tolerance >= 0.0:
+            raise InputError(f"tolerance must be 0 or more, not {self.tolerance!r}")
+        if not isinstance(self.costs, str) or self.costs not in SOLVERS:
+            raise InputError(f"no cost solver is called {self.costs!r}; there are: {', '.join(SOLVERS)}")
+
+    @property
+    def exact(self) -> bool:
+        """Whether the cost solver meets the sizes exactly."""
+        return self.costs == "transport"
+
+
+def alternate(
+    X: Floats, bounds: Bounds, init: _start.Init, space: Space, settings: Settings, ctx: Context
+) -> Design:
+    """Design from a start and then, as often as asked for, from the best so far, shaken; return the best.
+
+    From the first assignment on there is a result: a wish to finish or the deadline then ends the work.
+    """
+    if not settings.exact and not bounds.exact:
+        raise InputError(f"bounds on sizes need the cost solver 'transport', not {settings.costs!r}")
+    engine = Engine(X, space, ctx) if settings.exact else None
     best: Design | None = None
-    for turn in range(restarts):
-        here = ctx.part(turn / restarts, (turn + 1) / restarts)
-        note: Progress = here
+    for turn in range(settings.restarts):
+        part = ctx.part(turn / settings.restarts, (turn + 1) / settings.restarts)
         if best is None:
-            start = _start.start(points, bounds, init, where, rng, here.part(0.0, 0.3))
-            note = here.part(0.3, 1.0)
+            start = _start.start(X, bounds, init, space, part.part(0.0, 0.3))
+            part = part.part(0.3, 1.0)
+        elif ctx.over:
+            break
         else:
-            start = _start.shake(points, best.quantizer, best.distortion, where.name in LINEAR, rng)
+            start = _start.shake(X, best.quantizer, best.distortion, space.linear, ctx.rng)
         steps: Exact | Near
         if engine is not None:
-            repeat = Again(note)
-            engine.tick, note = repeat.again, repeat
-            steps = Exact(points, start, bounds, engine, where, speed)
+            engine.tick = partial(ctx.tell, 0.0, whole=True) if best is None else partial(hurry, ctx)
+            steps = Exact(X, start, bounds, engine, settings.speed)
         else:
-            steps = Near(points, start, bounds[0], costs, where, speed)
-        found = follow(steps, costs, tolerance, iterations, note)
+            steps = Near(X, start, bounds.low, space, settings, part)
+        try:
+            found = follow(steps, settings, part)
+        except Unfinished:
+            if best is None:
+                raise
+            break
         if best is None or found.distortion < best.distortion:
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
 
 
-class Again:
-    """A progress callback that can repeat what it told last, to show that work goes on."""
-
-    def __init__(self, note: Progress) -> None:
-        self.note, self.last = note, Step("design", 0.0)
-
-    def __call__(self, step: Step) -> None:
-        """Pass a step on."""
-        self.last = step
-        self.note(step)
-
-    def again(self) -> None:
-        """Tell the last step once more."""
-        self.note(self.last)
+def hurry(ctx: Context) -> None:
+    """Give up an assignment when the time is over, where there is another to return."""
+    ctx.tell(0.0, whole=True)
+    if ctx.over:
+        raise Unfinished("the time was over before the assignment was made")
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
     """An assignment, the centroids and costs it belongs to, and the mean distance."""
 
-    labels: NDArray[np.int64]
-    centroids: NDArray[np.float64]
-    costs: NDArray[np.float64]
+    labels: Integers
+    centroids: Floats
+    costs: Floats
     distortion: float
     solved: Solved | None = None
 
@@ -225,39 +252,31 @@ class Turn:
 class Exact:
     """Exact assignments, each to the centroids of the one before."""
 
-    def __init__(
-        self,
-        X: NDArray[np.float64],
-        start: _start.Start,
-        bounds: Bounds,
-        engine: Engine,
-        space: Space,
-        speed: float,
-    ) -> None:
-        self.X, self.bounds, self.engine, self.space, self.speed = X, bounds, engine, space, speed
+    def __init__(self, X: Floats, start: _start.Start, bounds: Bounds, engine: Engine, speed: float) -> None:
+        self.X, self.bounds, self.engine, self.space, self.speed = X, bounds, engine, engine.space, speed
         self.C, self.labels = start.centroids, start.labels
-        self.c = engine.tamed(start.costs, start.centroids, *bounds)
-        self.centroids = Centroids(X, space)
+        self.c = engine.tamed(start.costs, start.centroids, bounds)
         self.distances: float | None = None
 
     def step(self) -> Turn:
         """Move the centroids, but for the first time, and assign the points anew."""
         if self.distances is not None and self.labels is not None:
-            before, means = self.C, self.centroids.of(self.labels, self.C)
-            self.C = move(before, means, self.speed, self.space)
-            if self.space.name not in QUADRATIC and self.speed != 1.0:
-                worse = spent(self.X, self.labels, self.C, self.space) > self.distances
+            means = centroids(self.X, self.labels, self.C, self.space)
+            self.C = move(self.C, means, self.speed, self.space)
+            if not self.space.quadratic and self.speed != 1.0:
+                worse = self.space.paired(self.X, self.C, self.labels).sum() > self.distances
                 self.C = means if worse else self.C
-        solved = self.engine.solve(self.C, *self.bounds, self.c, self.labels)
+        solved = self.engine.solve(self.C, self.bounds, self.c, self.labels)
         self.labels, self.c = self.engine.labels(solved), solved.costs
         self.distances = self.engine.distances(solved)
         return Turn(self.labels, self.C, self.c, self.distances / len(self.X), solved)
 
-    def settle(self, turn: Turn) -> Turn:
+    def settle(self, turn: Turn, ctx: Context) -> Turn:
         """Return a turn with its assignment proven, by costs that leave no needless ties."""
         assert turn.solved is not None  # noqa: S101 - every step has one
+        self.engine.tick = partial(ctx.tell, 0.0)  # short, and nothing can be returned before it
         self.engine.place(turn.centroids)
-        answer = self.engine.settle(turn.solved, *self.bounds, 1e-9)
+        answer = self.engine.settle(turn.solved, self.bounds, 1e-9)
         return replace(turn, labels=np.array(answer.labels), costs=answer.costs)
 
 
@@ -265,30 +284,27 @@ class Near:
     """Assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
 
     def __init__(
-        self,
-        X: NDArray[np.float64],
-        start: _start.Start,
-        sizes: NDArray[np.int64],
-        costs: str,
-        space: Space,
-        speed: float,
+        self, X: Floats, start: _start.Start, sizes: Integers, space: Space, settings: Settings, ctx: Context
     ) -> None:
-        self.X, self.sizes, self.solver, self.space, self.speed = X, sizes, SOLVERS[costs], space, speed
+        self.X, self.sizes, self.space, self.ctx = X, sizes, space, ctx.quiet()
+        self.solver, self.speed = SOLVERS[settings.costs], settings.speed
         self.C, self.c = start.centroids, start.costs
-        self.centroids = Centroids(X, space)
         self.answer: Assignment | None = None
         self.rng = np.random.default_rng(len(X))  # for places where nothing better is known
 
     def step(self) -> Turn:
         """Move the centroids, but for the first time, and assign the points anew."""
         if self.answer is not None:
-            self.C = move(self.C, self.centroids.of(self.answer.labels, self.C), self.speed, self.space)
+            means = centroids(self.X, self.answer.labels, self.C, self.space)
+            self.C = move(self.C, means, self.speed, self.space)
             self.divide(self.answer)
-        self.answer = self.solver(self.X, self.C, self.sizes, space=self.space, start=self.c)
-        self.c = np.array(self.answer.costs)
-        return Turn(np.array(self.answer.labels), self.C, self.c, self.answer.cost / len(self.X))
+        answer = self.solver(self.X, self.C, self.sizes, space=self.space, start=self.c, ctx=self.ctx)
+        if self.answer is not None and self.ctx.over:
+            raise Unfinished("the time was over before the assignment was made")
+        self.answer, self.c = answer, np.array(answer.costs)
+        return Turn(np.array(answer.labels), self.C, self.c, answer.cost / len(self.X))
 
-    def settle(self, turn: Turn) -> Turn:
+    def settle(self, turn: Turn, ctx: Context) -> Turn:  # noqa: ARG002 - nothing is proven here
         """Return the turn: there is nothing to prove."""
         return turn
 
@@ -301,88 +317,49 @@ class Near:
             members = np.flatnonzero(answer.labels == other)
             far = members[np.argmax(self.space.cost(self.X[members], self.C[[other]])[:, 0])]
             half = 0.5 * (self.C[other] + self.X[far])
-            self.C[cell] = half if self.space.name in LINEAR else self.X[far]
+            self.C[cell] = half if self.space.linear else self.X[far]
             self.c[cell] = self.c[other]
         rest = lost[len(kept) :]  # more are lost than can be divided: any points, at the costs of their cells
         chosen = self.rng.permutation(len(self.X))[: len(rest)]
         self.C[rest], self.c[rest] = self.X[chosen], self.c[answer.labels[chosen]]
 
 
-def move(
-    C: NDArray[np.float64], means: NDArray[np.float64], speed: float, space: Space
-) -> NDArray[np.float64]:
+def move(C: Floats, means: Floats, speed: float, space: Space) -> Floats:
     """Return centroids part of the way to others, or beyond; all the way where nothing is in between."""
-    return C + speed * (means - C) if space.name in LINEAR else means
+    return C + speed * (means - C) if space.linear else means
 
 
-def follow(steps: Exact | Near, costs: str, tolerance: float, iterations: int, note: Progress) -> Design:
+def centroids(X: Floats, labels: Integers, C: Floats, space: Space) -> Floats:
+    """Return the centroid of each cell; an empty one keeps the centroid it has."""
+    means = space.centroids(X, labels, len(C))
+    empty = np.bincount(labels, minlength=len(C)) == 0
+    means[empty] = C[empty]
+    return means
+
+
+def follow(steps: Exact | Near, settings: Settings, ctx: Context) -> Design:
     """Take steps until the distortion hardly falls, the last ones whole; return the best."""
     best = turn = steps.step()
+    if isinstance(steps, Exact):
+        steps.engine.tick = partial(hurry, ctx)
     trace = [turn.distortion]
     converged = False
-    while len(trace) < iterations and not converged:
-        before, turn = turn, steps.step()
+    while len(trace) < settings.iterations and not converged and not ctx.over:
+        before = turn
+        try:
+            turn = steps.step()
+        except Unfinished:
+            break
         trace.append(turn.distortion)
         if turn.distortion <= best.distortion:
             best = turn
         same = bool((turn.labels == before.labels).all())
-        converged = same or abs(before.distortion - turn.distortion) <= tolerance * before.distortion
+        converged = same or abs(before.distortion - turn.distortion) <= settings.tolerance * before.distortion
         if converged and steps.speed != 1.0:  # the centroids are not those of the cells yet
             steps.speed, converged = 1.0, False
-        note(Step("design", min(0.99, len(trace) / iterations)))
-    if costs == "transport":  # rounding may have raised it in the last digit
+        ctx.tell(len(trace) / settings.iterations)
+    if settings.exact:  # rounding may have raised it in the last digit
         trace = np.minimum.accumulate(trace).tolist()
-    best = steps.settle(best)
+    best = steps.settle(best, ctx)
     quantizer = Quantizer(best.centroids, best.costs, steps.space)
-    note(Step("design", 1.0))
-    return Design(quantizer, best.labels, tuple(trace), costs == "transport", converged)
-
-
-class Centroids:
-    """The centroids of the cells of points."""
-
-    def __init__(self, X: NDArray[np.float64], space: Space) -> None:
-        self.X = X
-        self.space = space
-        self.origin = X.mean(axis=0)  # sums of deviations: a large common offset costs no digits
-        self.columns = [X[:, j] - self.origin[j] for j in range(X.shape[1])]
-
-    def of(self, labels: NDArray[np.int64], C: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the centroid of each cell; an empty one keeps the centroid it has."""
-        sizes = np.bincount(labels, minlength=len(C))
-        full = sizes > 0
-        means = C.copy()
-        if self.space.name == "euclidean":
-            for j, column in enumerate(self.columns):
-                sums = np.bincount(labels, column, len(C))
-                means[full, j] = sums[full] / sizes[full] + self.origin[j]
-            return means
-        order = np.argsort(labels, kind="stable")
-        edges = np.concatenate([[0], np.cumsum(sizes)])
-        for cell, (a, b) in enumerate(pairwise(edges)):
-            if b > a:
-                means[cell] = self.space.centroid(self.X[order[a:b]])
-        return means
-
-
-def spent(X: NDArray[np.float64], labels: NDArray[np.int64], C: NDArray[np.float64], space: Space) -> float:
-    """Return the summed distance of points to the centroids of their cells."""
-    order = np.argsort(labels, kind="stable")
-    edges = np.searchsorted(labels[order], np.arange(len(C) + 1))
-    return float(
-        sum(space.cost(X[order[a:b]], C[[q]]).sum() for q, (a, b) in enumerate(pairwise(edges)) if b > a)
-    )
-
-
-def check_numbers(speed: float, restarts: int, tolerance: float, iterations: int) -> None:
-    """Refuse settings that make no sense."""
-    for name, number in (("speed", speed), ("tolerance", tolerance)):
-        if isinstance(number, bool) or not isinstance(number, int | float | np.integer | np.floating):
-            raise InputError(f"{name} must be a number, not {type(number).__name__}")
-    if not 0.0 < speed <= 2.0:
-        raise InputError(f"speed must be above 0 and at most 2, not {speed!r}")
-    for name, value in (("restarts", restarts), ("iterations", iterations)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise InputError(f"{name} must be a whole number, 1 or more, not {value!r}")
-    if not tolerance >= 0.0:
-        raise InputError(f"tolerance must be 0 or more, not {tolerance!r}")
+    return Design(quantizer, best.labels, tuple(trace), settings.exact, converged)

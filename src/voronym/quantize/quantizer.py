@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.errors import InputError
 from voronym.problem import check_points
 from voronym.quantize import _assign, _diagram, _stored
+from voronym.quantize.costs.base import Floats, numbers
 from voronym.space import Euclidean, Space
 
 
@@ -73,17 +74,16 @@ class Quantizer:
     space: Space = field(default_factory=Euclidean)
 
     def __post_init__(self) -> None:
-        centroids = numbers("centroids", self.centroids)
+        centroids = _finite("centroids", self.centroids)
         if centroids.ndim == 1:
-            centroids = centroids[:, None]
+            centroids = np.ascontiguousarray(centroids[:, None])
         if centroids.ndim != 2 or centroids.size == 0:
             raise InputError(f"centroids must be cells by columns; got shape {np.shape(self.centroids)}")
-        costs = np.zeros(len(centroids)) if self.costs is None else numbers("costs", self.costs)
+        costs = np.zeros(len(centroids)) if self.costs is None else _finite("costs", self.costs)
         if costs.shape != (len(centroids),):
             raise InputError(f"there are {len(centroids)} centroids and costs of shape {costs.shape}")
         if not isinstance(self.space, Space):
             raise InputError(f"space must be a Space, not {type(self.space).__name__}")
-        centroids, costs = np.array(centroids, order="C"), np.array(costs)
         centroids.flags.writeable = costs.flags.writeable = False
         object.__setattr__(self, "centroids", centroids)
         object.__setattr__(self, "costs", costs)
@@ -104,10 +104,7 @@ class Quantizer:
         Nothing is promised about the sizes of the cells, k included. Cost: O(n m d) at worst; many
         cells in few dimensions are searched by a tree in d+1 dimensions, with the same result.
         """
-        points = self._points(X)
-        if self.space.name == "euclidean":
-            return _assign.euclidean(points, self.centroids, self.costs)
-        return _assign.by_space(points, self.centroids, self.costs, self.space)
+        return _assign.assign(self._points(X), self.centroids, self.costs, self.space)
 
     def decode(self, labels: ArrayLike) -> NDArray[np.float64]:
         """Return the centroids of the cells, shape (n, d)."""
@@ -122,7 +119,7 @@ class Quantizer:
     def distortion(self, X: ArrayLike) -> float:
         """Return the mean of ``d(x, centroid of its cell)`` over the points."""
         points = self._points(X)
-        return _assign.total(points, self.centroids, self.assign(points), self.space) / len(points)
+        return float(self.space.paired(points, self.centroids, self.assign(points)).mean())
 
     def sizes(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return how many of the points fall into each cell, shape (m,)."""
@@ -187,12 +184,9 @@ class Quantizer:
         )
 
 
-def numbers(what: str, values: object) -> NDArray[np.float64]:
+def _finite(what: str, values: object) -> Floats:
     """Return values as finite float64, or say that they are not."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers, as many in every row") from None
+    array = numbers(values, f"{what} must be numbers, as many in every row")
     if not np.isfinite(array).all():
         raise InputError(f"{what} have {int((~np.isfinite(array)).sum())} missing or infinite values")
     return array

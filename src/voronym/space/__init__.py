@@ -17,7 +17,7 @@ from voronym.space.manhattan import Manhattan
 from voronym.space.mixed import Mixed
 from voronym.space.sphere import Sphere
 
-SPACES: dict[str, type] = {
+SPACES: dict[str, type[Space]] = {
     "euclidean": Euclidean,
     "mahalanobis": Mahalanobis,
     "manhattan": Manhattan,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.context import Context, Progress
 from voronym.errors import InputError
+from voronym.space import Euclidean, Space
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 Sizes = ArrayLike | tuple[ArrayLike, ArrayLike]
 """Exact sizes, shape (m,), or the pair ``(low, high)`` of bounds on them."""
@@ -48,9 +55,9 @@ class Assignment:
         Its name.
     """
 
-    labels: NDArray[np.int64]
-    costs: NDArray[np.float64]
-    sizes: NDArray[np.int64]
+    labels: Integers
+    costs: Floats
+    sizes: Integers
     cost: float
     gap: float
     exact: bool
@@ -69,12 +76,70 @@ class Assignment:
         )
 
 
-def check_centroids(centroids: ArrayLike, d: int) -> NDArray[np.float64]:
-    """Return centroids as an (m, d) float64 array in C order, or say what is wrong with them."""
+def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
+    """Give a solver ``work(X, centroids, sizes, ctx, **options)`` its public form.
+
+    That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
+    """
+
+    @wraps(work)
+    def solve(
+        X: ArrayLike,
+        centroids: ArrayLike,
+        sizes: Sizes,
+        *,
+        progress: Progress | None = None,
+        ctx: Context | None = None,
+        **options: Any,
+    ) -> Assignment:
+        if ctx is not None:
+            return work(X, centroids, sizes, ctx, **options)
+        ctx = Context(progress=progress).part(0.0, 1.0, stage="assigning")
+        answer = work(X, centroids, sizes, ctx, **options)
+        ctx.done()
+        return answer
+
+    shown = [one for one in signature(work).parameters.values() if one.name != "ctx"]
+    last = Parameter("progress", Parameter.KEYWORD_ONLY, default=None, annotation="Progress | None")
+    solve.__signature__ = signature(work).replace(parameters=[*shown, last])  # type: ignore[attr-defined]
+    return solve
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest size of each cell."""
+
+    low: Integers
+    high: Integers
+
+    @property
+    def exact(self) -> bool:
+        """Whether every cell has one size only."""
+        return bool((self.low == self.high).all())
+
+    def merged(self, cells: Integers, most: int) -> Bounds:
+        """Return the bounds of joint cells, the cells that are numbered alike; none above ``most``."""
+        low, high = (np.bincount(cells, side).astype(np.int64) for side in self)
+        return Bounds(low, np.minimum(high, most))
+
+
+def numbers(values: object, refusal: str) -> Floats:
+    """Return values as an array of float64 in C order, or refuse what is not numeric."""
     try:
-        C = np.array(centroids, dtype=np.float64, order="C")
+        return np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError("centroids must be numbers, as many in every row") from None
+        raise InputError(refusal) from None
+
+
+def check_space(space: Space | None) -> Space:
+    """Return the space, Euclidean where none is given."""
+    if not isinstance(space, Space | None):
+        raise InputError(f"space must be a Space, not {type(space).__name__}")
+    return Euclidean() if space is None else space
+
+
+def check_centroids(centroids: ArrayLike, d: int) -> Floats:
+    """Return centroids as an (m, d) float64 array in C order, or say what is wrong with them."""
+    C = numbers(centroids, "centroids must be numbers, as many in every row")
     if C.ndim == 1 and d == 1:
         C = np.ascontiguousarray(C[:, None])
     if C.ndim != 2 or C.shape[1] != d or len(C) == 0:
@@ -87,7 +152,7 @@ def check_centroids(centroids: ArrayLike, d: int) -> NDArray[np.float64]:
     return C
 
 
-def check_sizes(sizes: Any, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def check_sizes(sizes: Any, n: int, m: int) -> Bounds:
     """Return lower and upper bounds of the cells' sizes that n points can meet, or say why they cannot.
 
     Examples
@@ -109,18 +174,23 @@ def check_sizes(sizes: Any, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[
             raise InputError(f"the lower bounds ask for {low.sum()} points in all, there are {n}: lower them")
         if high.sum() < n:
             raise InputError(f"the upper bounds allow {high.sum()} points in all, there are {n}: raise them")
-        return low, np.minimum(high, n + 1)  # not n: a cell with all points is not at its bound
+        return Bounds(low, np.minimum(high, n + 1))  # not n: a cell with all points is not at its bound
     exact = _whole(sizes, m, "sizes")
     if exact.sum() != n:
         raise InputError(f"the sizes sum to {exact.sum()}, there are {n} points: they must be equal")
-    return exact, exact
+    return Bounds(exact, exact)
 
 
-def _whole(sizes: ArrayLike, m: int, what: str) -> NDArray[np.int64]:
-    try:
-        given = np.asarray(sizes, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be whole numbers, one per cell") from None
+def check_exact(sizes: Any, n: int, m: int, solver: str) -> Integers:
+    """Return sizes that n points can meet, for a solver that takes no bounds on them."""
+    bounds = check_sizes(sizes, n, m)
+    if not bounds.exact:
+        raise InputError(f"{solver} takes exact sizes; for bounds use transport")
+    return bounds.low
+
+
+def _whole(sizes: ArrayLike, m: int, what: str) -> Integers:
+    given = numbers(sizes, f"{what} must be whole numbers, one per cell")
     if given.shape != (m,):
         raise InputError(f"{what} must be {m} whole numbers, one per cell; got shape {given.shape}")
     if not np.isfinite(given).all() or (given != np.rint(given)).any():
@@ -130,14 +200,11 @@ def _whole(sizes: ArrayLike, m: int, what: str) -> NDArray[np.int64]:
     return np.minimum(given, MOST).astype(np.int64)
 
 
-def check_start(start: ArrayLike | None, m: int) -> NDArray[np.float64]:
+def check_start(start: ArrayLike | None, m: int) -> Floats:
     """Return the costs to start from: zeros where none are given."""
     if start is None:
         return np.zeros(m)
-    try:
-        costs = np.array(start, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"start must be {m} finite costs, one per cell") from None
+    costs = numbers(start, f"start must be {m} finite costs, one per cell")
     if costs.shape != (m,) or not np.isfinite(costs).all():
         raise InputError(f"start must be {m} finite costs, one per cell; got shape {costs.shape}")
     return costs
@@ -152,7 +219,7 @@ def check_cells(cells: object, n: int) -> int:
     return int(cells)
 
 
-def equal_sizes(n: int, cells: int) -> NDArray[np.int64]:
+def equal_sizes(n: int, cells: int) -> Integers:
     """Return sizes that sum to n and differ by one at most, the larger first.
 
     Examples
@@ -160,12 +227,12 @@ def equal_sizes(n: int, cells: int) -> NDArray[np.int64]:
     >>> equal_sizes(8, 3).tolist()
     [3, 3, 2]
     """
-    sizes: NDArray[np.int64] = np.full(cells, n // cells, np.int64)
+    sizes: Integers = np.full(cells, n // cells, np.int64)
     sizes[: n % cells] += 1
     return sizes
 
 
-def round_sizes(probabilities: Sequence[float] | NDArray[np.float64], n: int) -> NDArray[np.int64]:
+def round_sizes(probabilities: Sequence[float] | Floats, n: int) -> Integers:
     """Return whole sizes that sum to n, nearest to ``n * probabilities`` by largest remainders.
 
     Examples
@@ -173,18 +240,16 @@ def round_sizes(probabilities: Sequence[float] | NDArray[np.float64], n: int) ->
     >>> round_sizes([0.5, 0.3, 0.2], 9).tolist()
     [4, 3, 2]
     """
-    try:
-        given = np.asarray(probabilities, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("probabilities must be a vector of finite numbers, one per cell") from None
+    refusal = "probabilities must be a vector of finite numbers, one per cell"
+    given = numbers(probabilities, refusal)
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all():
-        raise InputError("probabilities must be a vector of finite numbers, one per cell")
+        raise InputError(refusal)
     if (given < 0).any():
         raise InputError(f"{int((given < 0).sum())} of {len(given)} probabilities are negative")
     if abs(given.sum() - 1.0) > 1e-6:
         raise InputError(f"the probabilities sum to {given.sum():.8g}, not to 1: divide them by their sum")
     share = given / given.sum() * n
-    sizes: NDArray[np.int64] = np.floor(share + 1e-9).astype(np.int64)
+    sizes: Integers = np.floor(share + 1e-9).astype(np.int64)
     rest = n - int(sizes.sum())
     sizes[np.argsort(sizes - share, kind="stable")[:rest]] += 1
     return sizes

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from voronym.quantize.costs.base import Bounds, Floats, Integers
 from voronym.quantize.costs.repair import Repaired, values
 from voronym.quantize.costs.sources import BLOCK, Source
 
@@ -43,25 +43,19 @@ NEAR = 40
 class Slacks:
     """What the members of cell ``tail`` lose, at least, in cell ``head``; in any other cell, ``rest``."""
 
-    tail: NDArray[np.int64]
-    head: NDArray[np.int64]
-    value: NDArray[np.float64]
+    tail: Integers
+    head: Integers
+    value: Floats
     rest: float
 
 
-def centre(
-    source: Source,
-    pieces: Repaired,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    c: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def centre(source: Source, pieces: Repaired, sizes: Bounds, c: Floats) -> Floats:
     """Return costs that prove the same assignment, with no point tied that need not be.
 
     Cost: O(n m) where that is little, else a few passes over the points; then some hundred times the pairs of
     neighbouring cells. With very many points in reach of a border the costs are left as they are.
     """
-    m = len(c)
+    m, (low, high) = len(c), sizes
     if m == 1:
         return c
     count = np.bincount(pieces.cell, pieces.amount, m)
@@ -72,11 +66,11 @@ def centre(
     slacks = _every(source, pieces, c) if little else _near(source, pieces, c)
     if not slacks.rest > 0.0:
         return c
-    moved = c + _middle(slacks, lower, upper)
-    return moved if (low < high).any() else moved - moved.min()
+    moved = c + _middle(source, slacks, lower, upper)
+    return moved - moved.min() if sizes.exact else moved
 
 
-def _every(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
+def _every(source: Source, pieces: Repaired, c: Floats) -> Slacks:
     """Return the slacks of all pairs of cells, or the least of each cell."""
     m = len(c)
     W = np.full((m, m), np.inf)
@@ -90,6 +84,7 @@ def _every(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
         start = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]])
         held = cell[start]
         W[held] = np.minimum(W[held], np.minimum.reduceat(total, start, axis=0))
+        source.tick()
     np.maximum(W, 0.0, out=W)
     np.fill_diagonal(W, np.inf)
     known = np.isfinite(W)
@@ -102,7 +97,7 @@ def _every(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
     return Slacks(tail, head, W[tail, head], rest)
 
 
-def _near(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
+def _near(source: Source, pieces: Repaired, c: Floats) -> Slacks:
     """Return the slacks that points near borders have."""
     m = len(c)
     unit, cell = pieces.unit, pieces.cell
@@ -134,7 +129,7 @@ def _near(source: Source, pieces: Repaired, c: NDArray[np.float64]) -> Slacks:
     return Slacks(key[start] // m, key[start] % m, np.clip(least, 0.0, margin), margin)
 
 
-def _middle(slacks: Slacks, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+def _middle(source: Source, slacks: Slacks, lower: Floats, upper: Floats) -> Floats:
     """Return a change in the middle: every cell moves half of the way there, as the others allow, many times.
 
     A step takes at most a quarter of a slack from either side, so half of it is left, and what is not tied
@@ -145,16 +140,22 @@ def _middle(slacks: Slacks, lower: NDArray[np.float64], upper: NDArray[np.float6
     out, into = np.argsort(slacks.tail, kind="stable"), np.argsort(slacks.head, kind="stable")
     tails, starts = np.unique(slacks.tail[out], return_index=True)
     heads, begins = np.unique(slacks.head[into], return_index=True)
+    above, room = slacks.head[out], slacks.value[out]
+    below, need = slacks.tail[into], slacks.value[into]
     x = np.zeros(m)
-    for _ in range(SWEEPS):
+    for sweep in range(SWEEPS):
+        if sweep % 64 == 63:
+            source.tick()
+            if source.ctx.over:  # what there is proves as much
+                break
         most, least = top.copy(), bottom.copy()
         if len(slacks.value):
-            reach = x[slacks.head[out]] + slacks.value[out]
-            most[tails] = np.minimum(most[tails], np.minimum.reduceat(reach, starts))
-            reach = x[slacks.tail[into]] - slacks.value[into]
-            least[heads] = np.maximum(least[heads], np.maximum.reduceat(reach, begins))
+            most[tails] = np.minimum(most[tails], np.minimum.reduceat(x[above] + room, starts))
+            least[heads] = np.maximum(least[heads], np.maximum.reduceat(x[below] - need, begins))
         change = 0.5 * (0.5 * (most + least) - x)
         x += change
-        if np.abs(change).max() <= 1e-12 * slacks.rest:
+        if (
+            np.abs(change).max() <= 1e-9 * slacks.rest
+        ):  # half of the way there already: more digits move no point
             break
     return x

@@ -9,8 +9,8 @@ shortest paths does the rest.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from voronym.quantize.costs.base import Floats, Integers
 from voronym.quantize.costs.sources import Scan, Source
 
 DENSE = 150
@@ -22,12 +22,12 @@ RIDGE = 1e-9
 
 def guess(
     source: Source,
-    sizes: NDArray[np.int64],
-    c: NDArray[np.float64],
+    sizes: Integers,
+    c: Floats,
     margin: float,
     scan: Scan,
     rounds: int = 40,
-) -> tuple[NDArray[np.float64], float]:
+) -> tuple[Floats, float]:
     """Return costs that give nearly the sizes, and how far they may still be off.
 
     Parameters
@@ -71,9 +71,7 @@ def guess(
     return c, margin if step is None else float(step.max() - step.min())
 
 
-def direction(
-    scan: Scan, mass: NDArray[np.int64], excess: NDArray[np.int64], margin: float
-) -> tuple[NDArray[np.float64] | None, float]:
+def direction(scan: Scan, mass: Integers, excess: Integers, margin: float) -> tuple[Floats | None, float]:
     """Return Newton's step, None where a cell that should change has no border, and its greatest difference.
 
     The Jacobian of the counts is minus the Laplacian of the points per unit of cost along each border.
@@ -107,6 +105,6 @@ def direction(
     return step, float(np.abs(step[row] - step[column]).max())
 
 
-def hopeless(degree: NDArray[np.float64], excess: NDArray[np.int64]) -> bool:
+def hopeless(degree: Floats, excess: Integers) -> bool:
     """Say whether a cell that should change has no border in sight."""
     return bool((excess[degree <= 0.0] != 0).any() or degree.max() <= 0.0)

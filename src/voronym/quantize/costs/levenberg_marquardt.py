@@ -5,14 +5,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from voronym._kernels import power
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.problem import check_points
-from voronym.progress import Progress, Step, silent
 from voronym.quantize import _assign
-from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start
+from voronym.quantize.costs.base import (
+    Assignment,
+    Floats,
+    Integers,
+    Sizes,
+    check_centroids,
+    check_exact,
+    check_space,
+    check_start,
+    cost_solver,
+)
 from voronym.space import Euclidean, Space
 
 SHARES = (0.05, 0.2, 0.025, 0.5, 0.0125)
@@ -25,17 +35,18 @@ DENSE = 400
 """Cells beyond which the Jacobian is sparse, not projected, and conjugate gradients solve for the step."""
 
 
+@cost_solver
 def levenberg_marquardt(
     X: ArrayLike,
     centroids: ArrayLike,
     sizes: Sizes,
+    ctx: Context,
     *,
     space: Space | None = None,
     start: ArrayLike | None = None,
     tolerance: float = 0.005,
     iterations: int = 100,
     damping: str = "tikhonov",
-    progress: Progress | None = None,
 ) -> Assignment:
     """Find costs c with ``p(c) = shares of points in the cells - shares asked for = 0``, to a tolerance.
 
@@ -77,6 +88,7 @@ def levenberg_marquardt(
     Assignment
         Each point in its cell of least ``d + cost``, ties to the lowest index. ``exact`` is False even if the
         sizes are met; where the tolerance was not reached, what came nearest. ``iterations`` are the steps.
+        A wish to finish ends it with the best so far.
 
     Notes
     -----
@@ -98,25 +110,19 @@ def levenberg_marquardt(
     """
     points = check_points(X)
     C = check_centroids(centroids, points.shape[1])
-    if isinstance(sizes, tuple) and np.ndim(sizes[0]):
-        raise InputError("levenberg-marquardt takes exact sizes; for bounds use transport")
-    target = check_sizes(sizes, len(points), len(C))[0]
+    target = check_exact(sizes, len(points), len(C), "levenberg-marquardt")
     costs = check_start(start, len(C))
     if damping not in ("tikhonov", "marquardt"):
         raise InputError(f'damping is "tikhonov" or "marquardt", not {damping!r}')
     if not tolerance >= 0 or iterations < 0:
         raise InputError("tolerance and iterations must be 0 or more")
-    tell = silent if progress is None else progress
-    where, unit = _scaled(points, C, Euclidean() if space is None else space)
-    if where.name == "euclidean":
-        points, C = np.ldexp(points, -unit // 2), np.ldexp(C, -unit // 2)
-    work = _Work(points, C, target, where)
+    work, unit = _scaled(points, C, target, check_space(space), ctx)
     allowed = np.maximum(1.0, tolerance * target)
     view = work.look(np.ldexp(costs, -unit))
     best, done = view, 0
     mu, tried = 1e-3, 0
-    while done < iterations and not bool((np.abs(view.counts - target) <= allowed).all()):
-        tell(Step("costs", done / iterations))
+    while done < iterations and not ctx.over and not (np.abs(view.counts - target) <= allowed).all():
+        ctx.tell(done / iterations)
         done += 1
         view = work.fill(view)
         moved, mu = work.step(view, mu, SHARES[tried], damping)
@@ -131,65 +137,68 @@ def levenberg_marquardt(
     if view.error < best.error:
         best = view
     costs = np.ldexp(best.costs - best.costs.min(), unit)
-    cost = float(np.ldexp(_assign.total(points, C, best.labels, where), unit))
+    cost = float(np.ldexp(work.space.paired(work.X, work.C, best.labels).sum(), unit))
     gap = float(costs @ (target - best.counts))
-    tell(Step("costs", 1.0))
     return Assignment(best.labels, costs, best.counts, cost, gap, False, done, "levenberg-marquardt")
 
 
-class _Scaled:
+class _Scaled(Space):
     """A space whose costs are divided by a power of two."""
 
-    def __init__(self, space: Space, unit: int) -> None:
-        self.name, self.space, self.unit = space.name, space, unit
+    name = "scaled"
 
-    def cost(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __init__(self, space: Space, unit: int) -> None:
+        self.space, self.unit = space, unit
+
+    def cost(self, X: Floats, Y: Floats) -> Floats:
         return np.asarray(np.ldexp(self.space.cost(X, Y), -self.unit))
 
-    def centroid(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def centroid(self, X: Floats) -> Floats:
         return self.space.centroid(X)
 
 
-def _scaled(X: NDArray[np.float64], C: NDArray[np.float64], space: Space) -> tuple[Space, int]:
-    """Return the space, and the binary exponent of the costs in it: JᵀJ has their inverse to the fourth.
+def _scaled(X: Floats, C: Floats, target: Integers, space: Space, ctx: Context) -> tuple[_Work, int]:
+    """Return the problem with costs near 1, and their binary exponent: JᵀJ has their inverse to the fourth.
 
-    By powers of two, so that no bit changes. Squared distances scale with the points, which is the caller's
-    part; in other spaces the costs are divided as they come.
+    By powers of two, so that no bit changes. Squared distances scale with the coordinates; in spaces without
+    them the costs are divided as they come.
     """
-    if space.name == "euclidean":
-        spread = max(float(np.ptp(X, axis=0).max()), float(np.abs(C - X[0]).max()))
-        return space, 2 * int(np.frexp(spread)[1])
-    unit = int(np.frexp(space.cost(X, C[:1]).max())[1])
-    return _Scaled(space, unit), unit
+    flat, places = space.coordinates(X), space.coordinates(C)
+    if flat is None or places is None:
+        unit = int(np.frexp(space.cost(X, C[:1]).max())[1])
+        return _Work(X, C, target, _Scaled(space, unit), ctx), unit
+    spread = max(float(np.ptp(flat, axis=0).max()), float(np.abs(places - flat[0]).max()))
+    half = int(np.frexp(spread)[1])
+    return _Work(np.ldexp(flat, -half), np.ldexp(places, -half), target, Euclidean(), ctx), 2 * half
 
 
 class _View(NamedTuple):
     """What costs do: the best and the next best cell of each point, and how far apart they are."""
 
-    costs: NDArray[np.float64]
-    labels: NDArray[np.int64]
-    second: NDArray[np.int64]
-    gaps: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    costs: Floats
+    labels: Integers
+    second: Integers
+    gaps: Floats
+    counts: Integers
     error: float
 
 
 class _Work:
-    def __init__(
-        self, X: NDArray[np.float64], C: NDArray[np.float64], target: NDArray[np.int64], space: Space
-    ) -> None:
-        self.X, self.C, self.target, self.space = X, C, target, space
+    def __init__(self, X: Floats, C: Floats, target: Integers, space: Space, ctx: Context) -> None:
+        self.X, self.C, self.target, self.space, self.ctx = X, C, target, space, ctx
         self.columns = np.ascontiguousarray(C.T)
+        self.flat = space.coordinates(C) is not None
 
-    def look(self, costs: NDArray[np.float64]) -> _View:
+    def look(self, costs: Floats) -> _View:
         """Assign all points."""
         n, m = len(self.X), len(self.C)
         labels, second, gaps = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
         values = np.empty(m)
-        step = max(1, (100 if self.space.name == "euclidean" else 1) * _assign.BLOCK // self.C.size)
+        step = max(1, (100 if self.flat else 1) * _assign.BLOCK // self.C.size)
         for begin in range(0, n if m > 1 else 0, step):
+            self.ctx.check(whole=False)
             end = min(n, begin + step)
-            if self.space.name == "euclidean":
+            if self.flat:
                 power.two_best(self.X, self.columns, costs, values, labels, second, gaps, begin, end)
             else:
                 table = self.space.cost(self.X[begin:end], self.C) + costs
@@ -206,7 +215,7 @@ class _Work:
         """Lower the costs of cells that have no points, until they win as many as they should have."""
         empty = np.flatnonzero((view.counts == 0) & (self.target > 0))
         for q in empty:
-            best = _assign.value(self.X, self.C, view.costs, view.labels, self.space)
+            best = self.space.paired(self.X, self.C, view.labels) + view.costs[view.labels]
             own = self.space.cost(self.X, self.C[q : q + 1])[:, 0]
             rank = min(int(self.target[q]), len(self.X) - 1)
             costs = view.costs.copy()
@@ -260,7 +269,7 @@ class _Work:
         return None, mu
 
 
-def nearest_negative(J: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest_negative(J: Floats) -> Floats:
     """Return the negative semidefinite matrix nearest to J in the Frobenius norm.
 
     Its symmetric part, with the positive eigenvalues set to 0 (Higham 1988 has the proof).
@@ -275,7 +284,7 @@ def nearest_negative(J: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((vectors * np.minimum(values, 0.0)) @ vectors.T)
 
 
-def _solve(J: Any, gradient: NDArray[np.float64], mu: float, damping: str) -> NDArray[np.float64]:
+def _solve(J: Any, gradient: Floats, mu: float, damping: str) -> Floats:
     """Return δ with ``(JᵀJ + μ S) δ = -gradient``; μ is relative to the mean of the diagonal for S = I."""
     if isinstance(J, np.ndarray):
         normal = J.T @ J
@@ -292,7 +301,7 @@ def _solve(J: Any, gradient: NDArray[np.float64], mu: float, damping: str) -> ND
     return np.asarray(cg(operator, -gradient, rtol=1e-6, maxiter=10 * len(gradient), M=jacobi)[0])
 
 
-def _weights(diagonal: NDArray[np.float64], mu: float, damping: str) -> NDArray[np.float64]:
+def _weights(diagonal: Floats, mu: float, damping: str) -> Floats:
     mean = float(diagonal.mean())
     if damping == "marquardt":
         return np.asarray(mu * np.maximum(diagonal, 1e-9 * mean))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from voronym._kernels import soft as kernels
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.problem import check_points
-from voronym.progress import Progress, Step, silent
-from voronym.quantize.costs.base import Assignment, Sizes, check_centroids, check_sizes, check_start
-from voronym.space import Euclidean, Space
+from voronym.quantize.costs.base import (
+    Assignment,
+    Floats,
+    Sizes,
+    check_centroids,
+    check_exact,
+    check_space,
+    check_start,
+    cost_solver,
+)
+from voronym.space import Space
 
 BLOCK = 2_000_000
 """Distances in a block."""
@@ -28,16 +37,17 @@ LEAST = 0.1
 """A step keeps this share of the least mass, as in semi-discrete optimal transport."""
 
 
+@cost_solver
 def newton(
     X: ArrayLike,
     centroids: ArrayLike,
     sizes: Sizes,
+    ctx: Context,
     *,
     space: Space | None = None,
     start: ArrayLike | None = None,
     tolerance: float = 1e-3,
     iterations: int = 200,
-    progress: Progress | None = None,
 ) -> Assignment:
     """Find costs that give the cells nearly their sizes, by derivatives of a smooth dual.
 
@@ -72,7 +82,7 @@ def newton(
     -------
     Assignment
         Every point in its best cell. The sizes are approximate, the better the larger the cells; ``exact`` is
-        false.
+        false. A wish to finish ends it with the costs so far.
 
     Notes
     -----
@@ -94,13 +104,12 @@ def newton(
     """
     points = check_points(X)
     C = check_centroids(centroids, points.shape[1])
-    low, high = check_sizes(sizes, len(points), len(C))
-    if (low != high).any():
-        raise InputError("newton takes exact sizes; for bounds use transport")
-    if (low == 0).any():
-        raise InputError(f"newton needs sizes of 1 or more: {int((low == 0).sum())} of {len(low)} are 0")
-    tell = silent if progress is None else progress
-    problem = Smooth(points, C, low.astype(np.float64), Euclidean() if space is None else space, tell)
+    target = check_exact(sizes, len(points), len(C), "newton")
+    if (target == 0).any():
+        raise InputError(
+            f"newton needs sizes of 1 or more: {int((target == 0).sum())} of {len(target)} are 0"
+        )
+    problem = Smooth(points, C, target.astype(np.float64), check_space(space), ctx)
     c = check_start(start, len(C))
     heats = problem.temperatures()
     steps = 0
@@ -109,30 +118,24 @@ def newton(
         close = tolerance if last else max(0.1, tolerance)
         c, taken = climb(problem, c, heat, close, max(0, iterations - steps))
         steps += taken
-        tell(Step("assign", (number + 1) / len(heats)))
+        ctx.tell((number + 1) / len(heats))
     return problem.answer(c - c.min(), steps)
 
 
 class Smooth:
     """The smooth dual of a transportation problem, in blocks of distances."""
 
-    def __init__(
-        self,
-        X: NDArray[np.float64],
-        C: NDArray[np.float64],
-        sizes: NDArray[np.float64],
-        space: Space,
-        tell: Progress,
-    ) -> None:
-        self.X, self.C, self.sizes, self.space, self.tell = X, C, sizes, space, tell
+    def __init__(self, X: Floats, C: Floats, sizes: Floats, space: Space, ctx: Context) -> None:
+        self.X, self.C, self.sizes, self.space, self.ctx = X, C, sizes, space, ctx
         step = max(1, BLOCK // len(C))
         self.rows = [slice(start, start + step) for start in range(0, len(X), step)]
         self.kept = [self._matrix(rows) for rows in self.rows] if len(X) * len(C) <= KEPT else None
 
-    def _matrix(self, rows: slice) -> NDArray[np.float64]:
+    def _matrix(self, rows: slice) -> Floats:
+        self.ctx.check(whole=False)
         return np.ascontiguousarray(self.space.cost(self.X[rows], self.C), dtype=np.float64)
 
-    def block(self, number: int) -> NDArray[np.float64]:
+    def block(self, number: int) -> Floats:
         """Return the distances of a block of points to all centroids."""
         return self._matrix(self.rows[number]) if self.kept is None else self.kept[number]
 
@@ -148,9 +151,7 @@ class Smooth:
         number = max(1, int(np.ceil(np.log(cold / hot) / np.log(COOLING))))
         return [float(heat) for heat in np.geomspace(hot, cold, number + 1)]
 
-    def evaluate(
-        self, c: NDArray[np.float64], heat: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    def evaluate(self, c: Floats, heat: float) -> tuple[float, Floats, Floats]:
         """Return the dual value, the smooth counts, and the sums of products of shares."""
         m = len(c)
         p, R = np.zeros(m), np.zeros((m, m))
@@ -158,10 +159,10 @@ class Smooth:
         value = 0.0
         for number in range(len(self.rows)):
             value += kernels.shares(self.block(number), c, heat, p, R, row, members)
-            self.tell(Step("assign", 0.0))
+            self.ctx.tell(0.0)
         return value - float(self.sizes @ c), p, R
 
-    def answer(self, c: NDArray[np.float64], steps: int) -> Assignment:
+    def answer(self, c: Floats, steps: int) -> Assignment:
         """Return every point in its best cell."""
         labels = np.empty(len(self.X), np.int64)
         cost = dual = 0.0
@@ -177,15 +178,13 @@ class Smooth:
         return Assignment(labels, c, counts, cost, gap, False, steps, "newton")
 
 
-def climb(
-    problem: Smooth, c: NDArray[np.float64], heat: float, close: float, most: int
-) -> tuple[NDArray[np.float64], int]:
+def climb(problem: Smooth, c: Floats, heat: float, close: float, most: int) -> tuple[Floats, int]:
     """Take damped Newton steps at one temperature until counts are close to sizes; return costs and steps."""
     value, p, R = problem.evaluate(c, heat)
     floor = LEAST * min(float(p.min()), float(problem.sizes.min()))
     for step in range(most):
         gradient = p - problem.sizes
-        if (np.abs(gradient) <= close * problem.sizes).all():
+        if problem.ctx.over or (np.abs(gradient) <= close * problem.sizes).all():
             return c, step
         direction = solve(p, R, heat, gradient)
         slope = float(gradient @ direction)
@@ -202,9 +201,7 @@ def climb(
     return c, most
 
 
-def solve(
-    p: NDArray[np.float64], R: NDArray[np.float64], heat: float, gradient: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def solve(p: Floats, R: Floats, heat: float, gradient: Floats) -> Floats:
     """Return Newton's direction: the solution of ``(diag(p) - R) / heat * direction = gradient``.
 
     The matrix is a Laplacian, singular for constants; a little is added to its diagonal.

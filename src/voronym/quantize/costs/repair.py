@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voronym._kernels import flow as kernels
-from voronym.quantize.costs.sources import Arcs, Source, Tick, widen
+from voronym.quantize.costs.base import Bounds, Floats, Integers
+from voronym.quantize.costs.sources import Arcs, Source, widen
 
 BUDGET = 20_000
 """Cells visited between two ticks."""
@@ -22,22 +22,14 @@ class Repaired:
     """Where units are after a repair: pieces of them in cells, by ascending unit."""
 
     done: bool
-    costs: NDArray[np.float64]
-    unit: NDArray[np.int64]
-    cell: NDArray[np.int64]
-    amount: NDArray[np.int64]
+    costs: Floats
+    unit: Integers
+    cell: Integers
+    amount: Integers
     paths: int
 
 
-def repair(
-    source: Source,
-    arcs: Arcs,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
-    c: NDArray[np.float64],
-    limit: float,
-    tick: Tick,
-) -> Repaired:
+def repair(source: Source, arcs: Arcs, sizes: Bounds, c: Floats, limit: float) -> Repaired:
     """Give cells their sizes by the least costly moves along arcs; the costs come along.
 
     With a limit: where costs rise by it, or the arcs do not lead on, ``done`` is false: come back with the
@@ -45,23 +37,15 @@ def repair(
     elsewhere go there, and the repair goes on. Where that is too many, ``done`` is false: come back with
     more arcs.
     """
-    mass = source.mass
-    m = len(c)
-    count = np.bincount(arcs.labels, mass, m).astype(np.int64)
-    node, real = np.zeros((14, m + 1), np.int64), np.zeros((3, m + 1))
-    node[kernels.COUNT, :m], node[kernels.LOW, :m], node[kernels.HIGH, :m] = count, low, high
-    due = np.where(c > 0.0, high, np.where(c < 0.0, low, np.clip(count, low, high)))
-    node[kernels.DUE, :m] = due
-    real[kernels.COST, :m] = c
-    state = np.zeros(3, np.int64)
-    state[kernels.LACKS] = mass.sum() - due.sum()
+    mass, m = source.mass, len(c)
+    node, real, state = _start(np.bincount(arcs.labels, mass, m).astype(np.int64), sizes, c)
     flow = np.where(arcs.cell == arcs.labels[arcs.unit], mass[arcs.unit], 0)
     room = min(m, 128 if m < 20_000 else 32)
     f = arrange(arcs, flow, node, real, state, room)
     costs = real[kernels.COST, :m]
     while True:
         answer = kernels.repair(f, limit, BUDGET)
-        tick()
+        source.tick()
         if answer == kernels.PAUSED:
             continue
         flow = f.arc[kernels.FLOW]
@@ -87,13 +71,20 @@ def repair(
     )
 
 
+def _start(count: Integers, sizes: Bounds, c: Floats) -> tuple[Integers, Floats, Integers]:
+    """Return the arrays of the cells, as `arrange` takes them, from how much each cell has."""
+    m, (low, high) = len(c), sizes
+    node, real, state = np.zeros((14, m + 1), np.int64), np.zeros((3, m + 1)), np.zeros(3, np.int64)
+    node[kernels.COUNT, :m], node[kernels.LOW, :m], node[kernels.HIGH, :m] = count, low, high
+    due = np.where(c > 0.0, high, np.where(c < 0.0, low, np.clip(count, low, high)))
+    node[kernels.DUE, :m] = due
+    real[kernels.COST, :m] = c
+    state[kernels.LACKS] = count.sum() - due.sum()
+    return node, real, state
+
+
 def arrange(
-    arcs: Arcs,
-    flow: NDArray[np.int64],
-    node: NDArray[np.int64],
-    real: NDArray[np.float64],
-    state: NDArray[np.int64],
-    room: int,
+    arcs: Arcs, flow: Integers, node: Integers, real: Floats, state: Integers, room: int
 ) -> kernels.Flow:
     """Return the state of a repair with these arcs and flows, and room for so many neighbours of a cell."""
     units = len(arcs.labels)
@@ -109,9 +100,7 @@ def arrange(
     return f
 
 
-def pieces(
-    arcs: Arcs, flow: NDArray[np.int64], ptr: NDArray[np.int64], mass: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def pieces(arcs: Arcs, flow: Integers, ptr: Integers, mass: Integers) -> tuple[Integers, Integers, Integers]:
     """Return which unit is in which cell with how much, units ascending."""
     held = np.flatnonzero(flow)
     if mass.sum() == len(mass):
@@ -126,12 +115,8 @@ def pieces(
 
 
 def objectors(
-    source: Source,
-    arcs: Arcs,
-    flow: NDArray[np.int64],
-    ptr: NDArray[np.int64],
-    c: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    source: Source, arcs: Arcs, flow: Integers, ptr: Integers, c: Floats
+) -> tuple[Integers, Integers]:
     """Return the units that are better off in a cell they have no arc to, and the best cell of every unit."""
     best = source.scan(c, 0.0).labels
     least = source.distances(best) + c[best]
@@ -140,7 +125,7 @@ def objectors(
     return np.unique(unit[loss > 1e-12 * (np.abs(c).max() + least[unit])]), best
 
 
-def values(source: Source, unit: NDArray[np.int64], cell: NDArray[np.int64]) -> NDArray[np.float64]:
+def values(source: Source, unit: Integers, cell: Integers) -> Floats:
     """Return the distances of pieces, where units may be divided."""
     if len(unit) == len(source.mass):
         return source.distances(cell)
@@ -155,12 +140,7 @@ def values(source: Source, unit: NDArray[np.int64], cell: NDArray[np.int64]) -> 
 
 
 def move(
-    arcs: Arcs,
-    flow: NDArray[np.int64],
-    units: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    mass: NDArray[np.int64],
-    count: NDArray[np.int64],
+    arcs: Arcs, flow: Integers, units: Integers, cells: Integers, mass: Integers, count: Integers
 ) -> None:
     """Put whole units into other cells, to which they have arcs; change flows and counts in place."""
     to = np.full(len(mass), -1, np.int64)

@@ -1,4 +1,4 @@
-"""Where distances come from: a tree of boxes in Euclidean space, blocks of a matrix in any other.
+"""Where distances come from: a tree of boxes where a space has coordinates, blocks of a matrix elsewhere.
 
 A source has the units of a problem: places, each with one point or several equal ones. It answers two
 questions about centroids C and costs c: which cell is the best of every unit (`scan`), and which cells
@@ -7,16 +7,16 @@ matter to it (`arcs`). Neither needs all distances at once.
 
 from __future__ import annotations
 
-import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voronym._kernels import boxes as kernels
+from voronym.context import Context
+from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Euclidean, Space
 
 ROOM = 8
@@ -34,10 +34,7 @@ BLOCK = 4_000_000
 KEPT = 30_000_000
 """Distances that are kept from one question to the next; more are computed anew."""
 
-
-T = TypeVar("T")
-
-Tick = Callable[[], object]
+Tick = Callable[[], None]
 """Called now and then between kernels; it may raise to stop the work."""
 
 
@@ -45,53 +42,90 @@ Tick = Callable[[], object]
 class Scan:
     """The best cell of every unit, and the next where it is within a margin (else -1 and infinity)."""
 
-    labels: NDArray[np.int64]
-    second: NDArray[np.int64]
-    gaps: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    labels: Integers
+    second: Integers
+    gaps: Floats
+    counts: Integers
 
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
     """The best cell of every unit, and for units with a choice the cells that matter, unit by unit."""
 
-    labels: NDArray[np.int64]
-    unit: NDArray[np.int64]
-    cell: NDArray[np.int64]
-    value: NDArray[np.float64]  # the distance, without the cost
+    labels: Integers
+    unit: Integers
+    cell: Integers
+    value: Floats  # the distance, without the cost
     complete: bool  # whether every unit has an arc to every cell
 
 
-class Source(Protocol):
-    """What the solvers ask."""
+class Source(ABC):
+    """The units of a problem, and what solvers ask about them.
 
-    mass: NDArray[np.int64]
+    Parameters
+    ----------
+    mass : array of int, shape (units,)
+        Points in each unit.
+    ctx : Context
+        For its threads.
+    tick : callable
+        Called between blocks.
+    """
 
-    def scan(self, c: NDArray[np.float64], margin: float) -> Scan:
+    blocks: Sequence[Any]
+    C: Floats
+
+    def __init__(self, mass: Integers, ctx: Context, tick: Tick) -> None:
+        self.mass, self.ctx, self.tick = mass, ctx, tick
+
+    def scan(self, c: Floats, margin: float) -> Scan:
         """Return the best cells under some costs, and the next best within a margin."""
-        ...
+        n = len(self.mass)
+        scan = Scan(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.zeros(len(c), np.int64))
+        cells = kernels.Cells(self.C, c, float(margin), 1, 0.0)
+        counts = self.ctx.map(lambda block: self._scan(block, cells, scan), self.blocks, tell=self.tick)
+        np.sum(counts, axis=0, out=scan.counts)
+        return scan
 
-    def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
-        """Return the cells within a margin of the best; if ``many`` > 1, the so many best instead."""
-        ...
+    def arcs(self, c: Floats, margin: float, many: int, keep: Integers | None) -> Arcs:
+        """Return the cells within a margin of the best; if ``many`` > 1, the ``many`` best instead.
 
-    def place(self, C: NDArray[np.float64]) -> None:
+        ``keep`` has labels that are kept where they are as good as the best.
+        """
+        n = len(self.mass)
+        labels, before = np.empty(n, np.int64), np.full(n, -1, np.int64) if keep is None else keep
+        cells = kernels.Cells(self.C, c, float(margin), int(many), float(1e-12 * np.abs(c).max()))
+        parts = self.ctx.map(
+            lambda block: self._arcs(block, cells, before, labels), self.blocks, tell=self.tick
+        )
+        unit, cell, value = (np.concatenate(side) for side in zip(*parts, strict=True))
+        return Arcs(labels, unit, cell, value - c[cell], len(unit) == n * len(c))
+
+    @abstractmethod
+    def place(self, C: Floats) -> None:
         """Set the centroids."""
-        ...
 
-    def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    @abstractmethod
+    def distances(self, labels: Integers) -> Floats:
         """Return the distance of each unit to one centroid."""
-        ...
 
-    def rows(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+    @abstractmethod
+    def rows(self, units: Integers) -> Floats:
         """Return the distances of some units to all centroids."""
-        ...
+
+    @abstractmethod
+    def _scan(self, block: Any, cells: kernels.Cells, scan: Scan) -> Integers:
+        """Fill the part of a block, and return the counts of its cells."""
+
+    @abstractmethod
+    def _arcs(self, block: Any, cells: kernels.Cells, keep: Integers, labels: Integers) -> kernels.Arcs:
+        """Fill the labels of a block, and return its arcs."""
 
 
 class Merge:
     """Equal points as one unit with a mass; units in the order of a source."""
 
-    def __init__(self, X: NDArray[np.float64]) -> None:
+    def __init__(self, X: Floats) -> None:
         order = np.lexsort(X.T[::-1])
         fresh = np.empty(len(X), np.bool_)
         fresh[0] = True
@@ -107,7 +141,7 @@ class Merge:
             self.mass = np.diff(np.append(where, len(X)))
             self.members = order  # ascending within a unit, as the sort is stable
 
-    def reorder(self, order: NDArray[np.int64]) -> None:
+    def reorder(self, order: Integers) -> None:
         """Put the units into another order."""
         if self.whole:
             self.members = order
@@ -118,202 +152,119 @@ class Merge:
             self.members = self.members[np.arange(len(self.members)) + shift]
         self.first, self.mass = self.first[order], self.mass[order]
 
-    def spread(self, cell: NDArray[np.int64], amount: NDArray[np.int64]) -> NDArray[np.int64]:
+    def spread(self, cell: Integers, amount: Integers) -> Integers:
         """Return the cell of each point, from how much of each unit is in which cell, units ascending."""
         labels = np.empty(len(self.members), np.int64)
         labels[self.members] = cell if self.whole else np.repeat(cell, amount)
         return labels
 
-    def join(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def join(self, labels: Integers) -> Integers:
         """Return a cell for each unit: that of its first point."""
         return labels[self.first]
 
 
-class Tree:
-    """Squared Euclidean distances, by a tree of boxes."""
+class Tree(Source):
+    """Squared Euclidean distances between coordinates, by a tree of boxes."""
 
-    def __init__(self, X: NDArray[np.float64], merge: Merge, tick: Tick) -> None:
-        self.origin = X.mean(axis=0)
+    def __init__(self, X: Floats, space: Space, merge: Merge, ctx: Context, tick: Tick) -> None:
+        self.origin, self.space = X.mean(axis=0), space
         self.boxes = kernels.grow(np.ascontiguousarray(X[merge.first] - self.origin), merge.mass, ROOM)
         merge.reorder(self.boxes.order)
-        self.mass = self.boxes.mass
-        self.tick = tick
-        self.depth = len(self.boxes.start).bit_length() + 1
+        super().__init__(self.boxes.mass, ctx, tick)
         self.room = 8192
-        self.pool = ThreadPoolExecutor(min(2, os.cpu_count() or 1))
 
-    def place(self, C: NDArray[np.float64]) -> None:
+    def place(self, C: Floats) -> None:
         """Set the centroids."""
-        self.C = np.ascontiguousarray(C - self.origin)
+        placed = self.space.coordinates(C)
+        assert placed is not None  # noqa: S101 - a tree is for spaces that have coordinates
+        self.C = np.ascontiguousarray(placed - self.origin)
         piece = PIECE if C.shape[1] <= 4 else max(1024, min(PIECE, WORK // C.size))
         level = 0
         while len(self.mass) >> level > piece and 2 << level < len(self.boxes.start):
             level += 1
-        self.roots = range(1 << level, 2 << level)
+        self.blocks = range(1 << level, 2 << level)
 
-    def scan(self, c: NDArray[np.float64], margin: float) -> Scan:
-        """Return the best cells under some costs, and the next best within a margin."""
-        n, m = len(self.mass), len(c)
-        labels, second, gaps = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    def _scan(self, block: int, cells: kernels.Cells, scan: Scan) -> Integers:
+        counts = np.zeros(len(cells.c), np.int64)
+        work = kernels.scratch(len(cells.c), 1, len(self.boxes.start))
+        kernels.scan(self.boxes, block, cells, work, scan.labels, scan.second, scan.gaps, counts)
+        return counts
 
-        def below(root: int) -> NDArray[np.int64]:
-            counts = np.zeros(m, np.int64)
-            cells, values, stack, _, _ = self._scratch(m, 1)
-            kernels.scan(
-                self.boxes, root, self.C, c, margin, labels, second, gaps, counts, cells, values, stack
-            )
-            return counts
+    def _arcs(self, block: int, cells: kernels.Cells, keep: Integers, labels: Integers) -> kernels.Arcs:
+        work = kernels.scratch(len(cells.c), cells.many, len(self.boxes.start))
+        used = self.room
+        while True:
+            room = used
+            arcs = room_for(room)
+            used = kernels.arcs(self.boxes, block, cells, work, keep, labels, arcs)
+            if used <= room:
+                self.room = max(self.room, used * 5 // 4)
+                return kernels.Arcs(arcs.unit[:used], arcs.cell[:used], arcs.value[:used])
 
-        counts = np.sum(in_threads(below, self.roots, self.pool, self.tick), axis=0)
-        return Scan(labels, second, gaps, counts)
-
-    def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
-        """Return the cells within a margin of the best; if ``many`` > 1, the so many best instead."""
-        n, m = len(self.mass), len(c)
-        labels = np.empty(n, np.int64)
-        before = np.full(n, -1, np.int64) if keep is None else keep
-        tie = rounding(c)
-
-        def below(root: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-            cells, values, stack, near, chosen = self._scratch(m, many)
-            room = self.room
-            while True:
-                unit, cell, value = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
-                used = kernels.arcs(
-                    self.boxes, root, self.C, c, margin, many, tie, before, labels, unit, cell, value, cells,
-                    values, stack, near, chosen,
-                )  # fmt: skip
-                if used <= room:
-                    return unit[:used], cell[:used], value[:used]
-                room = used
-
-        parts = in_threads(below, self.roots, self.pool, self.tick)
-        self.room = max(self.room, *(len(part[0]) * 5 // 4 for part in parts))
-        return gather(labels, parts, c)
-
-    def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    def distances(self, labels: Integers) -> Floats:
         """Return the distance of each unit to one centroid."""
-        total = np.zeros(len(labels))
-        for j in range(self.C.shape[1]):
-            total += np.square(self.boxes.points[:, j] - self.C[labels, j])
-        return total
+        return Euclidean().paired(self.boxes.points, self.C, labels)
 
-    def rows(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rows(self, units: Integers) -> Floats:
         """Return the distances of some units to all centroids."""
         return Euclidean().cost(self.boxes.points[units], self.C)
 
-    def _scratch(
-        self, m: int, many: int
-    ) -> tuple[
-        NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]
-    ]:
-        size = m * (self.depth + 1)
-        return (
-            np.empty(size, np.int64),
-            np.empty(size),
-            np.empty((2 * self.depth, 3), np.int64),
-            np.empty(many),
-            np.empty(many, np.int64),
-        )
 
-
-class Matrix:
+class Matrix(Source):
     """The distances of any space, by blocks of its matrix, kept where they are not too many."""
 
-    def __init__(self, X: NDArray[np.float64], merge: Merge, space: Space, tick: Tick) -> None:
-        self.points = np.ascontiguousarray(X[merge.first])
-        self.mass = merge.mass
-        self.space = space
-        self.tick = tick
+    def __init__(self, X: Floats, space: Space, merge: Merge, ctx: Context, tick: Tick) -> None:
+        self.points, self.space = np.ascontiguousarray(X[merge.first]), space
+        super().__init__(merge.mass, ctx, tick)
 
-    def place(self, C: NDArray[np.float64]) -> None:
+    def place(self, C: Floats) -> None:
         """Set the centroids."""
         self.C = C
-        step = max(1, BLOCK // len(C))
-        n = len(self.points)
+        step, n = max(1, BLOCK // len(C)), len(self.points)
         self.blocks = [slice(start, min(n, start + step)) for start in range(0, n, step)]
-        self.kept = [self._compute(rows) for rows in self.blocks] if n * len(C) <= KEPT else None
+        self.kept: dict[int, Floats] = {}
 
-    def _compute(self, rows: slice) -> NDArray[np.float64]:
-        return np.ascontiguousarray(self.space.cost(self.points[rows], self.C), dtype=np.float64)
+    def _matrix(self, rows: slice) -> Floats:
+        if rows.start not in self.kept:
+            found = np.ascontiguousarray(self.space.cost(self.points[rows], self.C), dtype=np.float64)
+            if len(self.points) * len(self.C) > KEPT:
+                return found
+            self.kept[rows.start] = found
+        return self.kept[rows.start]
 
-    def _matrix(self, number: int) -> NDArray[np.float64]:
-        return self._compute(self.blocks[number]) if self.kept is None else self.kept[number]
+    def _scan(self, block: slice, cells: kernels.Cells, scan: Scan) -> Integers:
+        counts = np.zeros(len(cells.c), np.int64)
+        filled = scan.labels[block], scan.second[block], scan.gaps[block]
+        work = kernels.scratch(len(cells.c), 1)
+        kernels.scan_matrix(self._matrix(block), self.mass[block], cells, work, *filled, counts)
+        return counts
 
-    def scan(self, c: NDArray[np.float64], margin: float) -> Scan:
-        """Return the best cells under some costs, and the next best within a margin."""
-        n = len(self.mass)
-        labels, second, gaps = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-        counts = np.zeros(len(c), np.int64)
-        for number, rows in enumerate(self.blocks):
-            kernels.scan_matrix(
-                self._matrix(number),
-                c,
-                self.mass[rows],
-                margin,
-                labels[rows],
-                second[rows],
-                gaps[rows],
-                counts,
-            )
-        return Scan(labels, second, gaps, counts)
+    def _arcs(self, block: slice, cells: kernels.Cells, keep: Integers, labels: Integers) -> kernels.Arcs:
+        D = self._matrix(block)
+        arcs = room_for(D.size if cells.many < 2 else min(D.size, cells.many * len(D)))
+        work = kernels.scratch(len(cells.c), cells.many)
+        used = kernels.arcs_of_matrix(D, block.start, cells, work, keep[block], labels[block], arcs)
+        return kernels.Arcs(arcs.unit[:used].copy(), arcs.cell[:used].copy(), arcs.value[:used].copy())
 
-    def arcs(self, c: NDArray[np.float64], margin: float, many: int, keep: NDArray[np.int64] | None) -> Arcs:
-        """Return the cells within a margin of the best; if ``many`` > 1, the so many best instead."""
-        n, m = len(self.mass), len(c)
-        labels = np.empty(n, np.int64)
-        before = np.full(n, -1, np.int64) if keep is None else keep
-        tie = rounding(c)
-        cells, values, near, chosen = (
-            np.empty(m, np.int64),
-            np.empty(m),
-            np.empty(many),
-            np.empty(many, np.int64),
-        )
-        parts = []
-        for number, rows in enumerate(self.blocks):
-            D = self._matrix(number)
-            room = D.size if many < 2 else min(D.size, many * len(D))
-            unit, cell, value = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
-            used = kernels.arcs_of_matrix(
-                D, c, rows.start, margin, many, tie, before[rows], labels[rows], unit, cell, value, cells,
-                values, near, chosen,
-            )  # fmt: skip
-            parts.append((unit[:used].copy(), cell[:used].copy(), value[:used].copy()))
-            self.tick()
-        return gather(labels, parts, c)
-
-    def rows(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distances of some units to all centroids."""
-        return np.asarray(self.space.cost(self.points[units], self.C), dtype=np.float64)
-
-    def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    def distances(self, labels: Integers) -> Floats:
         """Return the distance of each unit to one centroid."""
         out = np.empty(len(labels))
-        for number, rows in enumerate(self.blocks):
-            D = self._matrix(number)
+        for rows in self.blocks:
+            D = self._matrix(rows)
             out[rows] = D[np.arange(len(D)), labels[rows]]
         return out
 
-
-def rounding(c: NDArray[np.float64]) -> float:
-    """Return how much two sums of a distance and a cost may differ and count as equal."""
-    return float(1e-12 * np.abs(c).max())
-
-
-def gather(
-    labels: NDArray[np.int64],
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]],
-    c: NDArray[np.float64],
-) -> Arcs:
-    """Join the arcs of several pieces, and take the costs out of their values."""
-    unit, cell, value = (np.concatenate([part[side] for part in parts]) for side in range(3))
-    return Arcs(labels, unit, cell, value - c[cell], len(unit) == len(labels) * len(c))
+    def rows(self, units: Integers) -> Floats:
+        """Return the distances of some units to all centroids."""
+        return np.asarray(self.space.cost(self.points[units], self.C), dtype=np.float64)
 
 
-def widen(
-    source: Source, arcs: Arcs, flow: NDArray[np.int64], units: NDArray[np.int64], c: NDArray[np.float64]
-) -> tuple[Arcs, NDArray[np.int64]]:
+def room_for(arcs: int) -> kernels.Arcs:
+    """Return buffers for so many arcs."""
+    return kernels.Arcs(np.empty(arcs, np.int64), np.empty(arcs, np.int64), np.empty(arcs))
+
+
+def widen(source: Source, arcs: Arcs, flow: Integers, units: Integers, c: Floats) -> tuple[Arcs, Integers]:
     """Give some units arcs to four times as many cells, the nearest; return the arcs and their flows."""
     m = len(c)
     inside = np.zeros(len(arcs.labels), np.bool_)
@@ -343,16 +294,3 @@ def widen(
         False,
     )
     return wider, np.insert(flow[rest], at, amount)
-
-
-def in_threads(
-    work: Callable[[int], T], items: Sequence[int], pool: ThreadPoolExecutor, tick: Tick
-) -> list[T]:
-    """Return ``work(item)`` for all items, in their order, on threads where there are several."""
-    if len(items) == 1:
-        return [work(items[0])]
-    found: list[T] = []
-    for result in pool.map(work, items):
-        found.append(result)
-        tick()
-    return found

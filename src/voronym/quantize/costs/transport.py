@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
-from voronym.progress import Progress, Step, silent
 from voronym.quantize.costs.base import (
     Assignment,
+    Bounds,
+    Floats,
+    Integers,
     Sizes,
     check_centroids,
     check_sizes,
+    check_space,
     check_start,
+    cost_solver,
     round_sizes,
 )
 from voronym.quantize.costs.centre import centre
 from voronym.quantize.costs.guess import guess
 from voronym.quantize.costs.repair import Repaired, repair, values
 from voronym.quantize.costs.sources import BLOCK, Matrix, Merge, Source, Tick, Tree
-from voronym.space import Euclidean, Space
+from voronym.space import Space
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -42,15 +48,16 @@ SMALL = 500_000
 """Points times cells up to which all cells are looked at."""
 
 
+@cost_solver
 def transport(
     X: ArrayLike,
     centroids: ArrayLike,
     sizes: Sizes,
+    ctx: Context,
     *,
     space: Space | None = None,
     start: ArrayLike | None = None,
     tolerance: float = 1e-9,
-    progress: Progress | None = None,
 ) -> Assignment:
     """Assign points to cells of prescribed sizes at the least total distance, exactly.
 
@@ -116,18 +123,13 @@ def transport(
     """
     points = check_points(X)
     C = check_centroids(centroids, points.shape[1])
-    low, high = check_sizes(sizes, len(points), len(C))
-    tell = silent if progress is None else progress
-    where = Euclidean() if space is None else space
-    if not isinstance(where, Space):
-        raise InputError(f"space must be a Space, not {type(where).__name__}")
+    bounds = check_sizes(sizes, len(points), len(C))
+    where = check_space(space)
     if not tolerance >= 0.0:
         raise InputError(f"tolerance must be 0 or more, not {tolerance!r}")
-    engine = Engine(points, where, lambda: tell(Step("assign", 0.0)))
-    solved = engine.solve(C, low, high, engine.tamed(check_start(start, len(C)), C, low, high))
-    answer = engine.settle(solved, low, high, tolerance)
-    tell(Step("assign", 1.0))
-    return answer
+    engine = Engine(points, where, ctx)
+    solved = engine.solve(C, bounds, engine.tamed(check_start(start, len(C)), C, bounds))
+    return engine.settle(solved, bounds, tolerance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,77 +137,66 @@ class Solved:
     """An optimal assignment as pieces of units, and its costs."""
 
     pieces: Repaired
-    costs: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    costs: Floats
+    labels: Integers
     paths: int
 
 
 class Engine:
-    """The points of a problem, ready to be assigned to one set of centroids after the other."""
+    """The points of a problem, ready to be assigned to one set of centroids after the other.
 
-    def __init__(self, X: NDArray[np.float64], space: Space, tick: Tick) -> None:
-        self.X, self.space, self.tick = X, space, tick
+    An assignment must be whole: a wish to finish raises `voronym.errors.Unfinished`, unless whoever owns the
+    engine gives it another ``tick``, which is called between the pieces of the work.
+    """
+
+    def __init__(self, X: Floats, space: Space, ctx: Context) -> None:
+        self.X, self.space, self.ctx = X, space, ctx
+        self.tick: Tick = partial(ctx.tell, 0.0, whole=True)
         self.merge = Merge(X)
         self.sample: Engine | None = None
-        self.source: Source = (
-            Tree(X, self.merge, tick) if space.name == "euclidean" else Matrix(X, self.merge, space, tick)
-        )
+        flat = space.coordinates(X)
+        kind: type[Tree | Matrix] = Matrix if flat is None else Tree
+        self.source: Source = kind(X if flat is None else flat, space, self.merge, ctx, lambda: self.tick())
         self.n = len(X)
-        self.scale = float(np.square(X - X.mean(axis=0)).sum()) if space.name == "euclidean" else 0.0
+        self.scale = 0.0 if flat is None else float(np.square(flat - flat.mean(axis=0)).sum())
         self.margin = self.widest = 0.0
         self.nearest = NEAREST
 
-    def place(self, C: NDArray[np.float64]) -> None:
+    def place(self, C: Floats) -> None:
         """Set the centroids."""
         self.C = C
         self.source.place(C)
 
-    def solve(
-        self,
-        C: NDArray[np.float64],
-        low: NDArray[np.int64],
-        high: NDArray[np.int64],
-        c: NDArray[np.float64],
-        labels: NDArray[np.int64] | None = None,
-    ) -> Solved:
+    def solve(self, C: Floats, sizes: Bounds, c: Floats, labels: Integers | None = None) -> Solved:
         """Return an optimal assignment to some centroids, starting from costs and perhaps labels.
 
         Cells whose centroids coincide are solved as one, and its points divided afterwards: paths among them
         would lead nowhere.
         """
-        places, cells = np.unique(C, axis=0, return_inverse=True)
+        places, first, cells = distinct(C)
         if len(places) < len(C):
-            cells = cells.reshape(-1)
-            first = np.unique(cells, return_index=True)[1]
-            few = [np.bincount(cells, bound).astype(np.int64) for bound in (low, high)]
-            one = self.solve(
-                places,
-                few[0],
-                np.minimum(few[1], self.n + 1),
-                c[first],
-                None if labels is None else cells[labels],
-            )
+            joint = None if labels is None else cells[labels]
+            one = self.solve(places, sizes.merged(cells, self.n + 1), c[first], joint)
             self.place(C)
-            return self._divided(one, cells, low, high)
+            return self._divided(one, cells, sizes)
         self.place(C)
         keep = None if labels is None else self.merge.join(labels)
-        if (low == high).all():
-            if self.n >= LARGE * len(C):
-                return self._borders(low, c - c.min(), keep)
-            c = c - c.min()
-        return self._nearest(low, high, c, keep)
+        if not sizes.exact:
+            return self._nearest(sizes, c, keep)
+        if self.n >= LARGE * len(C):
+            return self._borders(sizes, c - c.min(), keep)
+        return self._nearest(sizes, c - c.min(), keep)
 
-    def _borders(
-        self, sizes: NDArray[np.int64], c: NDArray[np.float64], keep: NDArray[np.int64] | None
-    ) -> Solved:
+    def _borders(self, bounds: Bounds, c: Floats, keep: Integers | None) -> Solved:
         """Solve for large cells: guess, then repair the points within a margin of a border.
 
         Costs only rise in a repair. As long as none has risen by more than the margin, a cell beyond the
         margin is no better than the best one, so what was left out proves to be of no account.
         """
+        sizes = bounds.low
         if self.widest <= 0.0:
             scan = self.source.scan(c, 0.0)
-            mean = float(self.source.distances(scan.labels) @ self.source.mass) / self.n
+            mean = float((self.source.distances(scan.labels) * self.source.mass).sum()) / self.n
             self.margin = self.widest = max(0.5 * mean, 1e-300)
         scan = self.source.scan(c, self.margin)
         if np.abs(scan.counts - sizes).sum() > WILD * self.n:
@@ -216,7 +207,7 @@ class Engine:
         paths = 0
         while True:
             arcs = self.source.arcs(c, margin, 1, keep)
-            found = repair(self.source, arcs, sizes, sizes, c, margin, self.tick)
+            found = repair(self.source, arcs, bounds, c, margin)
             c = found.costs - found.costs.min()
             paths += found.paths
             if found.done:
@@ -224,7 +215,7 @@ class Engine:
                 return self._solved(found, c, paths)
             margin *= 2.0
 
-    def _coarse(self, sizes: NDArray[np.int64], c: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _coarse(self, sizes: Integers, c: Floats) -> Floats:
         """Return the costs of the same problem with a few of the points.
 
         Newton's method needs a start that is not far off; the repair of few points finds one from anywhere.
@@ -232,33 +223,26 @@ class Engine:
         if self.sample is None:
             stride = max(2, min(THIN, 2 * self.n // (LARGE * len(c))))
             rows = np.sort(self.merge.members[::stride])
-            self.sample = Engine(self.X[rows], self.space, lambda: self.tick())
+            self.sample = Engine(self.X[rows], self.space, self.ctx)
+            self.sample.tick = lambda: self.tick()
         few = round_sizes(sizes / self.n, self.sample.n)
-        return self.sample.solve(self.C, few, few, c).costs
+        return self.sample.solve(self.C, Bounds(few, few), c).costs
 
-    def _nearest(
-        self,
-        low: NDArray[np.int64],
-        high: NDArray[np.int64],
-        c: NDArray[np.float64],
-        keep: NDArray[np.int64] | None,
-    ) -> Solved:
+    def _nearest(self, sizes: Bounds, c: Floats, keep: Integers | None) -> Solved:
         """Solve for small cells: repair over the nearest cells of each point, and more where they object."""
         m = len(c)
         many = m if len(self.source.mass) * m <= SMALL else min(self.nearest, m)
         while True:
             arcs = self.source.arcs(c, 0.0, many, keep)
-            found = repair(self.source, arcs, low, high, c, np.inf, self.tick)
+            found = repair(self.source, arcs, sizes, c, np.inf)
             if found.done:
-                costs = found.costs if (low < high).any() else found.costs - found.costs.min()
+                costs = found.costs - found.costs.min() if sizes.exact else found.costs
                 return self._solved(found, costs, found.paths)
             self.nearest = many = min(4 * many, m)
 
-    def _divided(
-        self, one: Solved, cells: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
-    ) -> Solved:
+    def _divided(self, one: Solved, cells: Integers, bounds: Bounds) -> Solved:
         """Return an assignment in which joint cells are divided: what each needs, and the rest in order."""
-        pieces, m = one.pieces, len(cells)
+        pieces, m, (low, high) = one.pieces, len(cells), bounds
         sizes = low.copy()
         left = np.bincount(pieces.cell, pieces.amount, len(one.costs)).astype(np.int64)
         left -= np.bincount(cells, low, len(left)).astype(np.int64)
@@ -274,22 +258,20 @@ class Engine:
         found = Repaired(True, one.costs[cells], every // m, every % m, amount.astype(np.int64), one.paths)
         return self._solved(found, found.costs, one.paths)
 
-    def _solved(self, found: Repaired, c: NDArray[np.float64], paths: int) -> Solved:
+    def _solved(self, found: Repaired, c: Floats, paths: int) -> Solved:
         labels = np.empty(len(self.source.mass), np.int64)
         labels[found.unit] = found.cell
         return Solved(found, c, labels, paths)
 
-    def centred(self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64]) -> Solved:
+    def centred(self, solved: Solved, sizes: Bounds) -> Solved:
         """Return the same assignment to the centroids last placed, with costs that leave no needless ties."""
-        places, cells = np.unique(self.C, axis=0, return_inverse=True)
+        places, first, cells = distinct(self.C)
         if len(places) == len(self.C):
-            return replace(solved, costs=centre(self.source, solved.pieces, low, high, solved.costs))
-        C, cells = self.C, cells.reshape(-1)
-        first = np.unique(cells, return_index=True)[1]
-        few = [np.bincount(cells, bound).astype(np.int64) for bound in (low, high)]
+            return replace(solved, costs=centre(self.source, solved.pieces, sizes, solved.costs))
+        C = self.C
         self.place(places)
         pieces = replace(solved.pieces, cell=cells[solved.pieces.cell])
-        costs = centre(self.source, pieces, few[0], few[1], solved.costs[first])
+        costs = centre(self.source, pieces, sizes.merged(cells, self.n + 1), solved.costs[first])
         self.place(C)
         return replace(solved, costs=costs[cells])
 
@@ -299,9 +281,9 @@ class Engine:
         best = self.source.scan(c, 0.0).labels
         least = self.source.distances(best) + c[best]
         mine = values(self.source, pieces.unit, pieces.cell) + c[pieces.cell]
-        return float(np.maximum(mine - least[pieces.unit], 0.0) @ pieces.amount)
+        return float((np.maximum(mine - least[pieces.unit], 0.0) * pieces.amount).sum())
 
-    def labels(self, solved: Solved) -> NDArray[np.int64]:
+    def labels(self, solved: Solved) -> Integers:
         """Return the cell of each point."""
         pieces = solved.pieces
         return self.merge.spread(pieces.cell, pieces.amount)
@@ -309,20 +291,14 @@ class Engine:
     def distances(self, solved: Solved) -> float:
         """Return the summed distance of the points to the centroids of their cells."""
         pieces = solved.pieces
-        return float(values(self.source, pieces.unit, pieces.cell) @ pieces.amount)
+        return float((values(self.source, pieces.unit, pieces.cell) * pieces.amount).sum())
 
-    def tamed(
-        self,
-        c: NDArray[np.float64],
-        C: NDArray[np.float64],
-        low: NDArray[np.int64],
-        high: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
+    def tamed(self, c: Floats, C: Floats, sizes: Bounds) -> Floats:
         """Return costs to start from within the largest distance of 0: beyond it they say no more."""
         if not c.any():
             return c
         c = np.clip(c, -1e300, 1e300)
-        if (low == high).all():
+        if sizes.exact:
             c = c - np.median(c)
         self.place(C)
         far = 0.0
@@ -330,22 +306,22 @@ class Engine:
         for begin in range(0, len(self.source.mass), step):
             units = np.arange(begin, min(len(self.source.mass), begin + step))
             far = max(far, float(self.source.rows(units).max()))
+            self.tick()
         return np.clip(c, -far, far)
 
-    def settle(
-        self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64], tolerance: float
-    ) -> Assignment:
+    def settle(self, solved: Solved, sizes: Bounds, tolerance: float) -> Assignment:
         """Return the assignment to the centroids last placed, proven; if it fails, one from no costs.
 
         What rounding may have hidden is added to the gap in the end, and not held against it.
         """
         for last in (False, True):
-            answer = self.prove(self.centred(solved, low, high), low, high)
-            scale = float(self.source.distances(np.zeros(len(self.source.mass), np.int64)) @ self.source.mass)
+            answer = self.prove(self.centred(solved, sizes), sizes)
+            first = self.source.distances(np.zeros(len(self.source.mass), np.int64))
+            scale = float((first * self.source.mass).sum())
             if answer.gap <= tolerance * (1.0 + 1e-3 * len(self.C)) * max(answer.cost, self.scale, scale):
                 return replace(answer, gap=answer.gap + self._rounding(answer))
             if not last:
-                solved = self.solve(self.C, low, high, np.zeros(len(self.C)))
+                solved = self.solve(self.C, sizes, np.zeros(len(self.C)))
         raise GuaranteeError(
             f"rounding leaves a gap of {answer.gap:.3g}, at a cost of {answer.cost:.6g}: scale the columns"
         )
@@ -355,14 +331,13 @@ class Engine:
         most = self.source.distances(answer.labels[self.merge.first]).max() + np.abs(answer.costs).max()
         return 4.0 * EPS * self.n * float(most)
 
-    def prove(self, solved: Solved, low: NDArray[np.int64], high: NDArray[np.int64]) -> Assignment:
+    def prove(self, solved: Solved, sizes: Bounds) -> Assignment:
         """Return the assignment with its cost and its gap, both computed afresh.
 
         The gap has two parts, neither negative: what points would gain in their best cell, and what cells
         with a cost lack of the bound that the cost stands for.
         """
-        labels = self.labels(solved)
-        c = solved.costs
+        labels, c, (low, high) = self.labels(solved), solved.costs, sizes
         counts = np.bincount(labels, minlength=len(c)).astype(np.int64)
         if (counts < low).any() or (counts > high).any():
             raise GuaranteeError(
@@ -372,3 +347,9 @@ class Engine:
         cost = self.distances(solved)
         gap = self._objections(solved) + float(slack.sum())
         return Assignment(labels, c, counts, cost, gap, True, solved.paths, "transport")
+
+
+def distinct(C: Floats) -> tuple[Floats, Integers, Integers]:
+    """Return the distinct centroids, the first cell of each, and which of them each cell has."""
+    places, first, cells = np.unique(C, axis=0, return_index=True, return_inverse=True)
+    return places, first, cells.reshape(-1)

@@ -1,0 +1,124 @@
+"""Linear and integer programmes, solved by HiGHS and interrupted by a context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.context import Context
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+INFINITY = float("inf")
+
+
+class Programme:
+    """Minimise ``costs @ x`` with ``low <= A x <= high`` and ``0 <= x <= upper``; A grows by columns.
+
+    Columns and rows join a live model, so that the simplex method goes on from its last basis.
+
+    Parameters
+    ----------
+    low, high : arrays, shape (rows,)
+        The bounds of the rows.
+    **options
+        Options of HiGHS.
+
+    Examples
+    --------
+    >>> programme = Programme([1.0, 1.0], [1.0, 1.0])
+    >>> programme.add_columns([3.0, 1.0, 1.0], [np.array([0, 1]), np.array([0]), np.array([1])])
+    >>> programme.run(Context())
+    True
+    >>> programme.values.tolist(), programme.objective
+    ([0.0, 1.0, 1.0], 2.0)
+    """
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, **options: Any) -> None:
+        import highspy  # takes a while to load
+
+        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        settings = {"output_flag": False, "threads": 1, "solver": "simplex", "simplex_strategy": 1}
+        for name, value in {**settings, "presolve": "off", **options}.items():
+            self.solver.setOptionValue(name, value)
+        self._stopped = False
+        self.solver.cbSimplexInterrupt.subscribe(self._look)
+        self.solver.cbMipInterrupt.subscribe(self._look)
+        least, most = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+        rows = len(least)
+        nothing = np.zeros(rows, np.int32), np.empty(0, np.int32), np.empty(0)
+        self.solver.addRows(rows, least, most, 0, *nothing)
+
+    def add_columns(
+        self,
+        costs: ArrayLike,
+        rows: Sequence[Integers],
+        *,
+        upper: float = INFINITY,
+        entry: float = 1.0,
+    ) -> None:
+        """Add columns, each with the same entry in some rows."""
+        prices = np.asarray(costs, dtype=np.float64)
+        count, sizes = len(prices), np.array([len(one) for one in rows])
+        starts = (np.cumsum(sizes) - sizes).astype(np.int32)
+        indices = np.concatenate(rows).astype(np.int32)
+        bounds = np.zeros(count), np.full(count, upper)
+        self.solver.addCols(
+            count, prices, *bounds, len(indices), starts, indices, np.full(len(indices), entry)
+        )
+
+    def add_row(self, high: float, columns: Integers) -> None:
+        """Add a row: the sum of some columns is at most ``high``."""
+        self.solver.addRow(-INFINITY, high, len(columns), columns.astype(np.int32), np.ones(len(columns)))
+
+    def make_integer(self, start: Floats) -> None:
+        """Ask for whole values of all columns, and give values to start from."""
+        import highspy
+
+        count = len(start)
+        kinds = np.full(count, highspy.HighsVarType.kInteger)
+        self.solver.changeColsIntegrality(count, np.arange(count, dtype=np.int32), kinds)
+        solution = highspy.HighsSolution()
+        solution.col_value = start.tolist()
+        self.solver.setSolution(solution)
+
+    def change_costs(self, costs: Floats, first: int = 0) -> None:
+        """Set the costs of the columns from ``first`` on."""
+        columns = np.arange(first, first + len(costs), dtype=np.int32)
+        self.solver.changeColsCost(len(costs), columns, costs)
+
+    def change_lower(self, column: int, low: float) -> None:
+        """Set the lower bound of a column."""
+        self.solver.changeColBounds(column, low, INFINITY)
+
+    def run(self, ctx: Context, *, tell: Callable[[], None] | None = None) -> bool:
+        """Solve from the last basis; return whether the optimum was found before the context was over."""
+        self._stopped = False
+        ctx.apart(self.solver.run, self._stop, tell=tell)
+        return bool(self.solver.getModelStatus() == self._optimal)
+
+    def _stop(self) -> None:
+        self._stopped = True
+
+    def _look(self, event: Any) -> None:
+        event.interrupt(self._stopped)
+
+    @property
+    def values(self) -> Floats:
+        """The columns of the last solution."""
+        return np.array(self.solver.getSolution().col_value)
+
+    @property
+    def duals(self) -> Floats:
+        """The prices of the rows."""
+        return np.array(self.solver.getSolution().row_dual)
+
+    @property
+    def objective(self) -> float:
+        """The least cost found."""
+        return float(self.solver.getInfo().objective_function_value)

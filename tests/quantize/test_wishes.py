@@ -1,0 +1,115 @@
+"""Designs and assignments heed their context: deadlines, wishes to finish, and cancelling."""
+
+from __future__ import annotations
+
+from threading import Timer
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+import voronym as vr
+from voronym.context import Context, Stop
+from voronym.errors import Cancelled, Unfinished
+from voronym.quantize import _start, pcl
+from voronym.quantize.costs import SOLVERS, transport
+from voronym.quantize.costs.base import Bounds, equal_sizes
+from voronym.quantize.pcl import Settings, alternate
+from voronym.space import Euclidean, Manhattan
+
+WISHES = [("cancel", Cancelled), ("finish", Unfinished)]
+
+
+def instance(n, m, d=2):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, d))
+    return X, X[rng.choice(n, m, replace=False)], equal_sizes(n, m)
+
+
+def after(seconds, wish):
+    timer = Timer(seconds, wish)
+    timer.start()
+    return perf_counter() + seconds
+
+
+@pytest.mark.parametrize(("wish", "error"), WISHES)
+@pytest.mark.parametrize("space", [Euclidean(), Manhattan()])
+def test_an_assignment_is_whole_or_not_at_all(wish, error, space):
+    X, C, sizes = instance(30_000, 3000)
+    transport(X[:100], C[:10], equal_sizes(100, 10), space=space)  # compiled
+    ctx = Context()
+    asked = after(0.1, getattr(ctx, wish))
+    with pytest.raises(error):
+        transport(X, C, sizes, space=space, ctx=ctx)
+    assert perf_counter() - asked < 1.5
+
+
+@pytest.mark.parametrize("costs", sorted(SOLVERS))
+def test_a_design_finishes_with_the_best_so_far(costs):
+    X, C, sizes = instance(20_000, 40)
+    told = []
+
+    def enough(step):
+        told.append(step)
+        if step.done > 0.3 + 0.7 * 0.005:  # two assignments are made
+            raise Stop
+
+    found = pcl(X, sizes=sizes, init=C, costs=costs, tolerance=0.0, progress=enough)
+    assert len(found.distortions) < 50
+    assert not found.converged
+    assert {step.stage for step in told} == {"designing"}
+    assert told[-1].done == 1.0
+    if costs == "transport":
+        assert (found.sizes == sizes).all()
+        labels = transport(X, found.quantizer.centroids, sizes).labels
+        assert (labels == found.labels).mean() > 0.999
+
+
+def test_before_the_first_assignment_there_is_nothing_to_finish_with():
+    X, C, sizes = instance(20_000, 40)
+    ctx = Context()
+    ctx.finish()
+    with pytest.raises(Unfinished):
+        alternate(X, Bounds(sizes, sizes), C, Euclidean(), Settings(), ctx)
+
+
+def test_a_design_ends_at_its_deadline():
+    X, C, sizes = instance(40_000, 400)
+    pcl(X[:1000], 10)  # compiled
+    before = perf_counter()
+    found = pcl(X, sizes=sizes, init=C, tolerance=0.0, restarts=50, time_limit=1.0)
+    assert perf_counter() - before < 2.1
+    assert (found.sizes == sizes).all()
+
+
+def test_a_design_is_cancelled_within_a_second():
+    X, C, sizes = instance(100_000, 2000)
+    ctx = Context()
+    asked = after(1.0, ctx.cancel)
+    with pytest.raises(Cancelled):
+        alternate(X, Bounds(sizes, sizes), C, Euclidean(), Settings(tolerance=0.0, restarts=99), ctx)
+    assert perf_counter() - asked < 1.0
+
+
+def test_a_start_without_costs_is_the_centroids_of_the_groups():
+    X, _, sizes = instance(600, 20)
+    part = vr.microaggregate(X, 30, method="mdav")
+    start = _start.start(X, Bounds(sizes, sizes), part, Manhattan(), Context())
+    expected = [np.median(X[members], axis=0) for members in part.cells()]
+    assert np.array_equal(start.centroids, expected)
+    assert not start.costs.any()
+
+
+def test_an_allocation_by_programme_is_interrupted():
+    rng = np.random.default_rng(0)
+    X, C = rng.standard_normal((20_000, 2)), rng.standard_normal((60, 2))
+    asked = []
+
+    def stop(step):
+        asked.append(perf_counter())
+        if len(asked) > 3:
+            raise Stop
+
+    with pytest.raises(Unfinished):
+        vr.quantize.allocate(X, C, capacities=400.0, weights=rng.uniform(0.5, 1.5, len(X)), progress=stop)
+    assert perf_counter() - asked[3] < 1.0
