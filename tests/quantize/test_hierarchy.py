@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.errors import InputError
-from voronym.partition import Partition
-from voronym.progress import silent
+from voronym.context import Context
+from voronym.errors import Cancelled, InputError
+from voronym.problem import Problem
 from voronym.quantize import hierarchy as module
 from voronym.quantize.costs.transport import transport
+from voronym.registry import METHODS, algorithm
 
 
 @given(st.integers(2, 20), st.integers(1, 50), st.integers(0, 19), st.integers(1, 50))
@@ -34,7 +35,7 @@ def test_no_cell_crosses_a_macrocell_and_every_cell_has_k(inner):
     X = np.random.default_rng(0).standard_normal((617, 2))
     part = vr.microaggregate(X, 4, method="hierarchy", size=100, inner=inner)
     assert part.sizes.min() >= 4
-    macro = module.macrocells(X, module.multiples(617, 4, 6), np.random.default_rng(0), silent)
+    macro = module.macrocells(X, module.multiples(617, 4, 6), Context(seed=0))
     assert np.bincount(macro).tolist() == module.multiples(617, 4, 6).tolist()
     pairs = {(int(a), int(b)) for a, b in zip(part.labels, macro, strict=True)}
     assert len(pairs) == part.n_cells
@@ -44,7 +45,7 @@ def test_macrocells_are_those_of_a_quantizer():
     # Convex cells: within the plane, macrocells are separated by lines, but for ties.
     X = np.random.default_rng(1).standard_normal((600, 2))
     sizes = np.full(4, 150)
-    macro = module.macrocells(X, sizes, np.random.default_rng(0), silent)
+    macro = module.macrocells(X, sizes, Context(seed=0))
     centroids = np.array([X[macro == q].mean(axis=0) for q in range(4)])
     again = transport(X, centroids, sizes)
     assert np.mean(again.labels == macro) > 0.85
@@ -53,11 +54,16 @@ def test_macrocells_are_those_of_a_quantizer():
 
 def test_the_result_does_not_depend_on_the_threads():
     X = np.random.default_rng(2).standard_normal((800, 3))
-    options = {"method": "hierarchy", "size": 100, "inner": "exchange", "seed": 5}
-    one = vr.microaggregate(X, 5, threads=1, inner_options={"iterations": 50}, **options)
-    many = vr.microaggregate(X, 5, threads=4, inner_options={"iterations": 50}, **options)
+    one, many, other = (
+        METHODS["hierarchy"].partition(
+            Problem.of(X, 5),
+            Context(seed=5, threads=threads),
+            module.HierarchyOptions(inner="exchange", size=100, inner_options={"iterations": iterations}),
+        )
+        for threads, iterations in ((1, 50), (4, 50), (1, 0))
+    )
     assert one == many
-    assert one != vr.microaggregate(X, 5, threads=1, inner_options={"iterations": 0}, **options)
+    assert one != other
 
 
 def test_borders_cost_little():
@@ -90,7 +96,7 @@ def test_repeated_points_and_flat_columns():
         ({"inner_options": {5: 1}}, "inner_options must be options by name"),
         ({"inner": ["mdav"]}, "inner must be the name of a method"),
         ({"size": 9}, "size must be a whole number, 10 or more"),
-        ({"threads": 0}, "threads must be a whole number, 1 or more"),
+        ({"threads": 1}, "has no option 'threads'"),
         ({"inner": "univariate", "size": 20}, "one column"),
     ],
 )
@@ -99,39 +105,66 @@ def test_bad_options(options, says):
         vr.microaggregate(np.random.default_rng(0).random((50, 2)), 5, method="hierarchy", **options)
 
 
-def test_what_progress_raises_ends_the_threads(monkeypatch):
-    started, ended = threading.Semaphore(0), []
+@pytest.fixture
+def toy():
+    """A method that the test fills in."""
+    register = algorithm("toy", guarantee="none", cost="none", reference="none")
+    yield lambda function: register(function)
+    METHODS.remove("toy")
 
-    def endless(X, k, *, method, seed, progress, **options):
-        started.release()
+
+def run(X, progress=None, **options):
+    return vr.microaggregate(X, 5, method="hierarchy", inner="toy", size=100, progress=progress, **options)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_progress_raises_ends_the_threads(toy, error):
+    X = np.random.default_rng(0).random((500, 1))
+    started, ended = threading.Event(), []
+
+    @toy
+    def endless(problem, ctx):
+        started.set()
         try:
             while True:
-                progress(None)
+                ctx.check()
                 threading.Event().wait(0.005)
-        except BaseException as error:
-            ended.append(type(error))
+        except Cancelled as cancelled:
+            ended.append(type(cancelled))
             raise
 
-    monkeypatch.setattr(module, "partition", endless)
-    rows = [np.arange(5), np.arange(5, 10), np.arange(10, 15)]
-
     def stop(step):
-        started.acquire()
-        raise KeyboardInterrupt
+        if started.is_set():
+            raise error
 
-    with pytest.raises(KeyboardInterrupt):
-        module._in_threads(np.zeros((15, 1)), 5, rows, [None] * 3, "mdav", {}, 2, stop)
-    assert set(ended) == {module._EndedError}
+    with pytest.raises(error):
+        run(X, stop)
+    assert ended
 
 
-def test_an_error_inside_is_told(monkeypatch):
-    def broken(X, k, **options):
-        if X[0, 0] > 0:
+def test_an_error_inside_is_told(toy):
+    @toy
+    def broken(problem, ctx):
+        if problem.points.max() > 0.5:
             raise ZeroDivisionError
-        return Partition(np.zeros(len(X), int))
+        return problem.one_group()
 
-    monkeypatch.setattr(module, "partition", broken)
-    rows = [np.arange(5), np.arange(5, 10)]
-    X = np.repeat([[0.0], [1.0]], 5, axis=0)
     with pytest.raises(ZeroDivisionError):
-        module._in_threads(X, 5, rows, [None] * 2, "mdav", {}, 1, silent)
+        run(np.random.default_rng(0).random((500, 1)))
+
+
+def test_macrocells_share_the_time(toy):
+    left = []
+
+    @toy
+    def lasting(problem, ctx):
+        left.append(ctx.left)
+        threading.Event().wait(0.02)
+        return problem.one_group()
+
+    ctx = Context(time_limit=60.0, threads=2)
+    options = module.HierarchyOptions(inner="toy", size=100)
+    METHODS["hierarchy"].partition(Problem.of(np.random.default_rng(0).random((1000, 1)), 5), ctx, options)
+    assert len(left) == 10
+    assert min(left) < 20.0
+    assert max(left) > 30.0

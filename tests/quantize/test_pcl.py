@@ -9,7 +9,7 @@ import voronym as vr
 from voronym.quantize import Design, Quantizer, design, pcl
 from voronym.quantize.costs.base import equal_sizes
 from voronym.space import Euclidean, Manhattan, Sphere
-from voronym.testing import check_algorithm
+from voronym.testing import check_method
 
 METHODS = sorted(name for name, method in vr.algorithms().items() if not method.univariate)
 
@@ -162,7 +162,7 @@ def test_other_spaces(space):
 
 @pytest.mark.parametrize("name", ["pcl", "pcl-variable"])
 def test_methods_keep_the_contract(name):
-    check_algorithm(vr.algorithms()[name])
+    check_method(vr.algorithms()[name])
 
 
 def test_sizes_of_the_methods():

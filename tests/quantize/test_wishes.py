@@ -74,7 +74,7 @@ def test_before_the_first_assignment_there_is_nothing_to_finish_with():
 
 
 def test_a_design_ends_at_its_deadline():
-    X, C, sizes = instance(40_000, 400)
+    X, C, sizes = instance(10_000, 100)
     pcl(X[:1000], 10)  # compiled
     before = perf_counter()
     found = pcl(X, sizes=sizes, init=C, tolerance=0.0, restarts=50, time_limit=1.0)

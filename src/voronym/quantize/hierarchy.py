@@ -93,10 +93,14 @@ def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Part
     rows = np.split(np.argsort(macro, kind="stable"), np.cumsum(np.bincount(macro))[:-1])
     seeds = ctx.rng.spawn(cells)
 
-    def work(cell: int) -> Partition:
-        return inner.partition(problem.subset(rows[cell]), ctx.quiet(rng=seeds[cell]), settings)
+    rest = ctx.part(0.3, 1.0)
 
-    parts = ctx.part(0.3, 1.0).map(work, range(cells))
+    def work(cell: int) -> Partition:
+        share = min(1.0, rest.threads / (cells - cell))  # of the time that is left
+        here = rest.quiet(rng=seeds[cell]).part(0.0, 0.0, time=share)
+        return inner.partition(problem.subset(rows[cell]), here, settings)
+
+    parts = rest.map(work, range(cells))
     labels, first = np.empty(n, np.int64), 0
     for members, part in zip(rows, parts, strict=True):
         labels[members] = first + part.labels

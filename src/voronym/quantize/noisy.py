@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,11 @@ from voronym.errors import InputError
 from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.quantize.costs.base import equal_sizes
+from voronym.quantize.costs.base import Bounds, equal_sizes
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
-from voronym.quantize.costs.transport import transport
+from voronym.quantize.costs.transport import Engine
 from voronym.registry import METHODS, algorithm
+from voronym.space import Euclidean
 
 TINY = 0.1
 """Share of its size below which a cell counts as lost, and starts anew."""
@@ -102,8 +104,24 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
             centroids = X[ctx.rng.permutation(n)[:m]].copy()
         copies = -(-options.samples * m // n)
         centroids, costs = _cool(X, centroids, sizes, deviations, copies, here)
-        found.append(Partition(transport(X, centroids, sizes, start=costs, ctx=ctx.quiet()).labels, k=k))
+        found.append(Partition(_assigned(X, centroids, Bounds(sizes, sizes), costs, ctx), k=k))
+        if ctx.over:
+            break
     return min(found, key=problem.cost)
+
+
+def _assigned(
+    X: NDArray[np.float64],
+    centroids: NDArray[np.float64],
+    bounds: Bounds,
+    costs: NDArray[np.float64],
+    ctx: Context,
+) -> NDArray[np.int64]:
+    """Return the cells of the records themselves, of exact sizes; also where somebody wishes to finish."""
+    engine = Engine(X, Euclidean(), ctx)
+    engine.tick = partial(ctx.tell, 0.0)
+    solved = engine.solve(centroids, bounds, engine.tamed(costs, centroids, bounds))
+    return engine.settle(solved, bounds, 1e-9).labels
 
 
 def _near(X: NDArray[np.float64]) -> float:
@@ -130,6 +148,8 @@ def _cool(
     costs = np.zeros(m)
     cloud = np.empty((copies * n, X.shape[1]))
     for step, deviation in enumerate(deviations):
+        if ctx.over:
+            break
         span = (step / len(deviations), (step + 1) / len(deviations))
         cloud[:n] = X  # the records are part of their clouds
         cloud[n:] = np.tile(X, (copies - 1, 1))
