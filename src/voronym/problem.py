@@ -95,8 +95,8 @@ class Problem:
         """Return what the groups publish, in the coordinates of the space, shape (m, d)."""
         return self.records.centroids(part)
 
-    def neighbours(self, width: int, ctx: Context) -> NDArray[np.int64]:
-        """Return the nearest other records of each, shape (n, width)."""
+    def neighbours(self, width: int, ctx: Context) -> NDArray[np.int64] | None:
+        """Return near records of each, shape (n, width); None where the time was up before."""
         return self.records.neighbours(width, ctx)
 
     def subset(self, rows: NDArray[np.int64], *, k: int | None = None) -> Problem:

@@ -10,13 +10,52 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partitioners.points import records
-from voronym._kernels import exchange, icsm, moves
+from voronym._kernels import cells as groups
+from voronym._kernels import exchange, icsm, kernel
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.progress import silent
-from voronym.refiners.exchange import start
-from voronym.refiners.icsm import Run, scores
-from voronym.refiners.moves import Clock, Work
+from voronym.problem import Problem
+from voronym.refiners.icsm import IcsmOptions, Run, scores
 from voronym.refiners.tour import cut, string
+from voronym.refiners.work import Work
+
+
+@kernel
+def change(model, cells, p, out, new):
+    return groups.change(model, cells, p, out, new, np.inf)
+
+
+@kernel
+def best_of_pair(model, cells, p, q, k, across):
+    return icsm.best_of_pair(model, cells, p, q, k, across)
+
+
+@kernel
+def best_for(model, cells, search, k, i):
+    return exchange.best_for(model, cells, search, k, i)
+
+
+@kernel
+def shake(model, cells, search, k):
+    return exchange.shake(model, cells, search, k)
+
+
+@kernel
+def give_up(model, cells, search):
+    exchange.give_up(model, cells, search)
+
+
+@kernel
+def settle_all(model, cells, search, k, tiny):
+    exchange.settle_all(model, cells, search, k, tiny)
+
+
+def squares_of(work):
+    return float(work.costs.sum())
+
+
+def start(work, near, seed):
+    return exchange.make(np.ascontiguousarray(near), len(work.cells.sizes), seed)
 
 
 def random_labels(n, k, seed):
@@ -47,12 +86,12 @@ def moved(labels, *changes):
 def works(draw, most=30):
     X = draw(records(least=8, most=most, columns=3))
     k = draw(st.integers(2, min(4, len(X) // 4)))
-    return Work(X, k, random_labels(len(X), k, draw(st.integers(0, 999))))
+    return Work(Problem.of(X, k), random_labels(len(X), k, draw(st.integers(0, 999))), Context())
 
 
 @given(works(), st.data())
 def test_r1_r2_r3_are_the_sums_recomputed(work, data):
-    X, cells = work.points, work.cells
+    X, cells = work.model.points, work.cells
     labels = cells.labels
     i = data.draw(st.integers(0, len(X) - 1))
     j = data.draw(st.sampled_from(np.flatnonzero(labels != labels[i]).tolist()))
@@ -64,17 +103,17 @@ def test_r1_r2_r3_are_the_sums_recomputed(work, data):
 
     old_p, old_q = np.flatnonzero(labels == p), np.flatnonzero(labels == q)
     replaced = [*old_q[old_q != j], i]
-    assert moves.replacing(X, cells, i, j) == near(squares(replaced) - squares(old_q), abs=1e-9)
-    assert moves.joining(X, cells, i, q) == near(squares([*old_q, i]) - squares(old_q), abs=1e-9)
-    assert moves.leaving(cells, i) == near(squares(old_p[old_p != i]) - squares(old_p), abs=1e-9)
+    assert change(work.model, cells, labels[j], j, i) == near(squares(replaced) - squares(old_q), abs=1e-9)
+    assert change(work.model, cells, q, -1, i) == near(squares([*old_q, i]) - squares(old_q), abs=1e-9)
+    assert change(work.model, cells, p, i, -1) == near(squares(old_p[old_p != i]) - squares(old_p), abs=1e-9)
 
 
 @given(works())
 def test_a_pair_of_cells_yields_its_best_move(work):
-    X, cells, k = work.points, work.cells, work.k
-    labels, base = cells.labels, work.squares
+    X, cells, k = work.model.points, work.cells, work.k
+    labels, base = cells.labels, squares_of(work)
     for p, q in itertools.combinations(range(labels.max() + 1), 2):
-        found, left, right = moves.best_of_pair(X, cells, p, q, k, np.empty((2, 2 * k)))
+        found, left, right = best_of_pair(work.model, cells, p, q, k, np.empty((2, 2 * k)))
         members = [np.flatnonzero(labels == c).tolist() for c in (p, q)]
         best = 0.0
         for i, j in itertools.product([*members[0], -1], [*members[1], -1]):
@@ -88,20 +127,20 @@ def test_a_pair_of_cells_yields_its_best_move(work):
 
 @given(works())
 def test_scan_keeps_the_best_move_of_every_cell_up_to_date(work):
-    run = Run(work, Clock(silent, None))
+    run = Run(work, Context(), IcsmOptions())
     for _ in range(3):
         run.pairs()
         run.scan()
-        fresh = Run(work, Clock(silent, None))
+        fresh = Run(work, Context(), IcsmOptions())
         fresh.scan()
-        assert np.allclose(run.change, fresh.change, atol=1e-12)
+        assert np.allclose(run.best.change, fresh.best.change, atol=1e-12)
         sizes = np.bincount(work.cells.labels, minlength=len(work.cells.sizes))
         assert np.array_equal(sizes, work.cells.sizes)
 
 
 @given(works(most=14))
 def test_the_cut_is_the_best_of_all_cyclic_cuts(work):
-    X, k = work.points, work.k
+    X, k = work.model.points, work.k
     n = len(X)
     order = string(work, lambda: None)
     assert sorted(order.tolist()) == list(range(n))
@@ -118,11 +157,11 @@ def test_the_cut_is_the_best_of_all_cyclic_cuts(work):
         )  # fmt: skip
 
     assert squares == pytest.approx(min(best(np.roll(order, -s), 0) for s in range(n)), abs=1e-9)
-    assert squares <= work.squares + 1e-9  # every cell is a run of the path
+    assert squares <= squares_of(work) + 1e-9  # every cell is a run of the path
     before = work.cells.labels.copy()
     changed, kept = np.arange(len(work.cells.sizes)) % 2, np.empty(len(work.cells.sizes), np.int64)
-    icsm.adopt(X, work.cells, order, first, last, kept, changed)
-    assert work.squares == pytest.approx(squares, abs=1e-9)
+    icsm.adopt(work.model, work.cells, order, first, last, kept, changed)
+    assert squares_of(work) == pytest.approx(squares, abs=1e-9)
     assert Partition(work.cells.labels, k=k).sizes.max() < 2 * k
     assert changed[1::2].all()  # what was known to have changed still is
     for cell in np.flatnonzero(changed == 0):
@@ -132,20 +171,20 @@ def test_the_cut_is_the_best_of_all_cyclic_cuts(work):
 def test_adopting_a_tour_forgets_no_change_in_many_cells():
     """On arrays long enough for vector instructions."""
     X = np.random.default_rng(3).normal(size=(1500, 4))
-    work = Work(X, 10, random_labels(1500, 10, 3))
+    work = Work(Problem.of(X, 10), random_labels(1500, 10, 3), Context())
     order = string(work, lambda: None)
-    _, first, last = cut(work.points, 10, order, lambda: None)
+    _, first, last = cut(work.model.points, 10, order, lambda: None)
     changed, kept = np.ones(len(work.cells.sizes), np.int64), np.empty(len(work.cells.sizes), np.int64)
-    icsm.adopt(work.points, work.cells, order, first, last, kept, changed)
+    icsm.adopt(work.model, work.cells, order, first, last, kept, changed)
     assert changed.all()
 
 
 @given(works(most=20))
 def test_scores_are_the_double_sum(work):
-    X, cells = work.points, work.cells
+    X, cells = work.model.points, work.cells
     n = len(X)
     labels = cells.labels
-    r1 = np.array([[moves.replacing(X, cells, i, j) for j in range(n)] for i in range(n)])
+    r1 = np.array([[change(work.model, cells, labels[j], j, i) for j in range(n)] for i in range(n)])
     for p in range(labels.max() + 1):
         inside = labels == p
         wanted = r1[np.ix_(inside, ~inside)].sum() - r1[np.ix_(~inside, inside)].sum()
@@ -154,7 +193,7 @@ def test_scores_are_the_double_sum(work):
 
 def best_cycle(work, ranked):
     """Return the cheapest cycle through cells of rising rank that starts in the first, by trying all."""
-    labels, k, base = work.cells.labels, work.k, work.squares
+    labels, k, base = work.cells.labels, work.k, squares_of(work)
     nodes = {int(c): [*np.flatnonzero(labels == c).tolist(), -1] for c in ranked}
     best = 0.0
     for length in range(2, len(ranked) + 1):
@@ -168,7 +207,7 @@ def best_cycle(work, ranked):
                     if record >= 0:
                         new[record] = chain[(place + 1) % length]
                 if k <= min(np.bincount(new)) and max(np.bincount(new)) < 2 * k:
-                    best = min(best, sse(work.points, new) - base)
+                    best = min(best, sse(work.model.points, new) - base)
     return best
 
 
@@ -176,24 +215,24 @@ def best_cycle(work, ranked):
 def test_the_chain_is_the_cheapest_cycle(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(int(rng.integers(8, 11)), 2))
-    work = Work(X, 2, random_labels(len(X), 2, seed))
-    cells, before = work.cells, work.squares
+    work = Work(Problem.of(X, 2), random_labels(len(X), 2, seed), Context())
+    cells, before = work.cells, squares_of(work)
     source = int(rng.integers(cells.labels.max() + 1))
     alive = np.flatnonzero(cells.sizes)
-    away = np.square(cells.centroids[alive] - cells.centroids[source]).sum(axis=1)
+    away = np.square(work.model.means[alive] - work.model.means[source]).sum(axis=1)
     wanted = best_cycle(work, alive[np.argsort(away)])
-    assert Run(work, Clock(silent, None)).chain(source) == (wanted < -work.tiny)
-    assert work.squares - before == pytest.approx(wanted, abs=1e-9)
+    assert Run(work, Context(), IcsmOptions()).chain(source) == (wanted < -work.tiny)
+    assert squares_of(work) - before == pytest.approx(wanted, abs=1e-9)
 
 
 @given(works())
 def test_a_record_gets_its_best_shift_or_swap(work):
-    X, k, n = work.points, work.k, len(work.points)
-    labels, base = work.cells.labels, work.squares
+    X, k, n = work.model.points, work.k, len(work.model.points)
+    labels, base = work.cells.labels, squares_of(work)
     near = np.array([[j for j in range(n) if j != i] for i in range(n)])
     search = start(work, near, 1)
     for i in range(0, n, 3):
-        found, cell, other = exchange.best_for(X, search, k, i)
+        found, cell, other = best_for(work.model, work.cells, search, k, i)
         best = 0.0
         for q, j in [(q, -1) for q in set(labels.tolist())] + [(labels[j], j) for j in range(n) if j != i]:
             new = moved(labels, (i, q), (j, labels[i]))
@@ -207,18 +246,18 @@ def test_a_record_gets_its_best_shift_or_swap(work):
 
 @given(works(), st.integers(1, 2**62))
 def test_what_is_taken_back_leaves_no_trace(work, seed):
-    X, k, n = work.points, work.k, len(work.points)
+    X, k, n = work.model.points, work.k, len(work.model.points)
     near = np.argsort(np.square(X[:, None] - X).sum(axis=2) + np.diag(np.full(n, np.inf)), axis=1)[:, : n - 1]
     search = start(work, np.ascontiguousarray(near), seed)
-    exchange.settle_all(X, search, k, work.tiny)
-    labels, base = work.cells.labels.copy(), work.squares
+    settle_all(work.model, work.cells, search, k, work.tiny)
+    labels, base = work.cells.labels.copy(), squares_of(work)
     for _ in range(5):
-        search.count[exchange.LOGGED] = 0
-        change = exchange.shake(X, search, k)
+        groups.begin(work.cells)
+        change = shake(work.model, work.cells, search, k)
         if change < np.inf:
-            assert work.squares - base == pytest.approx(change, abs=1e-9)
-            assert sse(X, work.cells.labels) == pytest.approx(work.squares, abs=1e-9)
-        exchange.take_back(X, search)
+            assert squares_of(work) - base == pytest.approx(change, abs=1e-9)
+            assert sse(X, work.cells.labels) == pytest.approx(squares_of(work), abs=1e-9)
+        give_up(work.model, work.cells, search)
         assert np.array_equal(work.cells.labels, labels)
-        assert work.squares == pytest.approx(base, abs=1e-12)
+        assert squares_of(work) == pytest.approx(base, abs=1e-12)
         assert not search.queued.any()

@@ -9,7 +9,22 @@ from hypothesis import strategies as st
 
 from partitioners import oracles
 from partitioners.points import records
-from voronym._kernels import plain
+from voronym._kernels import kernel, plain, scan
+
+
+@kernel
+def look(one, work, i, left, k):
+    """Aim at a record; return the farthest one, and how many of the k nearest there are."""
+    scan.aim_at(one, i)
+    scan.fill_costs(one, work.alive, left, work.costs)
+    scan.nearest(work, left, k)
+    return scan.farthest(work, left)[0], min(left, k)
+
+
+@kernel
+def add_exactly(high, low, value):
+    return plain.add_exactly(high, low, value)
+
 
 numbers = st.floats(-1e9, 1e9, allow_subnormal=False)
 
@@ -28,7 +43,7 @@ def test_running_sums_are_those_recomputed(values, data):
         assert abs(Fraction(total) + Fraction(error) - exact) <= slack
         assert abs(Fraction(total) - exact) <= slack + Fraction(math.ulp(total))
         out = rest.pop(data.draw(st.integers(0, len(rest) - 1)))
-        total, error = plain.add_exactly(total, error, -out)
+        total, error = add_exactly(total, error, -out)
     assert abs(Fraction(total)) <= slack
 
 
@@ -45,10 +60,10 @@ def test_scans(X, k, data):
     alive = np.flatnonzero(np.random.default_rng(len(X)).random(len(X)) < 0.7)
     if not len(alive):
         return
-    point = X[data.draw(st.integers(0, len(X) - 1))].copy()
-    chosen, best = plain.farthest_from(X, alive, len(alive), point)
-    assert chosen == oracles.farthest(X, alive, point)
-    assert best == oracles.squared(X[[chosen]], point)[0]
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    found = plain.nearest_to(X, alive, len(alive), point, k, distances, members)
-    assert members[:found].tolist() == oracles.nearest(X, alive, point, k).tolist()
+    i = data.draw(st.integers(0, len(X) - 1))
+    work = scan.make_remaining(len(X), k)
+    work.alive[: len(alive)] = alive
+    chosen, found = look(scan.make_point_scan(X), work, i, len(alive), k)
+    assert chosen == oracles.farthest(X, alive, X[i])
+    assert work.costs[: len(alive)].tolist() == oracles.squared(X[alive], X[i]).tolist()
+    assert work.members[:found].tolist() == oracles.nearest(X, alive, X[i], k).tolist()

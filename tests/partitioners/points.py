@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from voronym.space import Euclidean
+
 
 @st.composite
 def records(draw, *, least=4, most=160, columns=6):
@@ -36,3 +38,8 @@ def scattered(draw, *, least=12, most=60, columns=4):
     """Records without ties, for methods whose steps compare sums that round differently in a twin."""
     shape = draw(st.integers(least, most)), draw(st.integers(1, columns))
     return np.random.default_rng(draw(st.integers(0, 2**32 - 1))).normal(size=shape)
+
+
+def records_of(X):
+    """Return rows as Euclidean records."""
+    return Euclidean().records(X)

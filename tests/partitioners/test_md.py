@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from partitioners import oracles
-from partitioners.points import records
+from partitioners.points import records, records_of
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import md, microaggregate
@@ -27,12 +27,16 @@ def test_takes_the_two_most_distant_records_first():
 @given(records(most=300), st.integers(2, 7))
 @example(np.zeros((300, 1)), 7)
 def test_fast_is_plain(X, k):
-    assert np.array_equal(md.partition_fast(X, k, Context()), md.partition_plain(X, k, Context()))
+    assert np.array_equal(
+        md.partition_fast(records_of(X), k, Context()), md.partition_plain(records_of(X), k, Context())
+    )
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(3000, 2, 3), (3000, 5, 10)])
 def test_fast_is_plain_on_thousands_of_records(n, d, k):
     X = np.random.default_rng(n + d).normal(size=(n, d))
     for points in (X, np.round(2.0 * X)):
-        fast, plain = (run(points, k, Context()) for run in (md.partition_fast, md.partition_plain))
-        assert np.array_equal(fast, plain)
+        assert np.array_equal(
+            md.partition_fast(records_of(points), k, Context()),
+            md.partition_plain(records_of(points), k, Context()),
+        )

@@ -6,11 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from partitioners import oracles
-from partitioners.points import records
+from partitioners.points import records, records_of
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners import microaggregate, vmdav
-from voronym.progress import silent
 
 
 @given(records(most=60), st.integers(2, 5), st.sampled_from([0.0, 0.2, 1.1, 2.0]))
@@ -18,7 +18,7 @@ from voronym.progress import silent
 def test_plain_is_the_textbook(X, k, gamma):
     if len(X) < k:
         return
-    labels, wanted = vmdav.partition_plain(X, k, gamma, silent), oracles.vmdav(X, k, gamma)
+    labels, wanted = vmdav.partition_plain(records_of(X), k, gamma, Context()), oracles.vmdav(X, k, gamma)
     apart = labels != wanted
     # Leftovers equally near to two cells may go to either: their means differ in the last bit.
     assert apart.sum() < k
@@ -65,7 +65,8 @@ def test_leftovers_join_the_nearest_cell():
 def test_fast_is_plain(X, k, gamma):
     if len(X) >= k:
         assert np.array_equal(
-            vmdav.partition_fast(X, k, gamma, silent), vmdav.partition_plain(X, k, gamma, silent)
+            vmdav.partition_fast(records_of(X), k, gamma, Context()),
+            vmdav.partition_plain(records_of(X), k, gamma, Context()),
         )
 
 
@@ -75,6 +76,6 @@ def test_fast_is_plain_on_thousands_of_records(n, d, k):
     for points in (X, np.round(2.0 * X)):
         for gamma in (0.2, 1.1):
             assert np.array_equal(
-                vmdav.partition_fast(points, k, gamma, silent),
-                vmdav.partition_plain(points, k, gamma, silent),
+                vmdav.partition_fast(records_of(points), k, gamma, Context()),
+                vmdav.partition_plain(records_of(points), k, gamma, Context()),
             )

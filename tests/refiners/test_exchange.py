@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
-from partitioners.points import records
+from partitioners.points import records, records_of
 from refiners.test_icsm import best_neighbour
-from voronym.progress import silent
-from voronym.refiners.exchange import EXACT_BELOW, nearest
-from voronym.refiners.moves import Clock
+from voronym.context import Context
+from voronym.space.records import EXACT_BELOW
 
 
 @settings(max_examples=60)
@@ -58,7 +57,7 @@ def test_a_cell_that_should_not_be_is_dissolved():
 @pytest.mark.parametrize("n", [300, EXACT_BELOW])
 def test_neighbours(n):
     X = np.random.default_rng(0).normal(size=(n, 4))
-    near = nearest(X, 10, Clock(silent, None))
+    near = records_of(X).neighbours(10, Context(), distinct=False)
     rows = np.arange(0, n, n // 100)
     distances = np.square(X[rows][:, None] - X).sum(axis=2)
     distances[np.arange(len(rows)), rows] = np.inf
@@ -69,7 +68,7 @@ def test_neighbours(n):
 
 
 def test_many_equal_records():
-    near = nearest(np.zeros((100, 2)), 5, Clock(silent, None))
+    near = records_of(np.zeros((100, 2))).neighbours(5, Context(), distinct=False)
     assert near.shape == (100, 5)
     assert not (near == np.arange(100)[:, None]).any()
 

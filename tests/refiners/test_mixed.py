@@ -9,36 +9,32 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from records.mixtures import mixtures
-from voronym._kernels import mixed_cells as kernels
+from voronym.context import Context, Stop
 from voronym.errors import InputError
 from voronym.partition import Partition
-from voronym.partitioners import mixed as cells_module
-from voronym.progress import Stop, silent
 from voronym.records.fields import make_fields
-from voronym.refiners.mixed import near_records
-from voronym.refiners.moves import Clock
 from voronym.space import Mixed
+from voronym.space import levels as cells_module
 from voronym.space import mixed as space_module
-from voronym.space.centroids import make_cells, mixed_centroids
-from voronym.table import as_frame
+from voronym.table import Table
 
 SEARCHES = [("exchange", {"iterations": 30}), ("exchange", {"iterations": 0}), ("anneal", {"sweeps": 120})]
 
 
 def space_of(drawn):
     table, schema, metrics, _ = drawn
-    fields, _ = make_fields(as_frame(table), schema, schema.keys, metrics)
+    fields, _ = make_fields(Table.of(table, schema), schema.keys, metrics)
     return Mixed.fit(fields)
 
 
 def hospital(n=200, seed=3, keys=("age", "sex", "nationality", "diagnosis", "admitted")):
     table = vr.datasets.hospital(n, seed=seed).select(*keys)
     schema = vr.Schema.build(table, keys=list(keys))
-    return Mixed.fit(make_fields(as_frame(table), schema, list(keys))[0])
+    return Mixed.fit(make_fields(Table.of(table, schema), list(keys))[0])
 
 
 def cost(space, part):
-    return mixed_centroids(space, space.codes, part).total
+    return space.records(space.codes).cost(part)
 
 
 def deal(n, k, seed):
@@ -46,41 +42,6 @@ def deal(n, k, seed):
     labels = np.repeat(np.arange(n // k), k)
     labels = np.concatenate([labels, np.zeros(n - len(labels), int)])
     return Partition(np.random.default_rng(seed).permutation(labels), k=k)
-
-
-@settings(max_examples=40, deadline=None)
-@given(drawn=mixtures(14), seed=st.integers(0, 99), small=st.sampled_from([512, 3]))
-def test_the_cost_after_a_move_is_that_of_the_cells_made_anew(drawn, seed, small):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(space_module, "SMALL", small)
-        patch.setattr(cells_module, "SMALL", small)
-        space = space_of(drawn)
-        n = len(space.codes)
-        if n < 4:
-            return
-        labels = np.random.default_rng(seed).permutation(np.arange(n) % 2)
-        cells = make_cells(space, space.codes, labels, 2, n)
-        kernels.refresh_all(space.pack, cells, 0, 2, True)
-        scale = 1e-9 * (1 + cells.cost.sum())
-
-        def anew(rows):
-            return mixed_centroids(space, space.codes[rows], Partition(np.zeros(len(rows), int))).total
-
-        inside, outside = np.flatnonzero(labels == 0), np.flatnonzero(labels == 1)
-        for i in inside[:4]:
-            rest = inside[inside != i]
-            there = np.append(outside, i)
-            found = kernels.after(space.pack, cells, 0, int(i), -1, np.inf)
-            assert found == pytest.approx(anew(rest), abs=scale)
-            assert cells.drop[i] == pytest.approx(cells.cost[0] - found, abs=scale)
-            found = kernels.after(space.pack, cells, 1, -1, int(i), np.inf)
-            assert found == pytest.approx(anew(there), abs=scale)
-            for j in outside[:4]:
-                found = kernels.after(space.pack, cells, 0, int(i), int(j), np.inf)
-                assert found == pytest.approx(anew(np.append(rest, j)), abs=scale)
-                limit = found * 0.9
-                if limit > scale:
-                    assert kernels.after(space.pack, cells, 0, int(i), int(j), limit) == np.inf
 
 
 @settings(max_examples=30, deadline=None)
@@ -169,7 +130,7 @@ def test_large_cells_of_the_start_are_split():
 def test_near_records_are_distinct_ones_and_an_equal_one():
     space = hospital(80, keys=("sex", "diagnosis", "nationality"))
     codes = space.codes
-    near = near_records(space, codes, 6, Clock(silent, None))
+    near = space.records(codes).neighbours(6, Context())
     full = space.cost(codes, codes)
     for i in range(80):
         equal = np.flatnonzero((codes == codes[i]).all(axis=1))
@@ -190,7 +151,7 @@ def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far():
         assert vr.refine(space.codes, start, method=method, space=space, time_limit=0.0).n == 300
 
     def stop(step):
-        if step.stage == "partition" and step.done > 0.5:
+        if step.done > 0.5:
             raise Stop
 
     found = vr.refine(space.codes, start, method="anneal", space=space, sweeps=200, progress=stop)
@@ -200,7 +161,7 @@ def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far():
 def test_what_is_refused():
     space = hospital(30)
     start = deal(30, 3, 0)
-    with pytest.raises(InputError, match="these do: anneal, auto, exchange, mdav, vmdav"):
+    with pytest.raises(InputError, match="every space: anneal, auto, exchange, mdav"):
         vr.refine(space.codes, start, method="icsm", space=space)
     with pytest.raises(InputError, match="levels"):
         vr.refine(space.codes + 0.5, start, method="exchange", space=space)

@@ -62,10 +62,10 @@ def test_kernels_agree_with_numpy(monkeypatch, small, gaps):
     for k, field in enumerate(fields):
         at = np.arange(field.levels)
         expected = field.table()
-        found = [[kernels.distance(space.pack, k, a, b) for b in at] for a in at]
+        found = [[kernels.distance(space.tables, k, a, b) for b in at] for a in at]
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
         bent = space.weights[k] * space.maps[k](expected)
-        found = [[kernels.mapped(space.pack, k, a, b) for b in at] for a in at]
+        found = [[kernels.mapped(space.tables, k, a, b) for b in at] for a in at]
         np.testing.assert_allclose(found, bent, rtol=1e-9, atol=1e-9)
     X = space.codes
     total = sum(

@@ -4,134 +4,103 @@ from __future__ import annotations
 
 import math
 
-from voronym._kernels import kernel
-from voronym._kernels.plain import add_exactly, mdav_plain, squared_distance
+from voronym._kernels import inner, kernel
+from voronym._kernels.cells import FREE, LOGGED, approach, begin, cost, go, move, refresh, release, update
+from voronym._kernels.scan import CELLS, LEFT, add, clear, mdav
 
 
-@kernel
-def fit_mean(X, table, sizes, means, c):
-    """Set the mean of a cell from its members."""
-    for j in range(X.shape[1]):
-        total = 0.0
-        for q in range(sizes[c]):
-            total += X[table[c, q], j]
-        means[c, j] = total / sizes[c]
+@inner
+def sort_members(cells, p):
+    """Sort the members of a cell by index."""
+    first = cells.start[p]
+    for t in range(first + 1, first + cells.sizes[p]):
+        i, at = cells.members[t], t
+        while at > first and cells.members[at - 1] > i:
+            cells.members[at] = cells.members[at - 1]
+            at -= 1
+        cells.members[at] = i
+    for t in range(cells.sizes[p]):
+        cells.slot[cells.members[first + t]] = t
 
 
-@kernel
-def sort_members(table, sizes, c):
-    """Sort the members of a cell: those that joined came last."""
-    for q in range(1, sizes[c]):
-        i = table[c, q]
-        while q > 0 and table[c, q - 1] > i:
-            table[c, q] = table[c, q - 1]
-            q -= 1
-        table[c, q] = i
-
-
-@kernel
-def spread(X, table, sizes, means, c):
-    """Return the sum of squares of a cell."""
-    total = 0.0
-    for q in range(sizes[c]):
-        total += squared_distance(X, table[c, q], means[c])
-    return total
-
-
-@kernel
-def nearest_cell(means, point, own):
-    """Return the cell other than ``own`` with the nearest mean, and the squared distance to it.
-
-    Empty places have means at infinity.
-    """
-    best = math.inf
-    chosen = -1
-    for c in range(means.shape[0]):
-        distance = squared_distance(means, c, point)
-        if distance < best and c != own:
-            best = distance
-            chosen = c
+@inner
+def nearest_cell(model, cells, i, p):
+    """Return the cell other than p with the nearest centroid to record i, and the squared distance to it."""
+    best, chosen = math.inf, -1
+    for q in range(len(cells.sizes)):
+        if cells.sizes[q] > 0:
+            distance = approach(model, cells, i, q)
+            if distance < best and q != p:
+                best, chosen = distance, q
     return chosen, best
 
 
-@kernel
-def split(X, k, c, table, sizes, means, free, state, labels, alive, counts, high, low, point, near, members):
-    """Split a cell of 2k to 4k-2 records by MDAV; the first part keeps its place, others take free ones."""
-    size = sizes[c]
-    sort_members(table, sizes, c)
-    high[:] = 0.0
-    low[:] = 0.0
-    for q in range(size):
-        alive[q] = table[c, q]
-        labels[alive[q]] = -1
-        for j in range(X.shape[1]):
-            high[j], low[j] = add_exactly(high[j], low[j], X[alive[q], j])
-    counts[0], counts[1] = size, 0
-    while counts[0] > 0:
-        mdav_plain(X, k, labels, alive, counts, high, low, point, near, members, 4 * size)
-    for part in range(counts[1], -1, -1):
-        place = c
-        if part > 0:
-            state[1] -= 1
-            place = free[state[1]]
-        filled = 0
-        for q in range(size):
-            if labels[table[c, q]] == part:
-                table[place, filled] = table[c, q]
-                filled += 1
-        sizes[place] = filled
-        fit_mean(X, table, sizes, means, place)
+@inner
+def split(model, cells, scan, work, k, p):
+    """Split a cell of 2k to 4k-2 records by MDAV; the first part keeps its number, others take free ones."""
+    sort_members(cells, p)
+    first, size = cells.start[p], cells.sizes[p]
+    clear(scan)
+    for t in range(size):
+        i = cells.members[first + t]
+        work.alive[t] = i
+        work.labels[i] = -1
+        add(scan, i, 1.0)
+    work.state[LEFT], work.state[CELLS] = size, 0
+    while work.state[LEFT] > 0:
+        mdav(scan, work, k, 4 * size)
+    for part in range(work.state[CELLS], 0, -1):
+        cells.count[FREE] -= 1
+        place = cells.free[cells.count[FREE]]
+        sort_members(cells, p)
+        for t in range(size):
+            work.alive[t] = cells.members[first + t]
+        for t in range(size):
+            if work.labels[work.alive[t]] == part:
+                move(cells, work.alive[t], place)
+        size = cells.sizes[p]
+        refresh(model, cells, place)
+    sort_members(cells, p)
+    refresh(model, cells, p)
 
 
 @kernel
-def dissolve(
-    X, k, order, table, sizes, means, free, state, target, before, labels, alive, counts, high, low, point,
-    near, members, budget,
-):  # fmt: skip
-    """Visit cells from ``state`` (position in order, free places); dissolve each where that lowers the loss.
+def dissolve(model, cells, scan, work, order, before, k, budget):
+    """Visit the cells ``order[work.state[2]:]``; dissolve each where that lowers the sum of squares.
 
     The members move one by one to the cell with the nearest mean, which moves with them. If the sum of
     squares falls the cell is gone, and those that reached 2k records are split; if not, all is put back.
+    ``before`` has room for 2k means.
     """
-    d = X.shape[1]
-    while state[0] < len(order) and budget > 0:
-        g = order[state[0]]
-        state[0] += 1
-        sort_members(table, sizes, g)
-        own = spread(X, table, sizes, means, g)
-        added = 0.0
-        moved = 0
-        size = sizes[g]
-        while moved < size and added < own:
-            i = table[g, moved]
-            c, distance = nearest_cell(means, X[i], g)
-            budget -= means.shape[0]
-            if c < 0:
+    none = min(-1, k)
+    while work.state[2] < len(order) and budget > 0:
+        p = order[work.state[2]]
+        work.state[2] += 1
+        sort_members(cells, p)
+        size, lost, added = cells.sizes[p], cost(model, cells, p), 0.0
+        for t in range(size):
+            work.alive[t] = cells.members[cells.start[p] + t]
+        begin(cells)
+        while cells.count[LOGGED] < size and added < lost:
+            moved = cells.count[LOGGED]
+            i = work.alive[moved]
+            q, distance = nearest_cell(model, cells, i, p)
+            budget -= len(cells.sizes)
+            if q < 0:
                 added = math.inf
                 break
-            added += distance * sizes[c] / (sizes[c] + 1)
-            target[moved] = c
-            table[c, sizes[c]] = i
-            sizes[c] += 1
-            for j in range(d):
-                before[moved, j] = means[c, j]
-                means[c, j] += (X[i, j] - means[c, j]) / sizes[c]
-            moved += 1
-        if added < own:
-            sizes[g] = 0
-            means[g, :] = math.inf
-            free[state[1]] = g
-            state[1] += 1
-            for q in range(moved):
-                c = target[q]
-                if sizes[c] >= 2 * k:
-                    split(
-                        X, k, c, table, sizes, means, free, state, labels, alive, counts, high, low, point,
-                        near, members,
-                    )  # fmt: skip
+            added += distance * cells.sizes[q] / (cells.sizes[q] + 1)
+            before[moved, :] = model.means[q]
+            go(cells, i, q)
+            update(model, cells, q, none, i)
+        moved = cells.count[LOGGED]
+        if added < lost:
+            release(cells, p)
+            for t in range(moved):
+                if cells.sizes[cells.log[t, 2]] >= 2 * k:
+                    split(model, cells, scan, work, k, cells.log[t, 2])
         else:
-            for q in range(moved - 1, -1, -1):
-                c = target[q]
-                sizes[c] -= 1
-                for j in range(d):
-                    means[c, j] = before[q, j]
+            for t in range(moved - 1, -1, -1):
+                q = cells.log[t, 2]
+                move(cells, cells.log[t, 0], p)
+                model.means[q, :] = before[t]

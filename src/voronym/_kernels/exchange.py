@@ -1,4 +1,7 @@
-"""Local search with candidate lists: a record may go to, or change places with, cells of its neighbours."""
+"""Local search with candidate lists: a record may go to, or change places with, cells of its neighbours.
+
+One search for every cost model; every change of cost is exact.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +11,67 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels import kernel
-from voronym._kernels.moves import CLOSE, Cells, joining, leaving, move, refresh
-from voronym._kernels.plain import squared_distance
+from voronym._kernels import inner, kernel
+from voronym._kernels.cells import (
+    FREE,
+    LOGGED,
+    approach,
+    begin,
+    change,
+    cost,
+    go,
+    refresh,
+    release,
+    shift,
+    swap,
+    take_back,
+    update,
+)
+from voronym._kernels.random import below
 
-CLOCK, STAMP, HEAD, WAITING, LOGGED, FREE = 0, 1, 2, 3, 4, 5  # the counters in Search.count
+CLOCK, STAMP, HEAD, WAITING = 0, 1, 2, 3  # the counters in Search.count
 
 
 class Search(NamedTuple):
-    """What the search knows."""
+    """What the search knows. Made by `make`."""
 
-    cells: Cells
-    near: NDArray[np.int64]  # (n, K) the nearest other records
+    near: NDArray[np.int64]  # (n, K) near records, whose cells are candidates
     touched: NDArray[np.int64]  # (room,) when a cell last changed
     checked: NDArray[np.int64]  # (n,) when a record last had nothing to gain
     seen: NDArray[np.int64]  # (room,) the last look at a cell
     queue: NDArray[np.int64]  # (n,) records to look at, a ring
     queued: NDArray[np.int64]  # (n,)
-    log: NDArray[np.int64]  # (some, 3) moves since it began: record, from, to; room for 3k+8 at least
-    count: NDArray[
-        np.int64
-    ]  # clock, stamp, head and length of the queue, length of the log, the cell dissolved last
+    count: NDArray[np.int64]  # clock, stamp, head and length of the queue
     random: NDArray[np.uint64]  # (1,) state of the generator
 
 
-@kernel
-def draw(random, n):
-    """Return a whole number below n (xorshift64*)."""
-    x = random[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    random[0] = x
-    return np.int64((x * np.uint64(2685821657736338717) >> np.uint64(33)) % np.uint64(n))
+def make(near: NDArray[np.int64], room: int, seed: int) -> Search:
+    """Return a search in which all records wait to be looked at."""
+    n = len(near)
+    search = Search(
+        near,
+        np.zeros(room, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(room, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(4, np.int64),
+        np.array([seed], np.uint64),
+    )
+    wake(search)
+    return search
 
 
-@kernel
+def wake(search: Search) -> None:
+    """Let all records wait, in order, and know nothing."""
+    search.count[CLOCK] += 1
+    search.touched[:] = search.count[CLOCK]
+    search.queue[:] = np.arange(len(search.queue))
+    search.queued[:] = 1
+    search.count[HEAD], search.count[WAITING] = 0, len(search.queue)
+
+
+@inner
 def look_at(search, i):
     """Put a record into the queue, unless it waits there already."""
     if search.queued[i] == 0:
@@ -53,255 +81,230 @@ def look_at(search, i):
         search.count[WAITING] += 1
 
 
-@kernel
-def renew(X, search, p):
-    """Compute a cell that has changed anew, and look at its members and at those near them."""
-    refresh(X, search.cells, p)
+@inner
+def next_one(search):
+    """Take the next record out of the queue."""
+    i = search.queue[search.count[HEAD]]
+    search.count[HEAD] = (search.count[HEAD] + 1) % len(search.queue)
+    search.count[WAITING] -= 1
+    search.queued[i] = 0
+    return i
+
+
+@inner
+def renew(model, cells, search, p):
+    """Refresh a cell that has changed, and look at its members and at those near them."""
+    refresh(model, cells, p)
     search.count[CLOCK] += 1
     search.touched[p] = search.count[CLOCK]
-    for t in range(search.cells.sizes[p]):
-        i = search.cells.members[p, t]
+    for t in range(cells.start[p], cells.start[p] + cells.sizes[p]):
+        i = cells.members[t]
         look_at(search, i)
         for u in range(search.near.shape[1]):
             look_at(search, search.near[i, u])
 
 
-@kernel
-def go(search, i, q):
-    """Move a record, and remember it."""
-    at = search.count[LOGGED]
-    search.log[at, 0], search.log[at, 1], search.log[at, 2] = i, search.cells.labels[i], q
-    search.count[LOGGED] = at + 1
-    move(search.cells, i, q)
-
-
-@kernel
-def take_back(X, search):
-    """Undo the moves in the log, and forget who was to be looked at because of them.
+@inner
+def give_up(model, cells, search):
+    """Take back the moves in the log, and forget who was to be looked at because of them.
 
     The queue was empty when the log began, so what was known about the cells before is true again.
     """
-    moves = search.count[LOGGED]
-    for at in range(moves - 1, -1, -1):
-        move(search.cells, search.log[at, 0], search.log[at, 1])
     search.count[STAMP] += 1
-    for at in range(moves):
-        for side in range(1, 3):
-            p = search.log[at, side]
-            if search.seen[p] != search.count[STAMP]:
-                search.seen[p] = search.count[STAMP]
-                refresh(X, search.cells, p)
-                search.touched[p] = 0
-    search.count[LOGGED] = 0
+    for at in range(cells.count[LOGGED]):
+        search.touched[cells.log[at, 1]] = 0
+        search.touched[cells.log[at, 2]] = 0
+    take_back(model, cells, search.seen, search.count[STAMP])
     while search.count[WAITING] > 0:
-        search.count[WAITING] -= 1
-        search.queued[search.queue[search.count[HEAD]]] = 0
-        search.count[HEAD] = (search.count[HEAD] + 1) % len(search.queue)
+        next_one(search)
 
 
-@kernel
-def best_for(X, search, k, i):
+@inner
+def best_for(model, cells, search, k, i):
     """Return the best shift or swap of record i: (change, cell, record that comes for it or -1).
 
-    Only cells of its nearest records are looked at, and of them only those that changed, or whose partner
-    did, since the record last had nothing to gain.
+    Only cells of its near records are looked at, and of them only those that changed, or whose partner did,
+    since the record last had nothing to gain.
     """
-    cells = search.cells
     p = cells.labels[i]
-    best, cell, other = 0.0, -1, -1
+    none = min(-1, k)  # a literal would be a type of its own, and numba compile everything twice
+    best, cell, other = 0.0, none, none
     since = search.checked[i]
     fresh = search.touched[p] > since
     search.count[STAMP] += 1
     stamp = search.count[STAMP]
-    m_p = cells.sizes[p]
-    away, inner = leaving(cells, i), math.sqrt(cells.square[i])
     for t in range(search.near.shape[1]):
         q = cells.labels[search.near[i, t]]
         if q == p or search.seen[q] == stamp or not (fresh or search.touched[q] > since):
             continue
         search.seen[q] = stamp
-        m_q = cells.sizes[q]
-        across = squared_distance(X, i, cells.centroids[q])
-        if m_p > k and m_q < 2 * k - 1:
-            change = m_q / (m_q + 1.0) * across + away
-            if change < best:
-                best, cell, other = change, q, -1
-        weight = 1.0 / m_p + 1.0 / m_q
-        root = math.sqrt(across)
-        for u in range(m_q):
-            j = cells.members[q, u]
-            most = root + math.sqrt(cells.square[j])
-            if across - cells.square[i] - cells.square[j] - CLOSE * weight * most * most >= best:
-                continue
-            between = squared_distance(X, i, X[j])
-            change = across - cells.square[i] - cells.square[j] - weight * between
-            least = max(0.0, math.sqrt(between) - inner)
-            if change + least * least / CLOSE >= best:
-                continue
-            change += squared_distance(X, j, cells.centroids[p])
-            if change < best:
-                best, cell, other = change, q, j
+        across = approach(model, cells, i, q)
+        if cells.sizes[p] > k and cells.sizes[q] < cells.capacity[q]:
+            gain = shift(model, cells, i, q, across, best)
+            if gain < best:
+                best, cell, other = gain, q, none
+        for u in range(cells.start[q], cells.start[q] + cells.sizes[q]):
+            j = cells.members[u]
+            gain = swap(model, cells, i, j, across, best)
+            if gain < best:
+                best, cell, other = gain, q, j
     return best, cell, other
 
 
 @kernel
-def settle(X, search, k, tiny, budget):
+def settle(model, cells, search, k, tiny, budget):
     """Shift and swap until nobody waits, the log is full or the budget is spent; return the change.
 
     The budget is the number of records looked at.
     """
     total = 0.0
-    while search.count[WAITING] > 0 and budget > 0 and search.count[LOGGED] + 2 <= len(search.log):
+    while search.count[WAITING] > 0 and budget > 0 and cells.count[LOGGED] + 2 <= len(cells.log):
         budget -= 1
-        i = search.queue[search.count[HEAD]]
-        search.count[HEAD] = (search.count[HEAD] + 1) % len(search.queue)
-        search.count[WAITING] -= 1
-        search.queued[i] = 0
-        p = search.cells.labels[i]
-        change, q, j = best_for(X, search, k, i)
-        if change < -tiny:
-            total += change
-            go(search, i, q)
+        i = next_one(search)
+        p = cells.labels[i]
+        gain, q, j = best_for(model, cells, search, k, i)
+        if gain < -tiny:
+            total += gain
+            go(cells, i, q)
             if j >= 0:
-                go(search, j, p)
-            renew(X, search, p)
-            renew(X, search, q)
+                go(cells, j, p)
+            renew(model, cells, search, p)
+            renew(model, cells, search, q)
         else:
             search.checked[i] = search.count[CLOCK]
     return total
 
 
-@kernel
-def dissolve(X, search, k, p):
+@inner
+def dissolve(model, cells, search, p, watched):
     """Send every member of a cell to the best cell near it that has room; return the change, or infinity.
 
-    Where a member finds no room the cells are left as they are in the middle: `take_back` restores them.
+    Where a member finds no room the cells are left as they are in the middle, to be taken back. Watched: who
+    is near a change is to be looked at.
     """
-    cells = search.cells
-    total = 0.0
-    for t in range(cells.sizes[p]):
-        total -= cells.square[cells.members[p, t]]
+    none = min(-1, p)
+    total = -cost(model, cells, p)
     while cells.sizes[p] > 0:
-        i = cells.members[p, cells.sizes[p] - 1]
-        best, cell = math.inf, -1
+        i = cells.members[cells.start[p] + cells.sizes[p] - 1]
+        best, cell = math.inf, none
         for t in range(search.near.shape[1]):
             q = cells.labels[search.near[i, t]]
-            if q != p and cells.sizes[q] < 2 * k - 1:
-                change = joining(X, cells, i, q)
-                if change < best:
-                    best, cell = change, q
+            if q != p and cells.sizes[q] < cells.capacity[q]:
+                gain = change(model, cells, q, none, i, best)
+                if gain < best:
+                    best, cell = gain, q
         if cell < 0:
             return math.inf
-        go(search, i, cell)
-        renew(X, search, cell)
+        go(cells, i, cell)
+        if watched:
+            renew(model, cells, search, cell)
+        else:
+            update(model, cells, cell, none, i)
         total += best
-    search.count[FREE] = p
+    refresh(model, cells, p)
+    release(cells, p)
     return total
 
 
-@kernel
-def found(X, search, k, i):
-    """Make a cell of record i and the records nearest to it that their cells can spare; return the change.
+@inner
+def found(model, cells, search, k, i, watched):
+    """Make a cell of record i and near ones that their cells can spare; return the change, or infinity.
 
-    It takes the number of the cell dissolved last. Infinity where there are too few records: `take_back`
-    restores what is half done.
+    Infinity where there are too few records or no free number: what is half done is to be taken back.
     """
-    cells = search.cells
-    new = search.count[FREE]
-    if cells.sizes[new] > 0 or cells.sizes[cells.labels[i]] <= k:
+    if cells.count[FREE] == 0 or cells.sizes[cells.labels[i]] <= k:
         return math.inf
+    none = min(-1, k)
+    cells.count[FREE] -= 1
+    new = cells.free[cells.count[FREE]]
     total = 0.0
     for t in range(-1, search.near.shape[1]):
         u = i if t < 0 else search.near[i, t]
         p = cells.labels[u]
         if p == new or cells.sizes[p] <= k:
             continue
-        total += leaving(cells, u)
-        go(search, u, new)
-        renew(X, search, p)
+        total += change(model, cells, p, u, none, math.inf)
+        go(cells, u, new)
+        if watched:
+            renew(model, cells, search, p)
+        else:
+            update(model, cells, p, u, none)
         if cells.sizes[new] == k:
-            renew(X, search, new)
-            for s in range(k):
-                total += cells.square[cells.members[new, s]]
-            return total
+            if watched:
+                renew(model, cells, search, new)
+            else:
+                refresh(model, cells, new)
+            return total + cost(model, cells, new)
     return math.inf
 
 
-@kernel
-def settle_all(X, search, k, tiny):
+@inner
+def settle_all(model, cells, search, k, tiny):
     """Shift and swap until nobody waits; return the change. The moves cannot be taken back."""
     total = 0.0
     while search.count[WAITING] > 0:
-        search.count[LOGGED] = 0
-        total += settle(X, search, k, tiny, X.shape[0])
+        begin(cells)
+        total += settle(model, cells, search, k, tiny, len(cells.labels))
     return total
 
 
 @kernel
-def dissolve_all(X, search, k, tiny, begin, end):
-    """Dissolve those of the cells begin..end-1 that lose less without themselves; return the change."""
+def dissolve_all(model, cells, search, k, tiny, first, last):
+    """Dissolve those of the cells first..last-1 whose members cost less elsewhere; return the change."""
     total = 0.0
-    for p in range(begin, end):
-        if search.cells.sizes[p] == 0:
+    for p in range(first, last):
+        if cells.sizes[p] == 0:
             continue
-        search.count[LOGGED] = 0
-        change = dissolve(X, search, k, p)
-        if change < -tiny:
-            total += change + settle_all(X, search, k, tiny)
+        begin(cells)
+        gain = dissolve(model, cells, search, p, True)
+        if gain < -tiny:
+            total += gain + settle_all(model, cells, search, k, tiny)
         else:
-            take_back(X, search)
+            give_up(model, cells, search)
     return total
 
 
-@kernel
-def shake(X, search, k):
+@inner
+def shake(model, cells, search, k):
     """Disturb the cells around a record drawn at random; return the change.
 
     One time in three its cell is dissolved; one time in three it is, and a cell is founded on one of the
     records near; else up to three records change places with near ones.
     """
-    cells = search.cells
-    i = draw(search.random, X.shape[0])
-    kind = draw(search.random, 3)
-    width = search.near.shape[1]
-    if kind < 2:
-        change = dissolve(X, search, k, cells.labels[i])
-        if kind == 1 and change < math.inf and width >= k:
-            centre = search.near[i, draw(search.random, width)]
-            change += found(X, search, k, centre)
-        return change
+    random, width = search.random, search.near.shape[1]
+    i = below(random, len(cells.labels))
+    kind = below(random, 3)
     total = 0.0
-    for _ in range(1 + draw(search.random, 3)):
+    if kind < 2:
+        total = dissolve(model, cells, search, cells.labels[i], True)
+        if kind == 1 and total < math.inf and width >= k:
+            total += found(model, cells, search, k, search.near[i, below(random, width)], True)
+        return total
+    for _ in range(1 + below(random, 3)):
         p = cells.labels[i]
-        a = cells.members[p, draw(search.random, cells.sizes[p])]
-        b = search.near[a, draw(search.random, width)]
+        a = cells.members[cells.start[p] + below(random, cells.sizes[p])]
+        b = search.near[a, below(random, width)]
         q = cells.labels[b]
         if p != q:
-            total += (
-                squared_distance(X, b, cells.centroids[p])
-                - cells.square[b]
-                + squared_distance(X, a, cells.centroids[q])
-                - cells.square[a]
-                - squared_distance(X, a, X[b]) * (1.0 / cells.sizes[p] + 1.0 / cells.sizes[q])
-            )
-            go(search, a, q)
-            go(search, b, p)
-            renew(X, search, p)
-            renew(X, search, q)
+            total += swap(model, cells, a, b, approach(model, cells, a, q), math.inf)
+            go(cells, a, q)
+            go(cells, b, p)
+            renew(model, cells, search, p)
+            renew(model, cells, search, q)
     return total
 
 
 @kernel
-def iterate(X, search, k, tiny, kicks):
+def iterate(model, cells, search, k, tiny, kicks):
     """Shake and settle so many times, and take back what does not gain; return the change."""
     total = 0.0
     for _ in range(kicks):
-        search.count[LOGGED] = 0
-        change = shake(X, search, k)
-        if change < math.inf:
-            change += settle(X, search, k, tiny, X.shape[0])
-        if change < -tiny:
-            total += change + settle_all(X, search, k, tiny)
+        begin(cells)
+        gain = shake(model, cells, search, k)
+        if gain < math.inf:
+            gain += settle(model, cells, search, k, tiny, len(cells.labels))
+        if gain < -tiny:
+            total += gain + settle_all(model, cells, search, k, tiny)
         else:
-            take_back(X, search)
+            give_up(model, cells, search)
     return total

@@ -3,28 +3,89 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from voronym._kernels import kernel
-from voronym._kernels.moves import best_of_pair, joining, leaving, put, refresh, replacing
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import inner, kernel
+from voronym._kernels.cells import change, put, refresh
 from voronym._kernels.plain import squared_distance
+from voronym._kernels.squares import CLOSE
+
+
+class Pairs(NamedTuple):
+    """The best move that each cell takes part in."""
+
+    change: NDArray[np.float64]  # (room,) of the sum of squares
+    partner: NDArray[np.int64]  # (room,) the other cell
+    left: NDArray[np.int64]  # (room,) the record that leaves the lower-numbered of the two cells, or -1
+    right: NDArray[np.int64]  # (room,) the record that leaves the other, or -1
+    across: NDArray[np.float64]  # (2, 2k) room for distances
+
+
+@inner
+def best_of_pair(model, cells, p, q, k, across):
+    """Return the best shift or swap between two cells: (change, i of p or -1, j of q or -1); change <= 0.
+
+    A swap changes the squares by ``|x_j - c_p|² - |x_j - c_q|² + |x_i - c_q|² - |x_i - c_p|²
+    - |x_i - x_j|² (1/m_p + 1/m_q)``, so pairs need one distance each, and only where the triangle inequality
+    leaves hope. Cells far apart for their radii have nothing to offer each other: with
+    r = (1-1/m_p)(1-1/m_q), nothing gains where ``|c_p - c_q| > (radii) (1 + 1/√r)``.
+    """
+    X, square = model.points, model.square
+    best, left, right = 0.0, -1, -1
+    m_p, m_q = cells.sizes[p], cells.sizes[q]
+    apart = math.sqrt(squared_distance(model.means, p, model.means[q]))
+    reach = 1.0 + 1.0 / math.sqrt((1.0 - 1.0 / m_p) * (1.0 - 1.0 / m_q))
+    if apart > CLOSE * reach * (model.radius[p] + model.radius[q]):
+        return best, left, right
+    for t in range(m_p):
+        i = cells.members[cells.start[p] + t]
+        across[0, t] = squared_distance(X, i, model.means[q])
+        if m_p > k and m_q < 2 * k - 1:
+            change = m_q / (m_q + 1.0) * across[0, t] + -m_p / (m_p - 1.0) * square[i]
+            if change < best:
+                best, left, right = change, i, -1
+    for u in range(m_q):
+        j = cells.members[cells.start[q] + u]
+        across[1, u] = squared_distance(X, j, model.means[p])
+        if m_q > k and m_p < 2 * k - 1:
+            change = m_p / (m_p + 1.0) * across[1, u] + -m_q / (m_q - 1.0) * square[j]
+            if change < best:
+                best, left, right = change, -1, j
+    weight = 1.0 / m_p + 1.0 / m_q
+    for u in range(m_q):
+        j = cells.members[cells.start[q] + u]
+        here = across[1, u] - square[j]
+        root = math.sqrt(across[1, u])
+        for t in range(m_p):
+            i = cells.members[cells.start[p] + t]
+            change = here + across[0, t] - square[i]
+            most = math.sqrt(square[i]) + root
+            if change - CLOSE * weight * most * most >= best:
+                continue
+            change -= weight * squared_distance(X, i, X[j])
+            if change < best:
+                best, left, right = change, i, j
+    return best, left, right
 
 
 @kernel
-def scan(X, cells, k, stale, rows, count, position, change, partner, left, right, across, budget):
+def scan(model, cells, pairs, stale, rows, position, k, budget):
     """Find, for the stale cells, the best move with any other; return how many of them are done.
 
-    ``change[p]``, ``partner[p]``, ``left[p]`` (the record that leaves the lower-numbered of the two cells,
-    or -1) and ``right[p]`` (that of the other) describe the best move that cell p takes part in.
-    ``rows[:count]`` are the cells where ``stale`` is set; the others are compared with these only, as
-    nothing else about them is new.
+    ``rows`` are the cells where ``stale`` is set; the others are compared with these only, as nothing else
+    about them is new.
     """
-    while position < count and budget > 0:
+    change, partner, left, right = pairs.change, pairs.partner, pairs.left, pairs.right
+    while position < len(rows) and budget > 0:
         p = rows[position]
         for q in range(len(cells.sizes)):
             if q == p or cells.sizes[q] == 0 or (stale[q] == 1 and q < p):
                 continue
             low, high = min(p, q), max(p, q)
-            gain, i, j = best_of_pair(X, cells, low, high, k, across)
+            gain, i, j = best_of_pair(model, cells, low, high, k, pairs.across)
             if gain < change[p]:
                 change[p], partner[p], left[p], right[p] = gain, q, i, j
             if gain < change[q]:
@@ -57,9 +118,9 @@ def path(X, cells, alive, remaining, order, budget):
         size = cells.sizes[p]
         place = end
         for t in range(size):
-            if cells.members[p, t] != order[end]:
+            if cells.members[cells.start[p] + t] != order[end]:
                 place += 1
-                order[place] = cells.members[p, t]
+                order[place] = cells.members[cells.start[p] + t]
         for t in range(end + 1, end + size):
             chosen = t
             nearest = math.inf
@@ -121,13 +182,13 @@ def cut(weight, k, first, cost, last):
 
 
 @kernel
-def adopt(X, cells, order, first, last, kept, changed):
+def adopt(model, cells, order, first, last, kept, changed):
     """Make the cuts of a tour the cells. A run that was a cell stays that cell, and is not ``changed``.
 
     Flags are int64: LLVM 22 (llvmlite 0.50) vectorises the conditional stores to a bool array wrongly, and
     clears flags that were set.
     """
-    n, room = X.shape[0], len(cells.sizes)
+    n, room = len(cells.labels), len(cells.sizes)
     kept[:] = 0
     end = n
     while end > 0:
@@ -151,7 +212,7 @@ def adopt(X, cells, order, first, last, kept, changed):
             while kept[free] == 1 or cells.sizes[free] > 0:
                 free += 1
             for t in range(end - size, end):  # the labels are still needed: members only
-                cells.members[free, t - end + size] = order[(first + t) % n]
+                cells.members[cells.start[free] + t - end + size] = order[(first + t) % n]
             cells.sizes[free] = size
         end -= size
     for p in range(room):
@@ -159,12 +220,12 @@ def adopt(X, cells, order, first, last, kept, changed):
             size = cells.sizes[p]
             cells.sizes[p] = 0
             for t in range(size):
-                put(cells, cells.members[p, t], p)
-            refresh(X, cells, p)
+                put(cells, cells.members[cells.start[p] + t], p)
+            refresh(model, cells, p)
 
 
 @kernel
-def chains(X, cells, k, ranked, source, begin, end, cost, before):
+def chains(model, cells, k, ranked, source, begin, end, cost, before):
     """Extend the cheapest chains from the cell ``source`` to the cells ``ranked[begin:end]``, in that order.
 
     Node i < n is a record, node n + p the cell p itself. A chain u, v means that u takes the place of v; a
@@ -172,13 +233,13 @@ def chains(X, cells, k, ranked, source, begin, end, cost, before):
     ``before`` belongs to chains that begin with the t-th member of the source, the last column to the
     source itself.
     """
-    n = X.shape[0]
+    n, none = len(cells.labels), min(-1, k)
     starts = cells.sizes[source] + 1
     for at in range(begin, end):
         q = ranked[at]
         for s in range(cells.sizes[q] + 1):
             alone = s == cells.sizes[q]  # the cell itself
-            node = n + q if alone else cells.members[q, s]
+            node = n + q if alone else cells.members[cells.start[q] + s]
             for t in range(starts):
                 cost[node, t] = math.inf
                 before[node, t] = -1
@@ -187,14 +248,16 @@ def chains(X, cells, k, ranked, source, begin, end, cost, before):
             for lower in range(at):
                 p = ranked[lower]
                 for u in range(cells.sizes[p]):
-                    i = cells.members[p, u]
-                    weight = joining(X, cells, i, q) if alone else replacing(X, cells, i, node)
+                    i = cells.members[cells.start[p] + u]
+                    out = none if alone else node
+                    weight = change(model, cells, q, out, i, math.inf)
                     relax(cost, before, i, node, weight, starts)
                 if not alone and cells.sizes[q] > k:
-                    relax(cost, before, n + p, node, leaving(cells, node), starts)
+                    weight = change(model, cells, q, node, none, math.inf)
+                    relax(cost, before, n + p, node, weight, starts)
 
 
-@kernel
+@inner
 def relax(cost, before, u, v, weight, starts):
     """Reach v by way of u where that is cheaper."""
     for t in range(starts):
@@ -204,24 +267,26 @@ def relax(cost, before, u, v, weight, starts):
 
 
 @kernel
-def close(X, cells, k, ranked, source, cost):
+def close(model, cells, k, ranked, source, cost):
     """Return the cheapest cycle: its cost (at most 0), its last node and the column of its first."""
-    n = X.shape[0]
+    n, none = len(cells.labels), min(-1, k)
     best, last, column = 0.0, -1, -1
     size = cells.sizes[source]
     for at in range(1, len(ranked)):
         p = ranked[at]
         for s in range(cells.sizes[p] + 1):
-            node = n + p if s == cells.sizes[p] else cells.members[p, s]
+            node = n + p if s == cells.sizes[p] else cells.members[cells.start[p] + s]
             for t in range(size + 1):
                 if cost[node, t] == math.inf:
                     continue
                 if node < n and t < size:
-                    back = replacing(X, cells, node, cells.members[source, t])
+                    out = cells.members[cells.start[source] + t]
+                    back = change(model, cells, source, out, node, math.inf)
                 elif node < n and size < 2 * k - 1:
-                    back = joining(X, cells, node, source)
+                    back = change(model, cells, source, none, node, math.inf)
                 elif node >= n and t < size and size > k:
-                    back = leaving(cells, cells.members[source, t])
+                    out = cells.members[cells.start[source] + t]
+                    back = change(model, cells, source, out, none, math.inf)
                 else:
                     continue
                 if cost[node, t] + back < best:

@@ -1,60 +1,13 @@
-"""MD, by scans and on a tree."""
+"""MD on a tree; by scans it is in `scan`."""
 
 from __future__ import annotations
 
 import math
 
 from voronym._kernels import kernel
-from voronym._kernels.plain import farthest_from, nearest_to, squared_distance, take
+from voronym._kernels.plain import squared_distance
 from voronym._kernels.search import SLACK, TINY, ask, farthest, nearest
 from voronym._kernels.tree import remove
-
-
-@kernel
-def md_plain(X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget):
-    """Run MD from ``state`` (remaining, cells): cells around the two most distant of the remaining records.
-
-    ``reach[i]`` is at least the largest squared distance from i to a remaining record, and equal to it where
-    ``partner[i]`` is one: distances to others only fall as records leave, so old values stay bounds, and only
-    those that come first are computed anew.
-    """
-    d = X.shape[1]
-    left, cell = state[0], state[1]
-    while left >= 2 * k and budget > 0:
-        while True:
-            budget -= left
-            r = -1
-            best = -1.0
-            for t in range(left):
-                if reach[alive[t]] > best:
-                    best = reach[alive[t]]
-                    r = alive[t]
-            if partner[r] >= 0 and labels[partner[r]] < 0:
-                break
-            budget -= left
-            for j in range(d):
-                point[j] = X[r, j]
-            partner[r], reach[r] = farthest_from(X, alive, left, point)
-        s = partner[r]
-        both = left >= 3 * k
-        for turn in range(2 if both else 1):
-            if turn == 1:
-                if labels[s] >= 0:  # only where at least k records are equally far from r
-                    for j in range(d):
-                        point[j] = X[r, j]
-                    s, _ = farthest_from(X, alive, left, point)
-                r = s
-            for j in range(d):
-                point[j] = X[r, j]
-            nearest_to(X, alive, left, point, k, distances, members)
-            left = take(X, k, cell, labels, alive, left, high, low, members)
-            cell += 1
-            budget -= 2 * left
-    if left < 2 * k:
-        for t in range(left):
-            labels[alive[t]] = cell
-        left = 0
-    state[0], state[1] = left, cell
 
 
 @kernel
@@ -98,7 +51,7 @@ def make_heap(heap, reach):
 def md_fast(tree, k, labels, heap, state, distances, members, reach, partner, budget):
     """Run MD from ``state`` (remaining, cells, size of the heap) for ``budget`` looks.
 
-    As `md_plain`, with a heap in place of the search for the largest bound, and a tree in place of the scans.
+    As `scan.md`, with a heap in place of the search for the largest bound, and a tree in place of the scans.
     """
     while state[0] >= 2 * k and budget > 0:
         budget -= 1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import kernel
-from voronym._kernels.plain import add_exactly
+from voronym._kernels.scan import CELLS, LEFT, add, aim_at_centroid
 from voronym._kernels.search import SLACK, TINY, ask, farthest, nearest
 from voronym._kernels.tree import remove
 
@@ -70,36 +70,28 @@ def outermost(shell, labels, mean, complete, state):
 
 
 @kernel
-def take(X, tree, k, cell, labels, high, low, members):
-    """Make a cell of k members: label them, take them out of the sums and of the tree."""
-    for q in range(k):
-        i = members[q]
-        labels[i] = cell
-        for j in range(X.shape[1]):
-            high[j], low[j] = add_exactly(high[j], low[j], -X[i, j])
-    remove(tree, members, k)
-
-
-@kernel
-def mdav_fast(X, tree, shell, complete, k, labels, state, high, low, mean, distances, members, budget):
-    """Run MDAV from ``state`` (remaining, cells, head of the shell) for ``budget`` pairs of cells.
+def mdav_fast(scan, tree, shell, complete, work, k, budget):
+    """Run MDAV for ``budget`` pairs of cells; ``work.state[2]`` is the head of the shell.
 
     Returns what is left of the budget: something, where the shell does not tell the outermost record any
-    more. Same steps, in the same order, as `voronym._kernels.plain.mdav_plain`.
+    more. Same steps, in the same order, as `voronym._kernels.scan.mdav`.
     """
-    while state[0] >= 2 * k and budget > 0:
-        left = state[0]
-        for j in range(X.shape[1]):
-            mean[j] = high[j] / left
-        r = outermost(shell, labels, mean, complete, state)
+    state, members = work.state, work.members
+    while state[LEFT] >= 2 * k and budget > 0:
+        left = state[LEFT]
+        aim_at_centroid(scan, left)
+        r = outermost(shell, work.labels, scan.point, complete, state)
         if r < 0:
             return budget
         budget -= 1
         for turn in range(2 if left >= 3 * k else 1):
             if turn == 1:
                 r, _ = farthest(tree)  # from r, which is still the point asked about
-            nearest(tree, ask(tree, r), k, distances, members)
-            take(X, tree, k, state[1], labels, high, low, members)
-            state[0] -= k
-            state[1] += 1
+            nearest(tree, ask(tree, r), k, work.distances, members)
+            for q in range(k):
+                work.labels[members[q]] = state[CELLS]
+                add(scan, members[q], -1.0)
+            remove(tree, members, k)
+            state[LEFT] -= k
+            state[CELLS] += 1
     return budget

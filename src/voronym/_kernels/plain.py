@@ -1,18 +1,17 @@
-"""Scans over all remaining records, and the textbook MDAV built of them: O(n²/k) distances.
+"""Squared distances, exact sums, and lists of the nearest.
 
-``alive[:left]`` has the indices of the remaining records, ascending; a scan in that order gives ties to the
-lowest index. Squared distances are summed coordinate by coordinate, in order, in every kernel of this
-package: equal inputs give equal bits, whichever kernel asks.
+Squared distances are summed coordinate by coordinate, in order, in every kernel of this package: equal inputs
+give equal bits, whichever kernel asks.
 """
 
 from __future__ import annotations
 
-from voronym._kernels import kernel
+from voronym._kernels import inner, kernel
 
 LISTED = 64  # so many nearest records are kept in a sorted list, more in a heap
 
 
-@kernel
+@inner
 def squared_distance(X, i, point):
     """Return the squared distance of record i to a point."""
     total = 0.0
@@ -22,7 +21,7 @@ def squared_distance(X, i, point):
     return total
 
 
-@kernel
+@inner
 def add_exactly(high, low, value):
     """Return the double-double ``high + low + value``, its high part rounded to nearest."""
     total = high + value
@@ -42,20 +41,7 @@ def start_sums(X, high, low):
             high[j], low[j] = add_exactly(high[j], low[j], X[i, j])
 
 
-@kernel
-def farthest_from(X, alive, left, point):
-    """Return the remaining record farthest from a point, and its squared distance."""
-    best = -1.0
-    chosen = -1
-    for t in range(left):
-        distance = squared_distance(X, alive[t], point)
-        if distance > best:
-            best = distance
-            chosen = alive[t]
-    return chosen, best
-
-
-@kernel
+@inner
 def sift(distances, indices, place, size):
     """Let an entry sink in a heap with the worst on top: the farthest, of equals the highest index."""
     distance, index = distances[place], indices[place]
@@ -73,13 +59,13 @@ def sift(distances, indices, place, size):
     distances[place], indices[place] = distance, index
 
 
-@kernel
+@inner
 def worst_of(size):
     """Return where a full list of the nearest has its worst: at its end, or on top where it is a heap."""
     return 0 if size > LISTED else size - 1
 
 
-@kernel
+@inner
 def insert(distances, indices, found, size, distance, index):
     """Put a record among the ``size`` nearest, if it is one of them; return how many there are.
 
@@ -113,7 +99,7 @@ def insert(distances, indices, found, size, distance, index):
     return found
 
 
-@kernel
+@inner
 def arrange(distances, indices, found, size):
     """Sort the nearest by distance and index, where they are not sorted yet."""
     if size > LISTED:
@@ -124,66 +110,3 @@ def arrange(distances, indices, found, size):
             distances[top], distances[last] = distances[last], distances[top]
             indices[top], indices[last] = indices[last], indices[top]
             sift(distances, indices, top, last)
-
-
-@kernel
-def nearest_to(X, alive, left, point, size, distances, indices):
-    """Fill the ``size`` remaining records nearest to a point, sorted by distance and index."""
-    found = min(0, size)  # a literal 0 would be a type of its own, and numba compile everything twice
-    worst = worst_of(size)
-    for t in range(left):
-        distance = squared_distance(X, alive[t], point)
-        if found < size or distance < distances[worst]:
-            found = insert(distances, indices, found, size, distance, alive[t])
-    arrange(distances, indices, found, size)
-    return found
-
-
-@kernel
-def take(X, k, cell, labels, alive, left, high, low, members):
-    """Make a cell of k members: label them, take them out of the sums and of the list of the remaining."""
-    for q in range(k):
-        i = members[q]
-        labels[i] = cell
-        for j in range(X.shape[1]):
-            high[j], low[j] = add_exactly(high[j], low[j], -X[i, j])
-    kept = 0
-    for t in range(left):
-        if labels[alive[t]] < 0:
-            alive[kept] = alive[t]
-            kept += 1
-    return kept
-
-
-@kernel
-def mdav_plain(X, k, labels, alive, state, high, low, point, distances, members, budget):
-    """Run MDAV from ``state`` (remaining, cells) until it ends or ``budget`` distances are spent.
-
-    One cell: the k records nearest to the one farthest from the mean. The next: the k nearest to the one
-    farthest from that record among those left. With fewer than 3k left: one more cell, and the rest.
-    """
-    d = X.shape[1]
-    left, cell = state[0], state[1]
-    while left >= 2 * k and budget > 0:
-        budget -= 4 * left
-        for j in range(d):
-            point[j] = high[j] / left
-        r, _ = farthest_from(X, alive, left, point)
-        for j in range(d):
-            point[j] = X[r, j]
-        nearest_to(X, alive, left, point, k, distances, members)
-        both = left >= 3 * k
-        left = take(X, k, cell, labels, alive, left, high, low, members)
-        cell += 1
-        if both:
-            s, _ = farthest_from(X, alive, left, point)
-            for j in range(d):
-                point[j] = X[s, j]
-            nearest_to(X, alive, left, point, k, distances, members)
-            left = take(X, k, cell, labels, alive, left, high, low, members)
-            cell += 1
-    if left < 2 * k:
-        for t in range(left):
-            labels[alive[t]] = cell
-        left = 0
-    state[0], state[1] = left, cell

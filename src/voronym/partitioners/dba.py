@@ -49,8 +49,7 @@ def dba_1(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate([[0.0], [0.3], [5.0], [5.1], [9.0], [9.2]], 2, method="dba-1").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    X, k = problem.points, problem.k
-    return Partition(phase_1(X, k, 0, ctx), k=k)
+    return Partition(phase_1(problem, 0, ctx), k=problem.k)
 
 
 @dataclass(frozen=True)
@@ -88,17 +87,16 @@ def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
     >>> vr.microaggregate(X, 3, method="dba-2").labels.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     """
-    X, k = problem.points, problem.k
-    labels = phase_1(X, k, options.p, ctx.part(0.0, 0.6))
-    part = Partition(labels, k=k)
+    labels = phase_1(problem, options.p, ctx.part(0.0, 0.6))
+    part = Partition(labels, k=problem.k)
     made = np.empty(part.n_cells, np.int64)
     made[labels] = part.labels
-    return dissolve_cells(X, k, part, made[::-1].copy(), ctx.part(0.6, 1.0))
+    return dissolve_cells(problem, part, made[::-1].copy(), ctx.part(0.6, 1.0))
 
 
-def phase_1(X: NDArray[np.float64], k: int, p: int, ctx: Context) -> NDArray[np.int64]:
+def phase_1(problem: Problem, p: int, ctx: Context) -> NDArray[np.int64]:
     """Return labels in the order in which the cells were made."""
-    n = len(X)
+    X, k, n = problem.points, problem.k, problem.n
     tree, near, centers, squares = neighbourhoods(X, k, ctx.part(0.0, 0.3))
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     distances, members = np.empty(k), np.empty(k, np.int64)
@@ -110,5 +108,5 @@ def phase_1(X: NDArray[np.float64], k: int, p: int, ctx: Context) -> NDArray[np.
         return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
 
     ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
-    attach_leftovers(X, labels, np.flatnonzero(labels < 0))
+    attach_leftovers(problem.records, labels)
     return labels

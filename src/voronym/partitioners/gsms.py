@@ -49,8 +49,7 @@ def gsms(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="gsms").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    X, k = problem.points, problem.k
-    return Partition(_select(X, k, ctx), k=k)
+    return Partition(_select(problem, ctx), k=problem.k)
 
 
 @algorithm(
@@ -77,13 +76,13 @@ def gsms_t2(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate(X, 3, method="gsms-t2").labels.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
+    part = Partition(_select(problem, ctx.part(0.0, 0.7)), k=problem.k)
+    return dissolve_cells(problem, part, by_falling_loss(problem, part), ctx.part(0.7, 1.0))
+
+
+def _select(problem: Problem, ctx: Context) -> NDArray[np.int64]:
     X, k = problem.points, problem.k
-    part = Partition(_select(X, k, ctx.part(0.0, 0.7)), k=k)
-    return dissolve_cells(X, k, part, by_falling_loss(X, part), ctx.part(0.7, 1.0))
-
-
-def _select(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
-    n, d = len(X), X.shape[1]
+    n, d = X.shape
     tree, near, centers, _ = neighbourhoods(X, k, ctx.part(0.0, 0.3))
     labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
     high, low, mean = np.empty(d), np.empty(d), np.empty(d)
@@ -97,5 +96,5 @@ def _select(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
         return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
 
     ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
-    attach_leftovers(X, labels, np.flatnonzero(labels < 0))
+    attach_leftovers(problem.records, labels)
     return labels

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import md as kernels
-from voronym._kernels import plain
+from voronym._kernels import scan as scans
 from voronym._kernels import tree as trees
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.registry import algorithm
+from voronym.space.records import Points
 
 FAST_FROM = 2_000
 """Records from which on the tree pays."""
@@ -47,48 +48,49 @@ def md(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="md").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    X, k = problem.points, problem.k
-    partition = partition_fast if len(X) >= FAST_FROM else partition_plain
-    return Partition(partition(X, k, ctx), k=k)
+    return Partition(partition(Points(problem.space, problem.X), problem.k, ctx), k=problem.k)
 
 
-def partition_plain(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
+def partition(records: Points, k: int, ctx: Context) -> NDArray[np.int64]:
+    """Return the labels of MD, by the faster way."""
+    return (partition_fast if len(records) >= FAST_FROM else partition_plain)(records, k, ctx)
+
+
+def _bounds(records: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean, and for each record a bound on the squared distance to any other."""
+    reach, mean = np.empty(len(records)), records.full_scan().high / len(records)
+    kernels.far_bounds(records.points, mean, reach)
+    return mean, reach
+
+
+def partition_plain(records: Points, k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of MD by scans over all remaining records."""
-    n, d = len(X), X.shape[1]
-    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
-    high, low, point = np.empty(d), np.empty(d), np.empty(d)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    reach, partner = np.empty(n), np.full(n, -1, np.int64)
-    plain.start_sums(X, high, low)
-    kernels.far_bounds(X, high / n, reach)
+    n, scan, work = len(records), records.full_scan(), scans.make_remaining(len(records), k)
+    partner, reach = np.full(n, -1, np.int64), _bounds(records)[1]
 
-    def work(budget: int) -> float:
-        kernels.md_plain(
-            X, k, labels, alive, state, high, low, point, distances, members, reach, partner, budget
-        )
-        return 1.0 - float(state[0]) / n * float(state[0]) / n
+    def piece(budget: int) -> float:
+        scans.md(scan, work, reach, partner, k, budget)
+        return 1.0 - (float(work.state[0]) / n) ** 2
 
-    ctx.pieces(work, budget=1_000_000)
-    return labels
+    ctx.pieces(piece, budget=1_000_000)
+    return work.labels
 
 
-def partition_fast(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
+def partition_fast(records: Points, k: int, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of MD by a k-d tree that records leave, and a heap of bounds."""
-    n, d = len(X), X.shape[1]
+    n = len(records)
     labels, state, heap = np.full(n, -1, np.int64), np.array([n, 0, n]), np.arange(n)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    high, low, reach, partner = np.empty(d), np.empty(d), np.empty(n), np.full(n, -1, np.int64)
-    plain.start_sums(X, high, low)
-    kernels.far_bounds(X, high / n, reach)
+    distances, members, partner = np.empty(k), np.empty(k, np.int64), np.full(n, -1, np.int64)
+    mean, reach = _bounds(records)
     kernels.make_heap(heap, reach)
-    tree = trees.grow(X, high / n)
+    tree = trees.grow(records.points, mean)
 
-    def work(budget: int) -> float:
+    def piece(budget: int) -> float:
         kernels.md_fast(tree, k, labels, heap, state, distances, members, reach, partner, budget)
         if state[0] < 2 * k:
             labels[labels < 0] = state[1]
             return 1.0
         return 1.0 - float(state[0]) / n
 
-    ctx.pieces(work, budget=500)
+    ctx.pieces(piece, budget=500)
     return labels

@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import mdav as kernels
-from voronym._kernels import plain, search
+from voronym._kernels import scan as scans
+from voronym._kernels import search
 from voronym._kernels import tree as trees
 from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners.mixed import check_mixed, mdav_mixed
 from voronym.problem import Problem
 from voronym.registry import algorithm
+from voronym.space.records import Points, Records
+
+Ints = NDArray[np.int64]
 
 FAST_FROM = 20_000_000
 """``n² / k`` from which on the tree pays: below, scans take a fraction of a second, and compile faster."""
@@ -37,8 +40,8 @@ def mdav(problem: Problem, ctx: Context) -> Partition:
     the rest is the last. Ties go to the lowest index. s is looked for among the records that r's cell left,
     which makes a difference only where k or more of them are equally far from r.
 
-    In a `voronym.space.Mixed`, whose codes X then are, the mean becomes the coordinate-wise centroid; always
-    by scans, O(n²/k) costs.
+    In a space without coordinates, such as `voronym.space.Mixed`, the centroid takes the place of the mean;
+    always by scans, O(n²/k) costs.
 
     References
     ----------
@@ -51,47 +54,41 @@ def mdav(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="mdav").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    k = problem.k
-    if problem.records.points is None:
-        return Partition(mdav_mixed(*check_mixed(problem), k, ctx), k=k)
-    X = problem.points
-    partition = partition_fast if len(X) ** 2 >= FAST_FROM * k else partition_plain
-    return Partition(partition(X, k, ctx), k=k)
+    return Partition(partition(problem.records, problem.k, ctx), k=problem.k)
 
 
-def partition_plain(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
+def partition(records: Records, k: int, ctx: Context) -> Ints:
+    """Return the labels of MDAV, by the faster way."""
+    if isinstance(records, Points) and len(records) ** 2 >= FAST_FROM * k:
+        return partition_fast(records, k, ctx)
+    return partition_plain(records, k, ctx)
+
+
+def partition_plain(records: Records, k: int, ctx: Context) -> Ints:
     """Return the labels of MDAV by scans over all remaining records: the reference for the fast path."""
-    n, d = len(X), X.shape[1]
-    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
-    high, low, point = np.empty(d), np.empty(d), np.empty(d)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    plain.start_sums(X, high, low)
+    n, scan, work = len(records), records.full_scan(), scans.make_remaining(len(records), k)
 
-    def work(budget: int) -> float:
-        plain.mdav_plain(X, k, labels, alive, state, high, low, point, distances, members, budget)
-        return 1.0 - float(state[0]) / n * float(state[0]) / n
+    def piece(budget: int) -> float:
+        scans.mdav(scan, work, k, budget)
+        return 1.0 - (float(work.state[0]) / n) ** 2
 
-    ctx.pieces(work, budget=2_000_000)
-    return labels
+    ctx.pieces(piece, budget=1_000_000)
+    return work.labels
 
 
-def partition_fast(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
+def partition_fast(records: Points, k: int, ctx: Context) -> Ints:
     """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates."""
-    n, d = len(X), X.shape[1]
-    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
-    high, low, mean = np.empty(d), np.empty(d), np.empty(d)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    plain.start_sums(X, high, low)
-    tree = trees.grow(X, high / n)
-    shell, complete = peel(X, tree, high / n, SHELL, n)
+    n, X = len(records), records.points
+    scan, work = records.full_scan(), scans.make_remaining(n, k)
+    labels, state, mean = work.labels, work.state, scan.high / n
+    tree = trees.grow(X, mean)
+    shell, complete = peel(X, tree, mean, SHELL, n)
     size, seen = SHELL, n
 
-    def work(budget: int) -> float:
+    def piece(budget: int) -> float:
         nonlocal shell, complete, size, seen
         while True:
-            budget = kernels.mdav_fast(
-                X, tree, shell, complete, k, labels, state, high, low, mean, distances, members, budget
-            )
+            budget = kernels.mdav_fast(scan, tree, shell, complete, work, k, budget)
             left = int(state[0])
             if left < 2 * k:
                 labels[labels < 0] = state[1]
@@ -99,10 +96,10 @@ def partition_fast(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.i
             if budget == 0:
                 return 1.0 - left / n
             size = 4 * size if left == seen else max(SHELL, left // 16)
-            shell, complete = peel(X, tree, mean, size, left)
+            shell, complete = peel(X, tree, scan.point, size, left)
             state[2], seen = 0, left
 
-    ctx.pieces(work, budget=50)
+    ctx.pieces(piece, budget=50)
     return labels
 
 

@@ -41,8 +41,7 @@ def tfrp_1(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="tfrp-1").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    X, k = problem.points, problem.k
-    return Partition(phase_1(X, k, ctx), k=k)
+    return Partition(phase_1(problem, ctx), k=problem.k)
 
 
 @algorithm(
@@ -75,14 +74,13 @@ def tfrp_2(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate(X, 3, method="tfrp-2").labels.tolist()
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
-    X, k = problem.points, problem.k
-    part = Partition(phase_1(X, k, ctx.part(0.0, 0.5)), k=k)
-    return dissolve_cells(X, k, part, by_falling_loss(X, part), ctx.part(0.5, 1.0))
+    part = Partition(phase_1(problem, ctx.part(0.0, 0.5)), k=problem.k)
+    return dissolve_cells(problem, part, by_falling_loss(problem, part), ctx.part(0.5, 1.0))
 
 
-def phase_1(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
+def phase_1(problem: Problem, ctx: Context) -> NDArray[np.int64]:
     """Return the labels of the first phase."""
-    n = len(X)
+    X, k, n = problem.points, problem.k, problem.n
     labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0, 0])
     distances, members = np.empty(k), np.empty(k, np.int64)
     orders = np.array([_farthest_first(X, point) for point in (X.min(axis=0), X.max(axis=0))])
@@ -93,7 +91,7 @@ def phase_1(X: NDArray[np.float64], k: int, ctx: Context) -> NDArray[np.int64]:
         return 1.0 if state[0] < k else 1.0 - float(state[0]) / n
 
     ctx.pieces(work, budget=1_000)
-    attach_leftovers(X, labels, np.flatnonzero(labels < 0))
+    attach_leftovers(problem.records, labels)
     return labels
 
 

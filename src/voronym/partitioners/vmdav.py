@@ -9,16 +9,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels import plain
+from voronym._kernels import scan as scans
 from voronym._kernels import tree as trees
 from voronym._kernels import vmdav as kernels
 from voronym.context import Context
 from voronym.errors import InputError
 from voronym.options import Options, option
 from voronym.partition import Partition
-from voronym.partitioners.mixed import check_mixed, vmdav_mixed
 from voronym.problem import Problem
 from voronym.registry import algorithm
+from voronym.space.records import Points, Records
+
+Ints = NDArray[np.int64]
 
 GAMMAS = tuple(round(0.1 * step, 1) for step in range(21))
 """What gamma="best" tries: 0 to 2 in steps of 0.1."""
@@ -88,66 +90,61 @@ def vmdav(problem: Problem, ctx: Context, options: Gamma) -> Partition:
     found = []
     for number, gamma in enumerate(gammas):
         here = ctx.part(number / len(gammas), (number + 1) / len(gammas))
-        found.append(Partition(_labels(problem, gamma, here), k=problem.k))
+        found.append(Partition(partition(problem.records, problem.k, gamma, here), k=problem.k))
     return min(found, key=problem.cost) if len(found) > 1 else found[0]
 
 
-def _labels(problem: Problem, gamma: float, ctx: Context) -> NDArray[np.int64]:
-    if problem.records.points is None:
-        return vmdav_mixed(*check_mixed(problem), problem.k, gamma, ctx)
-    partition = partition_fast if problem.n >= FAST_FROM else partition_plain
-    return partition(problem.points, problem.k, gamma, ctx)
+def partition(records: Records, k: int, gamma: float, ctx: Context) -> Ints:
+    """Return the labels of V-MDAV, by the faster way."""
+    if isinstance(records, Points) and len(records) >= FAST_FROM:
+        return partition_fast(records, k, gamma, ctx)
+    return partition_plain(records, k, gamma, ctx)
 
 
-def partition_plain(X: NDArray[np.float64], k: int, gamma: float, ctx: Context) -> NDArray[np.int64]:
+def partition_plain(records: Records, k: int, gamma: float, ctx: Context) -> Ints:
     """Return the labels of V-MDAV by scans over all remaining records."""
-    n, d = len(X), X.shape[1]
-    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0, 0])
-    point, near = np.empty(d), np.empty(n)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    order = outermost_first(X)
+    n, scan, work = len(records), records.full_scan(), scans.make_remaining(len(records), k)
+    order, ratio = outermost_first(scan, n), records.ratio(gamma)
 
-    def work(budget: int) -> float:
-        kernels.vmdav_plain(X, k, gamma, order, labels, alive, state, point, distances, members, near, budget)
-        return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
+    def piece(budget: int) -> float:
+        scans.vmdav(scan, work, k, ratio, order, budget)
+        return 1.0 if work.state[0] < k else 1.0 - (float(work.state[0]) / n) ** 2
 
-    ctx.pieces(work, budget=2_000_000)
-    attach_leftovers(X, labels, alive[: state[0]])
-    return labels
+    ctx.pieces(piece, budget=1_000_000)
+    attach_leftovers(records, work.labels)
+    return work.labels
 
 
-def partition_fast(X: NDArray[np.float64], k: int, gamma: float, ctx: Context) -> NDArray[np.int64]:
+def partition_fast(records: Points, k: int, gamma: float, ctx: Context) -> Ints:
     """Return the labels of V-MDAV by a k-d tree that records leave."""
-    n = len(X)
-    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0])
-    distances, members = np.empty(2 * k), np.empty(2 * k, np.int64)
-    near, next_one, pair = np.empty(2 * k), np.empty(2 * k, np.int64), np.empty(2, np.int64)
-    order = outermost_first(X)
-    tree = trees.grow(X, X.mean(axis=0))
+    n, X = len(records), records.points
+    order, ratio = outermost_first(records.full_scan(), n), records.ratio(gamma)
+    work = scans.make_remaining(n, 2 * k)
+    next_one, tree = np.empty(2 * k, np.int64), trees.grow(X, X.mean(axis=0))
 
-    def work(budget: int) -> float:
-        kernels.vmdav_fast(
-            X, tree, k, gamma, order, labels, state, distances, members, near, next_one, pair, budget
-        )
-        return 1.0 if state[0] < k else 1.0 - float(state[0]) / n
+    def piece(budget: int) -> float:
+        kernels.vmdav_fast(X, tree, work, next_one, order, k, ratio, budget)
+        return 1.0 if work.state[0] < k else 1.0 - float(work.state[0]) / n
 
-    ctx.pieces(work, budget=1_000)
-    attach_leftovers(X, labels, np.flatnonzero(labels < 0))
-    return labels
+    ctx.pieces(piece, budget=1_000)
+    attach_leftovers(records, work.labels)
+    return work.labels
 
 
-def outermost_first(X: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the records by falling distance to the mean of all, ties by lowest index."""
-    high, low, distance = np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(len(X))
-    plain.start_sums(X, high, low)
-    kernels.distances_to(X, high / len(X), distance)
-    return np.argsort(-distance, kind="stable")
+def outermost_first(scan: Any, n: int) -> Ints:
+    """Return the records by falling cost to the centroid of all, ties by lowest index."""
+    costs = np.empty(n)
+    scans.costs_to_centroid(scan, np.arange(n), costs)
+    return np.argsort(-costs, kind="stable")
 
 
-def attach_leftovers(X: NDArray[np.float64], labels: NDArray[np.int64], left: NDArray[np.int64]) -> None:
-    """Put the records left over into the cells with the nearest means."""
+def attach_leftovers(records: Records, labels: Ints) -> None:
+    """Put the records without a group into those with the nearest centroids."""
+    left = np.flatnonzero(labels < 0)
     if len(left):
-        done = labels >= 0
-        centroids = Partition(labels[done]).centroids(X[done])
-        first = np.unique(labels[done], return_index=True)[1]
-        kernels.attach(X, labels, centroids[Partition(labels[done]).labels[first]], left, len(left))
+        done = np.flatnonzero(labels >= 0)
+        part = Partition(labels[done])
+        numbers = labels[done][np.unique(part.labels, return_index=True)[1]]
+        order = np.argsort(numbers)  # the lowest of the given numbers among equals
+        centroids = records.subset(done).centroids(part)[order]
+        labels[left] = numbers[order][np.argmin(records.space.cost(records.X[left], centroids), axis=1)]

@@ -152,7 +152,7 @@ def _join(
     has = np.zeros((cells, max(int(widths.sum()), 1)), np.int8)
     has_at = np.cumsum(widths) - widths
     rest = (other, few, np.full((cells, len(other)), -1), np.zeros((cells, len(other))), has, has_at)
-    kernels.summarize(space.pack, codes, Z, labels, low, high, *rest)
+    kernels.summarize(space.tables, codes, Z, labels, low, high, *rest)
     home = np.empty(cells, np.int64)
     home[labels] = same
     hint = np.lexsort((-sizes, home))
@@ -163,7 +163,7 @@ def _join(
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
         kernels.adopt(
-            space.pack, codes, Z, part, labels, sizes, m, spans, low, high, same, hint, hint_at,
+            space.tables, codes, Z, part, labels, sizes, m, spans, low, high, same, hint, hint_at,
             limits[other], *rest
         )  # fmt: skip
         progress(Step("clusters", min(1.0, (start + chunk) / len(rows))))

@@ -15,7 +15,6 @@ from voronym.keys import Keys, Published, key_space
 from voronym.options import Options, by_column, option
 from voronym.partition import Partition
 from voronym.records.fields import Choice, make_fields, representatives
-from voronym.space.centroids import mixed_centroids
 from voronym.space.mixed import Mixed
 from voronym.space.records import Records
 from voronym.table.schema import Schema
@@ -88,8 +87,9 @@ class MixedKeys(Keys):
         All records of a group get the very same row, so that a group of k records is k equal ones.
         """
         space, codes = self.space, self.space.codes
-        found = mixed_centroids(space, codes, part)
-        whole = mixed_centroids(space, codes, Partition(np.zeros(part.n, np.int64)))
+        records = space.records(codes)
+        found = records.centres(part)
+        whole = records.centres(Partition(np.zeros(part.n, np.int64)))
         made: dict[str, nw.Series[Any]] = {}
         columns: dict[str, Any] = {}
         for column, field in enumerate(space.fields):

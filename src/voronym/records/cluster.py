@@ -146,7 +146,7 @@ def distances_to(
     """Return each record's distance to its centroid in column k; mapped and weighted where ``bent``."""
     out = np.empty(len(codes))
     column, centers = np.ascontiguousarray(codes[:, k]), np.ascontiguousarray(centroids[:, k])
-    kernels.to_centroids(space.pack, k, column, centers, labels, out, bent)
+    kernels.to_centroids(space.tables, k, column, centers, labels, out, bent)
     return out
 
 

@@ -245,7 +245,7 @@ def nearest(
         at = slice(first, first + step)
         part = np.ascontiguousarray(X[at])
         kernels.nearest(
-            space.pack, part, places, values, column, row, 1e-9, cost[at], index[at], ties[at], mine[at]
+            space.tables, part, places, values, column, row, 1e-9, cost[at], index[at], ties[at], mine[at]
         )
         progress(Step(stage, min(1.0, (first + step) / n)))
     return Nearest(cost, index, ties, mine)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,10 @@ from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.blocks import cut
-from voronym.refiners.chain import Chain
-from voronym.refiners.exchange import ExchangeOptions, exchange
-from voronym.refiners.mixed import anneal_mixed
+from voronym.refiners.chain import Boldness, Chain
+from voronym.refiners.exchange import KICKS, ExchangeOptions, exchange
 from voronym.refiners.registry import refiner
+from voronym.refiners.work import Ints
 
 BLOCK = 6_000
 """Records annealed together: what the chain touches at random fits a core's cache."""
@@ -25,8 +24,6 @@ ROUNDS = 3
 """Cuts into blocks; the borders of one are inside the blocks of the next."""
 WARM = 0.3
 """First temperature of later rounds: hot enough for the borders, not so hot that the inside is undone."""
-CHAINS = 2
-"""Runs over a table of a single block; the best counts."""
 POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
 
@@ -65,7 +62,8 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
 
     Up to 6,000 records two chains run; the better one goes through `exchange` for the last part of the work,
     which finds what is left to gain among outliers. More records are cut into blocks of whole cells, annealed
-    independently; the cut is drawn anew for every round, so a round costs O(n).
+    independently; the cut is drawn anew for every round, so a round costs O(n). In a space where proposals
+    cost more, such as `voronym.space.Mixed`, a single chain runs, by shifts, swaps and jumps.
 
     References
     ----------
@@ -80,95 +78,59 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     >>> better.sse(X) < start.sse(X)
     True
     """
-    if problem.records.points is None:
-        return anneal_mixed(
-            problem, part, ctx, sweeps=options.sweeps, width=options.candidates, jumps=options.jumps
-        )
     best = split_large(problem, part.labels, ctx.quiet())
     if best.n_cells == 1 or problem.total == 0.0:
         return best
+    bold = Boldness(options.candidates, float(options.jumps))
     if problem.n > BLOCK:
-        return _in_blocks(problem, best, ctx, options)
-    search = ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
-    rows = [np.arange(problem.n)] * CHAINS
-    chains = _chains(problem, best, rows, search, options)
-    _run(chains, search, _teller(search, chains, 0, 1, problem.cost(best), problem.total))
-    labels = min(chains, key=lambda chain: chain.least).best
-    best = problem.better(best, labels)
-    kicks = None if ctx.timed else int(min(4 * problem.n, 10_000) * options.sweeps / 1000)
+        for turn in range(ROUNDS):
+            here = ctx.part(turn / ROUNDS, (turn + 1) / ROUNDS, time=1.0 / (ROUNDS - turn))
+            blocks = cut(best.centroids(problem.records.coordinates), best.sizes, records=BLOCK, rng=ctx.rng)
+            found = _round(problem, best, _rows(best, blocks), here, bold, options.sweeps / ROUNDS)
+            best, bold = problem.better(best, found), replace(bold, heat=WARM)
+            if ctx.over:
+                break
+        return best
+    pace, search = problem.records.pace, ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
+    rows = [np.arange(problem.n)] * pace.chains
+    best = problem.better(best, _round(problem, best, rows, search, bold, options.sweeps))
+    kicks = (
+        None if ctx.timed and pace.kicks else int(min(pace.kicks * problem.n, KICKS) * options.sweeps / 1000)
+    )
     return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), ExchangeOptions(iterations=kicks))
 
 
-def _in_blocks(problem: Problem, best: Partition, ctx: Context, options: AnnealOptions) -> Partition:
-    """Anneal blocks of whole groups by themselves; another cut has other borders."""
-    for turn in range(ROUNDS):
-        if ctx.over:
-            break
-        here = ctx.part(turn / ROUNDS, (turn + 1) / ROUNDS, time=1.0 / (ROUNDS - turn))
-        blocks = cut(problem.centroids(best), best.sizes, records=BLOCK, rng=ctx.rng)
-        rows = _rows(best, blocks)
-        chains = _chains(
-            problem,
-            best,
-            rows,
-            here,
-            options,
-            sweeps=options.sweeps / ROUNDS,
-            heat=1.0 if turn == 0 else WARM,
-        )
-        _run(chains, ctx, _teller(ctx, chains, turn, ROUNDS, problem.cost(best), problem.total))
-        best = problem.better(best, _join(chains, rows, problem.n))
-    return best
+def _round(
+    problem: Problem, part: Partition, rows: list[Ints], ctx: Context, boldness: Boldness, sweeps: float
+) -> Ints:
+    """Anneal blocks of records by themselves; return labels. Blocks of all records compete.
 
-
-def _chains(
-    problem: Problem,
-    best: Partition,
-    rows: list[NDArray[np.int64]],
-    ctx: Context,
-    options: AnnealOptions,
-    *,
-    sweeps: float | None = None,
-    heat: float = 1.0,
-) -> list[Chain]:
-    """Return a run for each block of records, which together take the time or the work that is granted."""
-    unit = options.sweeps if sweeps is None else sweeps  # work for each record: proposals, or seconds
+    ``sweeps`` are the proposals a record where there is no deadline.
+    """
+    unit = sweeps
     if ctx.timed:
         unit = ctx.left * min(ctx.threads, len(rows)) / sum(map(len, rows))
-    X = problem.points
-    return [
+    chains = [
         Chain(
-            np.ascontiguousarray(X[own]),
-            problem.k,
-            best.labels[own],
+            problem.subset(inside),
+            part.labels[inside],
+            boldness=boldness,
             seed=int(ctx.rng.integers(1, 2**63)),
-            budget=unit * len(own),
-            timed=ctx.timed,
-            heat=heat,
-            candidates=options.candidates,
-            jumps=options.jumps,
+            budget=unit * len(inside),
+            ctx=ctx,
         )
-        for own in rows
+        for inside in rows
     ]
-
-
-def _run(chains: list[Chain], ctx: Context, tell: Callable[[], None]) -> None:
-    """Run chains, several at a time; where somebody wishes to finish, each ends with its best so far."""
-    ctx.map(lambda chain: chain.run(ctx), chains, whole=False, tell=tell)
-
-
-def _teller(
-    ctx: Context, chains: list[Chain], turn: int, rounds: int, sse: float, total: float
-) -> Callable[[], None]:
-    """Return a callback that says where a round stands; chains that compete count as their best."""
+    alone = len(rows[0]) == problem.n
+    first = problem.loss(part)
 
     def tell() -> None:
-        gains = [chain.first - chain.least for chain in chains]
-        done = sum(chain.done for chain in chains) / len(chains)
-        loss = 100.0 * (sse - (max(gains) if rounds == 1 else sum(gains))) / total
-        ctx.tell((turn + done) / rounds, loss)
+        gains = [chain.gained * chain.problem.n / problem.n for chain in chains]
+        share = max(gains) if alone else sum(gains)
+        ctx.tell(sum(chain.done for chain in chains) / len(chains), first * (1.0 - share))
 
-    return tell
+    ctx.map(Chain.run, chains, whole=False, tell=tell)
+    return max(chains, key=lambda chain: chain.gained).best if alone else _join(chains, rows, problem.n)
 
 
 def _rows(part: Partition, blocks: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

@@ -37,22 +37,3 @@ def cut(
         order = np.argsort(points @ direction, kind="stable")
         waiting += [block[order[: len(block) // 2]], block[order[len(block) // 2 :]]]
     return done
-
-
-def neighbours(X: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Return, for each record, a representative of each of its nearest distinct points, shape (n, count).
-
-    Equal records count once: else the neighbours of one in a crowd of equals would all be that crowd.
-    """
-    from scipy.spatial import cKDTree  # takes a while to load
-
-    points, first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    m = len(points)
-    if m == 1:
-        return np.zeros((len(X), 1), np.int64)
-    count = min(count, m - 1)
-    near = cKDTree(points).query(points, count + 1)[1]
-    others = near != np.arange(m)[:, None]
-    others[others.all(axis=1), -1] = False  # the point itself came beyond the last: drop that one
-    return np.ascontiguousarray(first[near[others].reshape(m, count)][inverse])

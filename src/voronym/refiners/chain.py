@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voronym._kernels import anneal as kernels
+from voronym._kernels import exchange
 from voronym.context import Context
 from voronym.partition import Partition
+from voronym.problem import Problem
 from voronym.refiners import schedule
-from voronym.refiners.blocks import neighbours
+from voronym.refiners.work import Ints, Work
 
-SLICE = 100_000
-"""Proposals between two looks at the clock: some 10 to 30 ms."""
-LEAST = 300
-"""Proposals a record below which annealing ends worse than it began."""
-SPEED = 5e6
-"""Proposals a second, roughly: to foresee what a budget of seconds is worth."""
+BRIEF = 0.03
+"""Seconds between two looks at the clock."""
 DESCENT, PILOT, FINISH = 0.02, 0.1, 0.05
 """Shares of the work for a first descent, for the pilot run, and for the last, greedy part."""
+
+
+@dataclass(frozen=True)
+class Boldness:
+    """How a chain proposes.
+
+    Parameters
+    ----------
+    candidates : int
+        How many nearest neighbours a record may follow.
+    jumps : float
+        Share of the proposals that change the number of groups.
+    heat : float
+        Factor for the first temperature.
+    """
+
+    candidates: int
+    jumps: float
+    heat: float = 1.0
 
 
 class Chain:
@@ -28,115 +45,82 @@ class Chain:
 
     Parameters
     ----------
-    X : array, shape (n, d)
-        The block's records.
-    k : int
-        Least number of records in a cell.
+    problem : Problem
+        The block's records, and k.
     labels : array, shape (n,)
-        Where to start: cells of k to 2k-1 records.
+        Where to start: groups of k to 2k-1 records.
+    boldness : Boldness
+        How it proposes.
     seed : int
         Of the random choices.
     budget : float
-        Proposals, or seconds where ``timed``.
-    heat : float
-        Factor for the first temperature.
-    candidates, jumps
-        As in `voronym.refiners.anneal.anneal`.
+        Proposals, or seconds where the context has a deadline.
+    ctx : Context
+        The wish to finish.
     """
 
     def __init__(
         self,
-        X: NDArray[np.float64],
-        k: int,
-        labels: NDArray[np.int64],
+        problem: Problem,
+        labels: Ints,
         *,
+        boldness: Boldness,
         seed: int,
         budget: float,
-        timed: bool,
-        heat: float,
-        candidates: int,
-        jumps: float,
+        ctx: Context,
     ) -> None:
-        start = Partition(labels)
-        self.X, self.k = X, k
-        self.best = start.labels.copy()
-        self.first = self.least = start.sse(X)
-        self.done = 0.0
-        self._budget, self._timed, self._heat = budget, timed, heat
-        self._candidates, self._jumps = candidates, jumps
-        self._state = np.array([seed | 1], np.uint64)
-        self._spent = 0.0
-        self._speed = 1e4  # proposals a second, low until the first slice is timed
+        self.problem, self.boldness, self.ctx = problem, boldness, ctx
+        self.pace = problem.records.pace
+        self.best = Partition(labels).labels.copy()
+        self.gained = self.done = 0.0  # share of the cost that was saved, share of the work that is done
+        self._seed, self._budget, self._spent = seed, budget, 0.0
+        self._most = problem.records.proposals(problem.k)
+        self._slice = min(10_000, self._most)  # proposals; timed chains adapt it
 
-    def run(self, ctx: Context) -> None:
+    def run(self) -> None:
         """Work until the budget is spent or the context is over; ``best`` is the best partition seen."""
-        n, d = self.X.shape
-        clock = perf_counter()
-        if schedule.COLD * self.first / n <= 0.0 or ctx.over:
+        begun, n, pace = perf_counter(), self.problem.n, self.pace
+        self._work = work = Work(self.problem, self.best, self.ctx)
+        self._first = self._cost = self._least = float(work.costs.sum())
+        if schedule.COLD * self._first / n <= 0.0:
             return
-        most = n // self.k
-        self._points = np.ascontiguousarray(self.X - self.X.mean(axis=0))
-        self._near = neighbours(self._points, self._candidates)
-        self._cells = kernels.Cells(
-            self.best.copy(),
-            np.empty(n, np.int64),
-            np.empty((most, 2 * self.k), np.int64),
-            np.empty(most, np.int64),
-            np.empty((most, d)),
-            np.empty(most),
-            np.empty(most + 1, np.int64),
-        )
-        self._moved = np.empty((2, 2 * self.k), np.int64)
-        self._sse = self.first
-        if self._timed:
-            self._spent = perf_counter() - clock  # looking for neighbours is part of the work
-        heat = schedule.temperatures(self.first / n, self._worst(), heat=self._heat)
-        if self._budget * (SPEED if self._timed else 1.0) < LEAST * n:
-            self._stay(0.0, 1.0, ctx)  # too little work to cool down again: only downhill
+        near = work.records.neighbours(self.boldness.candidates, self.ctx.quiet())
+        if near is None:
             return
-        self._stay(0.0, DESCENT, ctx)  # something to show before it gets hot
+        self._search = exchange.make(near, len(work.cells.sizes), self._seed | 1)
+        if self.ctx.timed:
+            self._spent = perf_counter() - begun  # looking for neighbours is part of the work
+        worst = float((work.costs / np.maximum(work.cells.sizes, 1)).max())
+        heat = schedule.temperatures(self._first / n, worst, heat=self.boldness.heat)
+        if self._budget * (pace.speed if self.ctx.timed else 1.0) < pace.least * n:
+            self._stay(0.0, 1.0)  # too little work to cool down again: only downhill
+            return
+        self._stay(0.0, DESCENT)  # something to show before it gets hot
         losses = np.empty(len(heat))
         for step, (temperature, share) in enumerate(zip(heat, schedule.shares(heat), strict=True)):
-            self._stay(temperature, PILOT * share, ctx)
-            losses[step] = self._sse
+            self._stay(temperature, PILOT * share)
+            losses[step] = self._cost
         for temperature, share in zip(heat, schedule.shares(heat, losses), strict=True):
-            self._stay(temperature, (1.0 - DESCENT - PILOT - FINISH) * share, ctx)
-        self._stay(0.0, FINISH, ctx)
+            self._stay(temperature, (1.0 - DESCENT - PILOT - FINISH) * share)
+        self._stay(0.0, FINISH)
 
-    def _worst(self) -> float:
-        """Return the largest SSE per record of a cell."""
-        start = Partition(self.best)
-        off = np.square(self._points - start.centroids(self._points)[start.labels]).sum(axis=1)
-        return float((np.bincount(start.labels, off) / start.sizes).max())
-
-    def _stay(self, temperature: float, share: float, ctx: Context) -> None:
+    def _stay(self, temperature: float, share: float) -> None:
         """Make proposals at one temperature until its share of the budget is spent."""
         self.done = min(1.0, self.done + share)
         allowed = self.done * self._budget  # of all so far: what one step overdraws, the next ones lack
-        while self._spent < allowed and not ctx.over:
-            left = allowed - self._spent
-            proposals = (
-                int(min(SLICE, left * self._speed + 1000)) if self._timed else int(min(SLICE, np.ceil(left)))
-            )
-            clock = perf_counter()
-            kernels.fill(self._points, self._cells)
-            self._sse += kernels.anneal(
-                self._points,
-                self.k,
-                self._near,
-                proposals,
-                temperature,
-                self._jumps,
-                self._state,
-                self._moved[0],
-                self._moved[1],
-                self._cells,
-            )
-            seconds = perf_counter() - clock
-            self._speed = proposals / max(seconds, 1e-6)
-            self._spent += seconds if self._timed else proposals
-            if self._sse < self.least:
-                found = Partition(self._cells.label.copy())
-                self._sse = found.sse(self._points)  # anew: differences of large sums lose digits
-                if self._sse < self.least:
-                    self.least, self.best = self._sse, found.labels
+        work, timed = self._work, self.ctx.timed
+        heat = kernels.Heat(kernels.QUANTILES, float(temperature), self.boldness.jumps, self.pace.triples)
+        while self._spent < allowed and not self.ctx.over:
+            # Without a deadline slices are cut by numbers alone: the answer must not depend on the speed.
+            proposals = self._slice if timed else int(min(self._most, np.ceil(allowed - self._spent)))
+            before = perf_counter()
+            kernels.anneal(work.model, work.cells, self._search, work.k, heat, proposals)
+            seconds = max(perf_counter() - before, 1e-6)
+            if timed:
+                left = max(0.0, allowed - self._spent - seconds)
+                self._slice = int(min(self._most, proposals * min(BRIEF, left) / seconds)) + 1
+            self._spent += seconds if timed else proposals
+            self._cost = work.refresh()  # anew: sums of many changes lose digits
+            if self._cost < self._least:
+                self._least, self.best = self._cost, work.labels
+                self.gained = 1.0 - self._least / self._first

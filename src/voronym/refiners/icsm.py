@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels import cells as groups
 from voronym._kernels import icsm as kernels
-from voronym._kernels import moves
 from voronym.context import Context
 from voronym.options import Options, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners import tour
-from voronym.refiners.moves import Work
 from voronym.refiners.registry import refiner
+from voronym.refiners.work import Work
 
 PERTURBED = 20
 """Records whose cells a restart changes, at most."""
@@ -86,20 +86,19 @@ def icsm(problem: Problem, part: Partition, ctx: Context, options: IcsmOptions) 
     >>> vr.refine(X, start, k=3, method="icsm").labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    X, k = problem.points, problem.k
+    n = problem.n
     best, least = part.labels, np.inf
     for number in range(options.restarts + 1):
         labels = part.labels.copy()
         if number > 0:
-            drawn = ctx.rng.choice(
-                len(X), min(int(ctx.rng.integers(2, PERTURBED + 1)), len(X)), replace=False
-            )
+            drawn = ctx.rng.choice(n, min(int(ctx.rng.integers(2, PERTURBED + 1)), n), replace=False)
             labels[drawn] = labels[ctx.rng.permutation(drawn)]
-        work = Work(X, k, labels, ctx)
+        work = Work(problem, labels, ctx)
         run = Run(work, ctx, options, turn=(number, options.restarts + 1))
         done = run.finish()
-        if work.squares < least:
-            best, least = work.cells.labels.copy(), work.squares
+        squares = float(work.model.square.sum())
+        if squares < least:
+            best, least = work.labels, squares
         if not done:
             break
     return problem.better(part, best)
@@ -120,9 +119,14 @@ class Run:
         room = len(work.cells.sizes)
         self.rounds = 0
         self.changed = np.ones(room, np.int64)
-        self.change, self.partner = np.zeros(room), np.zeros(room, np.int64)
-        self.left, self.right = np.full(room, -1), np.full(room, -1)
-        self._across, self._kept = np.empty((2, 2 * work.k)), np.empty(room, np.int64)
+        self.best = kernels.Pairs(
+            np.zeros(room),
+            np.zeros(room, np.int64),
+            np.full(room, -1),
+            np.full(room, -1),
+            np.empty((2, 2 * work.k)),
+        )
+        self._kept = np.empty(room, np.int64)
 
     def finish(self) -> bool:
         """Run to the end; return False where the time was up before."""
@@ -157,34 +161,32 @@ class Run:
         """Cut the tour of the cells anew, where that loses less."""
         work = self.work
         order = tour.string(work, self._pause)
-        squares, first, last = tour.cut(work.points, work.k, order, self._pause)
-        if not squares < work.squares - work.tiny:
+        squares, first, last = tour.cut(work.model.points, work.k, order, self._pause)
+        if not squares < float(work.model.square.sum()) - work.tiny:
             return False
-        kernels.adopt(work.points, work.cells, order, first, last, self._kept, self.changed)
+        kernels.adopt(work.model, work.cells, order, first, last, self._kept, self.changed)
         return True
 
     def pairs(self) -> bool:
         """Apply the best shifts and swaps that share no cell."""
         self.scan()
-        ranked = np.argsort(self.change, kind="stable")[: 2 * self.pool]  # a move stands in two rows
-        for p in ranked[self.change[ranked] < -self.work.tiny]:
-            q = self.partner[p]
+        best = self.best
+        ranked = np.argsort(best.change, kind="stable")[: 2 * self.pool]  # a move stands in two rows
+        for p in ranked[best.change[ranked] < -self.work.tiny]:
+            q = best.partner[p]
             if not (self.changed[p] or self.changed[q]):
-                self.apply([(self.left[p], max(p, q)), (self.right[p], min(p, q))])
+                self.apply([(best.left[p], max(p, q)), (best.right[p], min(p, q))])
         return bool(self.changed.any())
 
     def scan(self) -> None:
         """Bring the best move of every cell up to date; no cell is changed afterwards."""
         work = self.work
-        stale = self.changed | self.changed[self.partner]
-        self.change[stale == 1] = 0.0
+        stale = self.changed | self.changed[self.best.partner]
+        self.best.change[stale == 1] = 0.0
         rows = np.flatnonzero(stale & (work.cells.sizes > 0))
-        budget, position = tour.PIECE // (work.points.shape[1] * work.k) + 1, 0
-        found = self.change, self.partner, self.left, self.right, self._across
+        budget, position = tour.PIECE // (work.model.points.shape[1] * work.k) + 1, 0
         while position < len(rows):
-            position = kernels.scan(
-                work.points, work.cells, work.k, stale, rows, len(rows), position, *found, budget
-            )
+            position = kernels.scan(work.model, work.cells, self.best, stale, rows, position, work.k, budget)
             self._pause()
         self.changed[:] = 0
 
@@ -195,9 +197,9 @@ class Run:
         for record, cell in changes:
             if record >= 0:
                 touched |= {int(cells.labels[record]), int(cell)}
-                moves.move(cells, record, cell)
+                groups.move(cells, record, cell)
         for cell in touched:
-            moves.refresh(self.work.points, cells, cell)
+            groups.refresh_all(self.work.model, cells, cell, cell + 1)
             self.changed[cell] = 1
 
     def complex(self) -> bool:
@@ -209,29 +211,21 @@ class Run:
     def chain(self, source: int) -> bool:
         """Apply the best chain of replacements that begins and ends in a cell, where it gains."""
         work, cells = self.work, self.work.cells
-        n, alive = len(work.points), np.flatnonzero(cells.sizes)
-        away = np.square(cells.centroids[alive] - cells.centroids[source]).sum(axis=1)
+        means, n, alive = work.model.means, len(work.records), np.flatnonzero(cells.sizes)
+        away = np.square(means[alive] - means[source]).sum(axis=1)
         away[alive == source] = -1.0
         ranked = alive[np.argsort(away, kind="stable")]
-        starts = [*cells.members[source, : cells.sizes[source]], n + source]
+        begin = cells.start[source]
+        starts = [*cells.members[begin : begin + cells.sizes[source]], n + source]
         cost = np.full((n + len(cells.sizes), len(starts)), np.inf)
         before = np.full(cost.shape, -1)
         cost[starts, np.arange(len(starts))] = 0.0
-        step = tour.PIECE // (n * work.k * (work.points.shape[1] + work.k)) + 1
+        step = tour.PIECE // (n * work.k * (means.shape[1] + work.k)) + 1
         for begin in range(1, len(ranked), step):
-            kernels.chains(
-                work.points,
-                cells,
-                work.k,
-                ranked,
-                source,
-                begin,
-                min(len(ranked), begin + step),
-                cost,
-                before,
-            )
+            end = min(len(ranked), begin + step)
+            kernels.chains(work.model, cells, work.k, ranked, source, begin, end, cost, before)
             self._pause()
-        gain, last, column = kernels.close(work.points, cells, work.k, ranked, source, cost)
+        gain, last, column = kernels.close(work.model, cells, work.k, ranked, source, cost)
         if not gain < -work.tiny:
             return False
         chain = [int(last)]
@@ -251,9 +245,9 @@ def scores(work: Work) -> NDArray[np.float64]:
     (1 - 1/m_q) T``, where ``T = m_q SSE_p + m_p SSE_q + m_p m_q D²``; so a score takes O(c d), not O(n² d).
     """
     cells = work.cells
-    n, alive = len(work.points), np.flatnonzero(cells.sizes)
-    m, c = cells.sizes[alive].astype(float), cells.centroids[alive]
-    sse = np.bincount(cells.labels, cells.square, len(cells.sizes))[alive]
+    n, alive = len(work.records), np.flatnonzero(cells.sizes)
+    m, c = cells.sizes[alive].astype(float), work.model.means[alive]
+    sse = np.bincount(cells.labels, work.model.square, len(cells.sizes))[alive]
     norm = np.square(c).sum(axis=1)
     # Sums over all q of m_q D², and of D²; the term q = p is zero in each line below.
     heavy = n * norm + (m * norm).sum() - 2.0 * c @ (m[:, None] * c).sum(axis=0)

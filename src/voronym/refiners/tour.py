@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import icsm as kernels
-from voronym.refiners.moves import Work
+from voronym.refiners.work import Work
 
 PIECE = 5_000_000
 """Distances in a piece of kernel work: some tenths of a second at most."""
@@ -21,12 +21,13 @@ def string(work: Work, pause: Pause) -> NDArray[np.int64]:
 
     It begins with the record farthest from the mean. O(n² / k) distances.
     """
-    n, d = work.points.shape
+    points = work.model.points
+    n, d = points.shape
     order, alive = np.empty(n, np.int64), np.arange(n)
-    order[0] = np.square(work.points).sum(axis=1).argmax()
+    order[0] = np.square(points).sum(axis=1).argmax()
     remaining = n
     while remaining > 0:
-        remaining = kernels.path(work.points, work.cells, alive, remaining, order, PIECE // d + 1)
+        remaining = kernels.path(points, work.cells, alive, remaining, order, PIECE // d + 1)
         pause()
     return order
 

@@ -17,7 +17,7 @@ from voronym.space.mapping import DistanceMap, Spread, spread
 from voronym.space.medoid import CANDIDATES, least, medoids
 
 if TYPE_CHECKING:
-    from voronym.space.records import Records
+    from voronym.space.levels import Codes
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 class Mixed(Space):
     """The weighted sum of mapped distances over the columns, and the centroid that minimises it.
 
-    ``cost(x, y) = sum_k w_k map_k(d_k(x_k, y_k))``. Records are rows of levels: the number of each value
+    ``cost(x, y) = sum_c w_c map_c(d_c(x_c, y_c))``. Records are rows of levels: the number of each value
     among the distinct ones of its column (`codes`). Made by `Mixed.fit`.
 
     Parameters
@@ -55,12 +55,12 @@ class Mixed(Space):
     weights: tuple[float, ...]
     spreads: tuple[Spread, ...] = ()
     name: str = "mixed"
-    pack: kernels.Pack = field(init=False, repr=False)
+    tables: kernels.ColumnTables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.fields:
             raise InputError("a mixed space needs a column")
-        object.__setattr__(self, "pack", _pack(self.fields, self.maps, self.weights))
+        object.__setattr__(self, "tables", _tables(self.fields, self.maps, self.weights))
 
     @classmethod
     def fit(
@@ -111,7 +111,7 @@ class Mixed(Space):
         """Return the costs between the rows of X and of Y, shape (len(X), len(Y))."""
         a, b = self.check(X), self.check(Y)
         out = np.empty((len(a), len(b)))
-        kernels.costs(self.pack, a, b, out)
+        kernels.costs(self.tables, a, b, out)
         return out
 
     def centroid(self, X: ArrayLike) -> Array:
@@ -123,19 +123,20 @@ class Mixed(Space):
         codes = self.check(X)
         together = np.zeros(len(codes), np.int64)
         out = np.empty(len(self.fields))
-        for k, one in enumerate(self.fields):
+        for column, one in enumerate(self.fields):
+            bend = self.maps[column]
             if one.levels <= SMALL:
-                out[k] = least(self.maps[k](one.table()), codes[:, k], together, 1)[0]
+                out[column] = least(bend(one.table()), codes[:, column], together, 1)[0]
                 continue
-            values, counts = np.unique(codes[:, k], return_counts=True)
+            values, counts = np.unique(codes[:, column], return_counts=True)
             tried = values[np.unique(np.linspace(0, len(values) - 1, CANDIDATES).astype(np.int64))]
-            sums = self.maps[k](one.distance(tried[:, None], values[None, :])) @ counts
-            out[k] = tried[np.argmin(sums)]
+            sums = bend(one.distance(tried[:, None], values[None, :])) @ counts
+            out[column] = tried[np.argmin(sums)]
         return out
 
     def medoids(self, codes: NDArray[np.int64], labels: NDArray[np.int64], m: int) -> NDArray[np.int64]:
         """Return the centroids of m cells under the columns' own metrics (equation 3), shape (m, d)."""
-        made = [medoids(one, codes[:, k], labels, m) for k, one in enumerate(self.fields)]
+        made = [medoids(one, codes[:, at], labels, m) for at, one in enumerate(self.fields)]
         return np.ascontiguousarray(np.stack(made, axis=1))
 
     def check(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -146,13 +147,13 @@ class Mixed(Space):
                 f"records must have {len(self.fields)} columns of levels; got shape {given.shape}"
             )
         codes = np.ascontiguousarray(given, dtype=np.int64)
-        if (codes != given).any() or (codes < 0).any() or (codes >= self.pack.levels).any():
+        if (codes != given).any() or (codes < 0).any() or (codes >= self.tables.levels).any():
             raise InputError("records of a mixed space are levels, as in Mixed.codes; encode them first")
         return codes
 
-    def records(self, X: ArrayLike) -> Records:
+    def records(self, X: ArrayLike) -> Codes:
         """Return rows of levels as records."""
-        from voronym.space.records import Codes  # it knows about partitions, which a space need not
+        from voronym.space.levels import Codes  # it knows about partitions, which a space need not
 
         return Codes(self, self.check(X))
 
@@ -160,7 +161,9 @@ class Mixed(Space):
         return f"Mixed({', '.join(f'{one.name}: {one.metric}' for one in self.fields)})"
 
 
-def _pack(fields: Sequence[Field], maps: Sequence[DistanceMap], weights: Sequence[float]) -> kernels.Pack:
+def _tables(
+    fields: Sequence[Field], maps: Sequence[DistanceMap], weights: Sequence[float]
+) -> kernels.ColumnTables:
     """Return the flat arrays that kernels read."""
     coords: list[Array] = []
     tables: list[Array] = []
@@ -181,7 +184,7 @@ def _pack(fields: Sequence[Field], maps: Sequence[DistanceMap], weights: Sequenc
         put("tables", tables, table)
         put("mapped", mapped, None if table is None else weight * bend(table))
     knots = [bend.knots for bend in maps]
-    return kernels.Pack(
+    return kernels.ColumnTables(
         np.array([one.geometry.shape for one in fields]),
         np.array([one.missing for one in fields]),
         np.array([one.levels for one in fields]),
