@@ -3,13 +3,13 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
 
+from voronym.comparison import Comparison, Row
 from voronym.context import Context
 from voronym.dossier import Dossier, dossier, public_of
 from voronym.errors import InputError, WriteError
@@ -18,19 +18,15 @@ from voronym.report import html, render, render_comparison, write_report
 from voronym.table import Table
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
-ROWS = [
-    {
-        "method": m,
-        "k": k,
-        "loss": b * k,
-        "linkage": 0.5 / k,
-        "seconds": 0.1,
-        "cells": 90 // k,
-        "largest": 2 * k - 1,
-    }
+ROWS = tuple(
+    Row(m, k, b * k, 0.5 / k, 0.4 / k, 0.6 / k, 90 // k, 2 * k - 1, 0.1)
     for m, b in (("mdav", 1.0), ("md", 1.2))
     for k in (3, 5)
-]
+)
+
+
+def compared(rows, skipped=()):
+    return Comparison(tuple(rows), dict(skipped), 90, ("a",))
 
 
 class Checker(HTMLParser):
@@ -269,26 +265,23 @@ def test_unknown_audience_is_an_error(release):
 
 
 def test_comparison_page():
-    page = render_comparison(ROWS)
+    page = render_comparison(compared(ROWS))
     check(page)
     assert "“mdav” loses least at every k." in page
     assert "3.60\u202f%" in page
     assert page.count('<svg class="fig"') == 2
 
 
-def test_comparison_takes_result_objects_and_says_what_was_left_out():
-    rows = tuple(SimpleNamespace(**row) for row in ROWS)
-    page = render_comparison(SimpleNamespace(rows=rows, skipped={"univariate, k=3": "takes one column"}))
+def test_comparison_says_what_was_left_out():
+    page = render_comparison(compared(ROWS, {"univariate, k=3": "takes one column"}))
     assert "univariate, k=3 was left out: takes one column" in page
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [[], ROWS[:1], [{**ROWS[0], "loss": None, "linkage": None}], [{**ROWS[0], "method": "<script>"}]],
-    ids=["none", "one", "no figures", "hostile"],
+    "rows", [(), ROWS[:1], [replace(ROWS[0], method="<script>")]], ids=["none", "one", "hostile"]
 )
 def test_comparison_odd_cases(rows):
-    page = render_comparison(rows)
+    page = render_comparison(compared(rows))
     check(page)
     assert "<script" not in page
 
@@ -310,8 +303,7 @@ def test_report_file_appears_whole_or_not_at_all(release, tmp_path, monkeypatch)
 
 
 def test_a_comparison_at_one_k_has_bars_and_no_lines():
-    row = {"method": "mdav", "loss": 5.7, "linkage": 0.2, "seconds": 0.1, "cells": 360, "largest": 5}
-    one = render_comparison([{**row, "k": 3}, {**row, "k": 3, "method": "md"}])
+    one = render_comparison(compared(row for row in ROWS if row.k == 3))
     assert "Information loss at k = 3" in one
     assert "One bar for each of 2 methods" in one
-    assert "One line for each of 1 methods" in render_comparison([{**row, "k": 3}, {**row, "k": 5}])
+    assert "One line for each of 2 methods" in render_comparison(compared(ROWS))

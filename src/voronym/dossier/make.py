@@ -17,7 +17,6 @@ from voronym.dossier.parts import (
     Cloud,
     Clusters,
     Column,
-    Cost,
     Dossier,
     Epsilon,
     GroupMap,
@@ -190,7 +189,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         risk=risk(evidence.original, schema.keys),
         linkage=attacked,
         losses=_losses(evidence, moved),
-        costs=tuple(Cost(one.guarantee, one.loss, one.method) for one in release.costs),
+        costs=release.costs,
         utility=moved,
         told=told,
         distributions=_distributions(

@@ -13,6 +13,7 @@ from typing import Any
 from voronym.dossier.counts import Distribution
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
+from voronym.masked import Cost
 from voronym.plain import plain
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
@@ -370,15 +371,6 @@ class Told:
     def now(self) -> Estimate:
         """What the published keys tell about the column."""
         return next(one.now for one in self.columns if one.name == self.column)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a guarantee cost: the percent of variance lost once it holds, with all those before it."""
-
-    guarantee: str
-    loss: float
-    method: str
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
     left, right, odd = [], [], []
     for name in names:
-        a, b, fits = _common(plain(before[name]), plain(after[name]))
+        a, b, fits = common(plain(before[name]), plain(after[name]))
         left.append(a)
         right.append(b)
         if not fits and schema[name].kind != "text":
@@ -95,7 +95,7 @@ def plain(series: nw.Series[Any]) -> pl.Series:
     return column.alias(series.name)
 
 
-def _common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
+def common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
     """Return both columns with one type, and whether it is the type that they had."""
     if a.dtype == b.dtype and a.dtype != pl.Categorical and a.dtype != pl.Enum:
         return a, b, True

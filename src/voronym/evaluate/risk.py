@@ -8,8 +8,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 
 from voronym.errors import InputError
+from voronym.evaluate.pair import common, plain
 from voronym.plain import Plain
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame
@@ -162,9 +164,8 @@ def _journalist(
 ) -> dict[str, float | int]:
     people = as_frame(population)
     check_columns(people, keys, "key of the population")
-    ours, theirs = _stack(table, people, keys)
     n = len(table)
-    joint = equivalence_classes(nw.concat([ours, theirs], how="vertical"), keys)
+    joint = equivalence_classes(_stack(table, people, keys), keys)
     m = len(joint.sizes)
     here = np.bincount(joint.labels[:n], minlength=m)
     there = np.bincount(joint.labels[n:], minlength=m)
@@ -179,22 +180,15 @@ def _journalist(
     }
 
 
-def _stack(
-    table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]
-) -> tuple[nw.DataFrame[Any], nw.DataFrame[Any]]:
-    """Bring the keys of both tables to one library and one set of types."""
-    ours, theirs = (nw.from_native(t.select(*keys).to_polars(), eager_only=True) for t in (table, people))
-    casts = []
+def _stack(table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]) -> nw.DataFrame[Any]:
+    """Put the keys of both tables below each other, brought to the same types."""
+    columns = []
     for name in keys:
-        a, b = ours.schema[name], theirs.schema[name]
-        if a == b:
-            continue
-        if a.is_numeric() and b.is_numeric():
-            casts.append(nw.col(name).cast(nw.Float64))
-        elif {a, b} <= {nw.String(), nw.Categorical()} or isinstance(a, nw.Enum) or isinstance(b, nw.Enum):
-            casts.append(nw.col(name).cast(nw.String))
-        else:
+        ours, theirs, alike = common(plain(table[name]), plain(people[name]))
+        if not alike:
             raise InputError(
-                f"column {name!r} is {a} in the table and {b} in the population; give both the same type"
+                f"column {name!r} is {table.schema[name]} in the table and {people.schema[name]} in the "
+                "population; give both the same type"
             )
-    return ours.with_columns(*casts), theirs.with_columns(*casts)
+        columns.append(pl.concat([ours, theirs.alias(name)]))
+    return nw.from_native(pl.DataFrame(columns), eager_only=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from voronym.comparison import Comparison, Row
 from voronym.dossier.told import curves
 from voronym.evaluate.tradeoff import Plane, letters
 from voronym.privacy.information import Estimate
@@ -16,92 +14,51 @@ from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, Line, Series, chart, risk_plane
 from voronym.report.html import Part, fill, part
-from voronym.report.svg import clean
 from voronym.report.tradeoff import lines, nats3
-from voronym.report.write import Table, cell, share
-
-if TYPE_CHECKING:
-    from voronym.comparison import Comparison
+from voronym.report.write import Table, share
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One method at one k; figures are None where the method gave none."""
-
-    method: str
-    k: int
-    loss: float | None = None
-    linkage: float | None = None
-    seconds: float | None = None
-    cells: int | None = None
-    largest: int | None = None
-    information: Estimate | None = None
-    beside: Mapping[str, float] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, row: object) -> Entry:
-        """Take what there is of a row: a mapping, or an object with these attributes."""
-        known: Mapping[str, Any] = row if isinstance(row, Mapping) else vars(row)
-        given = {one.name: known[one.name] for one in fields(cls) if known.get(one.name) is not None}
-        return cls(**{**given, "method": clean(given["method"])})
-
-
-def render_comparison(
-    comparison: Comparison | Iterable[object], *, title: str = "Comparison of methods"
-) -> str:
+def render_comparison(comparison: Comparison, *, title: str = "Comparison of methods") -> str:
     """Return a page that compares methods as HTML text.
 
     Parameters
     ----------
-    comparison : Comparison or iterable
-        What `voronym.compare` gives; or rows, mappings or objects with ``method``, ``k``, ``loss`` (percent),
-        ``linkage`` (share, or None), ``seconds``, ``cells`` and ``largest``. Rows without a loss are listed
-        and not drawn.
+    comparison : Comparison
+        What `voronym.compare` gives.
     title : str
         Head of the page.
 
     Examples
     --------
-    >>> row = dict(method="mdav", k=3, loss=5.7, linkage=0.2, seconds=0.1, cells=360, largest=5)
-    >>> "mdav" in render_comparison([row])
+    >>> import voronym as vr
+    >>> found = vr.compare(vr.datasets.hospital(60), keys=["age", "sex"], k=[3], methods=["mdav"])
+    >>> "“mdav” loses least at this k." in render_comparison(found)
     True
     """
-    given: Any = getattr(comparison, "rows", comparison)
-    rows = [Entry.of(row) for row in given]
-    rows.sort(key=lambda row: (row.k, math.inf if row.loss is None else row.loss, row.method))
-    found: Plane | None = getattr(comparison, "plane", None)
+    rows = sorted(comparison.rows, key=lambda row: (row.k, row.loss, row.method))
     levels = sorted({row.k for row in rows})
-    best = [next((r for r in rows if r.k == k and r.loss is not None), None) for k in levels]
-    winners = [row for row in best if row is not None]
-    parts = [None if found is None else _told(rows, found), _loss(rows), _map(rows), _everything(rows)]
+    winners = [next(row for row in rows if row.k == k) for k in levels]
+    told = None if comparison.plane is None else _told(rows, comparison.plane)
+    figures = [_loss(rows, levels), _map(rows)] if rows else []
     return fill(
         "comparison.html",
         head=title,
         methods=len({row.method for row in rows}),
         levels=levels,
         winners=[(row.method, row.k, _percent(row.loss)) for row in winners],
-        warnings=[
-            f"{name} was left out: {why}"
-            for name, why in (getattr(comparison, "skipped", None) or {}).items()
-        ],
-        sections=[one for one in parts if one is not None],
+        warnings=[f"{name} was left out: {why}" for name, why in comparison.skipped.items()],
+        sections=[*([] if told is None else [told]), *figures, _everything(rows)],
     )
 
 
-def _by_method(rows: Sequence[Entry]) -> dict[str, list[Entry]]:
+def _by_method(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return {
         name: [row for row in rows if row.method == name] for name in dict.fromkeys(r.method for r in rows)
     }
 
 
-def _loss(rows: Sequence[Entry]) -> Part | None:
-    own = {
-        m: [(float(r.k), r.loss) for r in kept if r.loss is not None] for m, kept in _by_method(rows).items()
-    }
-    own = {method: points for method, points in own.items() if points}
-    if not own:
-        return None
-    levels = sorted({row.k for row in rows})
+def _loss(rows: Sequence[Row], levels: Sequence[int]) -> Part:
+    own = {method: [(float(row.k), row.loss) for row in kept] for method, kept in _by_method(rows).items()}
     if len(levels) > 1:
         title = "Information loss against k"
         drawn = chart(
@@ -129,19 +86,16 @@ def _loss(rows: Sequence[Entry]) -> Part | None:
     return part("loss", title, "comparison/loss.html", {"figure": drawn, "table": table})
 
 
-def _map(rows: Sequence[Entry]) -> Part | None:
-    usable = [row for row in rows if row.loss is not None and row.linkage is not None]
-    if not usable:
-        return None
+def _map(rows: Sequence[Row]) -> Part:
     drawn = chart(
         [
             Series(
                 method,
-                [(row.loss or 0.0, 100 * (row.linkage or 0.0)) for row in own],
+                [(row.loss, 100 * row.linkage) for row in own],
                 joined=False,
                 words=[f"k={row.k}" for row in own],
             )
-            for method, own in _by_method(usable).items()
+            for method, own in _by_method(rows).items()
         ],
         title="Risk against loss",
         x_name="information loss, %",
@@ -150,12 +104,12 @@ def _map(rows: Sequence[Entry]) -> Part | None:
     )
     table = Table.of(
         ("method", "k", "loss", "linked right"),
-        [(row.method, row.k, _percent(row.loss), share(row.linkage)) for row in usable],
+        [(row.method, row.k, _percent(row.loss), share(row.linkage)) for row in rows],
     )
     return part("map", "Risk against loss", "comparison/map.html", {"figure": drawn, "table": table})
 
 
-def _everything(rows: Sequence[Entry]) -> Part:
+def _everything(rows: Sequence[Row]) -> Part:
     table = Table.of(
         ("method", "k", "loss", "linked right", "groups", "largest group", "seconds"),
         [
@@ -164,9 +118,9 @@ def _everything(rows: Sequence[Entry]) -> Part:
                 row.k,
                 _percent(row.loss),
                 share(row.linkage),
-                cell(row.cells),
-                cell(row.largest),
-                "–" if row.seconds is None else f"{row.seconds:.2f}",
+                row.cells,
+                row.largest,
+                f"{row.seconds:.2f}",
             )
             for row in rows
         ],
@@ -174,15 +128,15 @@ def _everything(rows: Sequence[Entry]) -> Part:
     return part("all", "All figures", "comparison/all.html", {"table": table}, "text")
 
 
-def _told(rows: Sequence[Entry], found: Plane) -> Part | None:
+def _told(rows: Sequence[Row], found: Plane) -> Part | None:
     """Show every method and k in the plane of loss and risk."""
-    used = [(row, row.loss, row.information) for row in rows if row.loss is not None and row.information]
+    used = [(row, row.information) for row in rows if row.information is not None]
     if not used:
         return None
-    losses = [loss for _, loss, _ in used]
+    losses = [row.loss for row, _ in used]
     right = 1.06 * max(losses) or 1.0
     limits = curves(found, right)
-    tops = [1.12 * max(getattr(told, name) for *_, told in used) or 1.0 for name in ("plug_in", "high")]
+    tops = [1.12 * max(getattr(told, name) for _, told in used) or 1.0 for name in ("plug_in", "high")]
     kinds = (("floor", "reached", "miub"), ("normal",))
     drawn = [lines(limits, kind, top) for kind, top in zip(kinds, tops, strict=True)]
     counted, estimated = (
@@ -192,12 +146,12 @@ def _told(rows: Sequence[Entry], found: Plane) -> Part | None:
         (
             row.method,
             row.k,
-            _percent(loss),
+            _percent(row.loss),
             nats3(told.plug_in),
-            nats3(row.beside["floor"]),
-            nats3(row.beside["reached"]),
+            nats3((row.beside or {}).get("floor")),
+            nats3((row.beside or {}).get("reached")),
         )
-        for row, loss, told in used
+        for row, told in used
     ]
     corrected = [
         (
@@ -205,9 +159,9 @@ def _told(rows: Sequence[Entry], found: Plane) -> Part | None:
             row.k,
             nats3(told.corrected),
             f"{nats3(told.low)} to {nats3(told.high)}",
-            nats3(row.beside.get("normal")),
+            nats3((row.beside or {}).get("normal")),
         )
-        for row, _, told in used
+        for row, told in used
     ]
     data = {
         "column": found.levels.column,
@@ -226,7 +180,7 @@ def _told(rows: Sequence[Entry], found: Plane) -> Part | None:
 
 
 def _plane(
-    used: Sequence[tuple[Entry, float, Estimate]],
+    used: Sequence[tuple[Row, Estimate]],
     limits: Sequence[Line],
     ends: tuple[float, float],
     column: str,
@@ -236,14 +190,14 @@ def _plane(
     """Draw all results in the plane: as counted in the table, or estimated for the population."""
     dots: dict[str, list[Dot]] = {}
     highest: dict[int, tuple[float, float]] = {}
-    for row, loss, told in used:
+    for row, told in used:
         between = (told.low, told.high) if population else None
-        dot = Dot(loss, told.corrected if population else told.plug_in, between, f"k={row.k}")
+        dot = Dot(row.loss, told.corrected if population else told.plug_in, between, f"k={row.k}")
         dots.setdefault(row.method, []).append(dot)
         top = told.high if population else told.plug_in
         if row.k not in highest or top > highest[row.k][1]:
-            highest[row.k] = (loss, top)
-    losses = [loss for _, loss, _ in used]
+            highest[row.k] = (row.loss, top)
+    losses = [row.loss for row, _ in used]
     where = " in the population" if population else ""
     return risk_plane(
         dots,
@@ -258,4 +212,4 @@ def _plane(
 
 def _percent(value: float | None) -> str:
     # two decimals, as in the literature's tables: methods differ in the second
-    return "–" if value is None or not math.isfinite(value) else f"{value:.2f}\u202f%"
+    return "–" if value is None else f"{value:.2f}\u202f%"

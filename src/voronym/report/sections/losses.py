@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from voronym.dossier import Dossier
-from voronym.dossier.parts import Cost, Loss, Told
+from voronym.dossier.parts import Loss, Told
+from voronym.masked import Cost
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, risk_plane
