@@ -99,7 +99,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         risk=release.risk,
         findings=tuple(release.findings),
         information_loss=release.information_loss,
-        group_loss=release.group_loss,
+        group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
         warnings=tuple(note for note in release.warnings if not (drawn and _SEED_NOTE in note)),
         steps=tuple(release.steps) if drawn else (),
