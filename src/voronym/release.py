@@ -186,6 +186,9 @@ class Release:
         None where there are too many records for that, where nothing but 0 is proven, where cells had to obey
         other models than k-anonymity, where the method made no cells, or made them in another space.
         """
+        return self._find_gap(Context())
+
+    def _find_gap(self, ctx: Context) -> float | None:
         grouped = None if self._evidence is None else self._evidence.grouped
         if grouped is None or grouped.partition is None or len(self.costs) > 1:  # the bound knows of k alone
             return None
@@ -196,7 +199,7 @@ class Release:
         if len(X) < 2 * k or self.group_loss < 1e-10:  # type: ignore[operator]
             return 0.0  # a single group is all there can be; or nothing but rounding is lost
         if bound is None and len(X) <= _CHEAP:
-            bound = lower_bound(X, k, kind="auto" if len(X) <= _FEW else "neighbours")
+            bound = lower_bound(X, k, kind="auto" if len(X) <= _FEW else "neighbours", progress=ctx)
         gap = None if bound is None else bound.gap(grouped.partition.sse(X))
         return gap if gap is not None and np.isfinite(gap) else None
 
@@ -253,6 +256,11 @@ class Release:
             labels=self._table.labels,
             verify=verify if models else None,
         )
+
+    def prove(self, ctx: Context) -> None:
+        """Find `gap` under a context, unless it is known."""
+        if "gap" not in vars(self):
+            vars(self)["gap"] = self._find_gap(ctx)
 
     def dossier(self, ctx: Context | None = None, *, progress: Progress | None = None) -> Dossier:
         """Return all figures about this release, in a public part and one for the data holder; made once.

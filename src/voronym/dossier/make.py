@@ -71,10 +71,11 @@ def dossier(release: Release, ctx: Context | None = None) -> Dossier:
     (True, 'age')
     """
     ctx = Context() if ctx is None else ctx
-    public = public_of(release, ctx.part(0.0, 0.2, stage="counting"))
+    release.prove(ctx.part(0.0, 0.2, stage="proving"))
+    public = public_of(release, ctx.part(0.2, 0.3, stage="counting"))
     versions = {str(name): str(value) for name, value in (release.recipe.versions or {}).items()}
     evidence = release._evidence
-    inside = None if evidence is None else inside_of(release, evidence, ctx.part(0.2, 1.0))
+    inside = None if evidence is None else inside_of(release, evidence, ctx.part(0.3, 1.0))
     return Dossier(public, inside, versions)
 
 

@@ -130,8 +130,8 @@ def fit_logistic(F: Floats, y: Floats, *, ctx: Context, steps: int = 40) -> Floa
     eta = X @ beta
     loss = _loss(eta, y)
     ridge = 1e-8 * len(X) * np.eye(X.shape[1])
-    for _ in range(steps):
-        ctx.check()
+    for number in range(steps):
+        ctx.tell(number / steps, whole=True)
         p = _sigmoid(eta)
         weight = p * (1.0 - p)
         step = np.linalg.solve(X.T @ (X * weight[:, None]) + ridge, X.T @ (y - p))

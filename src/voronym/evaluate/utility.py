@@ -162,7 +162,7 @@ def compare(
     left, right, labels = _gather(pair, notes)
     correlation = correlation_change(left, right)
     ctx.tell(0.8, whole=True)
-    score = _propensity(left, right, labels, ctx, notes)
+    score = _propensity(left, right, labels, ctx.part(0.8, 1.0), notes)
     ctx.tell(1.0, whole=True)
     return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes))
 

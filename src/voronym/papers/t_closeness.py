@@ -245,7 +245,7 @@ def figures_8_9(n: int, full: bool, ctx: Context) -> Iterator[Item]:
 
 def several_keys(d: int, n: int, seconds: float, ctx: Context) -> Iterator[Item]:
     """Run MDAV, PCL and annealing on several keys, all correlated with W, against the bound."""
-    from voronym.channel import GaussianSource, gaussian_channel, gaussian_bound
+    from voronym.channel import GaussianSource, gaussian_bound, gaussian_channel
     from voronym.partitioners import microaggregate
     from voronym.registry import algorithms
 
