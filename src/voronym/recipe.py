@@ -154,7 +154,7 @@ class Recipe:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, dicts, strings and numbers."""
+        """Return plain lists, dicts, strings and numbers; metrics that are objects by their names."""
         out: dict[str, Any] = {"format": FORMAT, "method": self.method}
         for name in ("k", "seed", "time_limit"):
             if getattr(self, name) is not None:
@@ -163,6 +163,9 @@ class Recipe:
         if self.space != DEFAULT_SPACE:
             out["space"] = self.space
         out["options"] = dict(self.options)
+        if self._objects:
+            named = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}
+            out["options"]["metrics"] = {**self.options["metrics"], **named}
         out["versions"] = dict(self.versions)
         out["schema"] = self.schema.to_dict()
         return out
@@ -184,8 +187,25 @@ class Recipe:
             kept = {"k": None, "seed": None} | kept
         return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
 
+    @property
+    def _objects(self) -> dict[str, Any]:
+        """Metrics that are objects or functions: they work, and no file can hold them."""
+        metrics = self.options.get("metrics")
+        given = metrics if isinstance(metrics, Mapping) else {}
+        plain = (str, list, Mapping)
+        return {name: metric for name, metric in given.items() if not isinstance(metric, plain)}
+
+    def _check_writable(self) -> None:
+        for name, metric in self._objects.items():
+            raise InputError(
+                f"the metric of {name!r} is an object ({type(metric).__name__}), which a file cannot hold: "
+                f"for a recipe to keep, name the metric, such as {{{name!r}: 'taxonomy=tree.csv'}} for a "
+                "hierarchy in a file"
+            )
+
     def to_toml(self) -> str:
         """Return the recipe as TOML text."""
+        self._check_writable()
         return tomli_w.dumps(self.to_dict())
 
     @classmethod
@@ -199,6 +219,7 @@ class Recipe:
     def save(self, path: str | Path) -> None:
         """Write the recipe, as JSON where the name ends in ``.json``, else as TOML."""
         path = Path(path)
+        self._check_writable()
         text = json.dumps(self.to_dict(), indent=2) if path.suffix == ".json" else self.to_toml()
         try:
             path.write_text(text, encoding="utf-8")
@@ -235,7 +256,10 @@ def _plain(table: str, name: object, value: object) -> object:
     if isinstance(name, str) and isinstance(value, (list, tuple)):
         return [_plain(table, name, item) for item in value]
     if isinstance(name, str) and isinstance(value, Mapping):
-        return {key: _plain(table, key, item) for key, item in value.items()}
+        inner = "metrics" if name == "metrics" else table
+        return {key: _plain(inner, key, item) for key, item in value.items()}
+    if table == "metrics" and isinstance(name, str) and not isinstance(value, type):
+        return value  # a metric or a function: usable, though no file can hold it
     if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
         raise InputError(
             f"{table} takes names with numbers, texts, true or false, or lists of them; {name!r} is none of "

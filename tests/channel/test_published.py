@@ -59,7 +59,7 @@ def test_a_release_tells_matrices_and_noise_in_json_types():
         table, keys=["age", "sex", "nationality"], confidential=["diagnosis"], method="channel",
         options={"max_distortion": 0.4},
     )  # fmt: skip
-    figures = json.loads(json.dumps(release.to_dict()["figures"], allow_nan=False))
+    figures = json.loads(json.dumps(release.to_dict()["inside"]["figures"], allow_nan=False))
     noise, pram = figures["parts"]
     (age,) = noise["noise"]
     assert age["columns"] == ["age"]

@@ -1,5 +1,8 @@
 """Metrics from texts, as they stand in a recipe or on the command line."""
 
+import json
+import warnings
+
 import polars as pl
 import pytest
 
@@ -21,7 +24,6 @@ TREE = {"flu": ["lung", "*"], "asthma": ["lung", "*"], "stroke": ["brain", "*"]}
 
 
 def distances(column, choice):
-
     (field,), _ = make_fields(Table.of(TABLE, SCHEMA), [column], {column: choice})
     return field.distance(field.codes[[0, 0]], field.codes[[1, 2]]).tolist()
 
@@ -61,3 +63,25 @@ def test_a_recipe_keeps_them():
     recipe = vr.Recipe(SCHEMA, k=None, method="records", seed=None,
                        options={"metrics": {"ill": TREE, "hour": "circular=24"}})  # fmt: skip
     assert vr.Recipe.from_toml(recipe.to_toml()) == recipe
+
+
+def test_a_metric_that_is_an_object_works_and_a_file_is_named_instead(tmp_path):
+    table = vr.datasets.hospital(120, seed=2).select("age", "diagnosis", "cost")
+    tree = vr.records.Taxonomy(vr.datasets.hospital_taxonomy())
+    roles = {"keys": ["age", "diagnosis"], "confidential": ["cost"]}
+    options = {"metrics": {"diagnosis": tree}}
+    for more in ({"space": "mixed", "method": "mdav"}, {"method": "records", "seed": 1}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a seed is a secret
+            release = vr.anonymize(table, **roles, options=options, **more)
+        assert release.figures["columns"]["diagnosis"]["metric"] == "taxonomy"
+        release.report(tmp_path / "r.html")
+        assert json.loads(json.dumps(release.to_dict()))["inside"]["recipe"]["options"]["metrics"] == {
+            "diagnosis": "Taxonomy object"
+        }
+        for name in ("r.toml", "r.json"):
+            with pytest.raises(
+                InputError, match=r"of 'diagnosis' is an object \(Taxonomy\).*'taxonomy=tree.csv'"
+            ):
+                release.recipe.save(tmp_path / name)
+            assert not (tmp_path / name).exists()

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
+from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.partition import Partition
 from voronym.records import Mixed, blend, clusters, make_fields
 from voronym.records import cluster as module
 from voronym.records.cluster import describe
 from voronym.records.divergence import divergence, edges, histogram
-from voronym.records.pushback import nearest
+from voronym.records.nearest import nearest
 from voronym.table import Schema, Table
 
 MODES = ["element", "centroid", "noise"]
@@ -53,7 +54,7 @@ def test_the_papers_fifth_record_by_hand(unit):
     assert made.partition.labels.tolist() == [0] * 5
     np.testing.assert_array_equal(made.codes[:4], space.codes[:4])
     for seed in range(5):
-        made = blend(space, found, m=1, mode="element", unit=unit, rng=np.random.default_rng(seed))
+        made = blend(space, found, m=1, mode="element", unit=unit, ctx=Context(seed=seed))
         zip_, age, nation = decoded(space, made.codes[4])
         assert zip_ in (13053, 13068)
         assert age in (28, 29, 21, 23)
@@ -80,7 +81,7 @@ def test_blending_any_mixture(drawn, epsilon, m, mode, unit, exact):
             blend(space, found, m=m)
         return
     try:
-        made = blend(space, found, m=m, mode=mode, unit=unit, bound=0.5, rng=np.random.default_rng(1))
+        made = blend(space, found, m=m, mode=mode, unit=unit, bound=0.5, ctx=Context(seed=1))
     except GuaranteeError as error:
         if mode != "noise" or "raise the bound" not in str(error):
             raise
@@ -134,9 +135,9 @@ def test_only_values_outside_the_radius_change():
     space = space_of(table, Schema.build(table, keys=table.columns))
     found = clusters(space, m=4, epsilon=0.57)
     for mode in MODES:
-        made = blend(space, found, m=4, mode=mode, rng=np.random.default_rng(0))
+        made = blend(space, found, m=4, mode=mode, ctx=Context(seed=0))
         large = np.flatnonzero(found.partition.sizes > 4)
-        host = large[nearest(space, space.codes[made.moved], found.centroids[large]).index]
+        host = large[nearest(space, space.codes[made.moved], found.centroids[large], ctx=Context()).index]
         for k, field in enumerate(space.fields):
             out = field.distance(space.codes[made.moved, k], found.centroids[host, k]) > found.radii[host, k]
             same = made.codes[made.moved, k] == space.codes[made.moved, k]
@@ -149,7 +150,7 @@ def test_noise_keeps_the_divergence_it_reports(measure, bound):
     table = datasets.hospital(900, outliers=12, seed=8).select("age", "days", "zip", "admitted")
     space = space_of(table, Schema.build(table, keys=table.columns))
     found = clusters(space, m=4, epsilon=0.6)
-    made = blend(space, found, m=4, mode="noise", measure=measure, bound=bound, rng=np.random.default_rng(3))
+    made = blend(space, found, m=4, mode="noise", measure=measure, bound=bound, ctx=Context(seed=3))
     assert made.changed.sum() > 10
     worst = np.zeros(len(space.fields))
     old = space.codes
@@ -179,7 +180,7 @@ def test_noise_stays_inside_the_radius():
     values = np.unique(table["x"])
     drawn = set()
     for seed in range(30):
-        made = blend(space, found, m=1, mode="noise", bound=0.5, rng=np.random.default_rng(seed))
+        made = blend(space, found, m=1, mode="noise", bound=0.5, ctx=Context(seed=seed))
         assert made.partition.labels[11] == made.partition.labels[0]
         drawn.add(float(values[made.codes[11, 0]]))
     assert drawn <= {10.0, 11.0, 12.0, 13.0}
@@ -218,7 +219,7 @@ def test_one_cluster_is_left_as_it_is():
 
 def test_wrong_words_are_refused():
     space, found = paper()
-    with pytest.raises(InputError, match="'element', 'centroid' or 'noise'"):
+    with pytest.raises(InputError, match="blend must be 'element' or 'centroid' or 'noise'"):
         blend(space, found, m=1, mode="mean")
     with pytest.raises(InputError, match="'record' or 'cluster'"):
         blend(space, found, m=1, unit="table")
@@ -232,10 +233,10 @@ def test_nearest_against_all_costs(seed):
     space = space_of(table, Schema.build(table, keys=["age", "sex", "weight"]))
     X, Y = space.codes[rng.integers(0, 40, 9)], space.codes[rng.integers(0, 40, 15)]
     own = rng.integers(-1, 15, 9)
-    found = nearest(space, X, Y, own=own)
+    found = nearest(space, X, Y, wanted=own, ctx=Context())
     cost = space.cost(X, Y)
     np.testing.assert_allclose(found.cost, cost.min(axis=1), rtol=1e-12)
     near = cost <= cost.min(axis=1, keepdims=True) * (1 + 1e-9)
     np.testing.assert_array_equal(found.ties, near.sum(axis=1))
     np.testing.assert_array_equal(found.index, near.argmax(axis=1))
-    np.testing.assert_array_equal(found.own, [i >= 0 and near[r, i] for r, i in enumerate(own)])
+    np.testing.assert_array_equal(found.hit, [i >= 0 and near[r, i] for r, i in enumerate(own)])

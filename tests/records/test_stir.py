@@ -12,10 +12,11 @@ from scipy.stats import entropy, wasserstein_distance
 
 from voronym import datasets
 from voronym._kernels import records as kernels
+from voronym.context import Context
 from voronym.errors import InputError
 from voronym.records import Mixed, clusters, flatten, make_fields, shuffle
 from voronym.records.divergence import check_measure, divergence, edges, histogram
-from voronym.records.stir import flat
+from voronym.records.stir import single_valued
 from voronym.table import Schema, Table
 
 
@@ -41,7 +42,7 @@ def totals(space, codes, found, rows, cell):
 def test_shuffling_keeps_values_and_the_bound(grouped, measure, bound, columns):
     space, found = grouped
     old = space.codes
-    made = shuffle(space, old, found, columns, measure=measure, bound=bound, rng=np.random.default_rng(2))
+    made = shuffle(space, old, found, columns, measure=measure, bound=bound, ctx=Context(seed=2))
     stays = [k for k in range(4) if k not in columns]
     np.testing.assert_array_equal(made.codes[:, stays], old[:, stays])
     for cell, rows in enumerate(found.partition.cells()):
@@ -63,7 +64,7 @@ def test_shuffling_keeps_values_and_the_bound(grouped, measure, bound, columns):
 
 def test_repair_is_needed_and_works(grouped):
     space, found = grouped
-    made = shuffle(space, space.codes, found, [0, 1, 2, 3], bound=0.005, rng=np.random.default_rng(2))
+    made = shuffle(space, space.codes, found, [0, 1, 2, 3], bound=0.005, ctx=Context(seed=2))
     assert (made.first > 0.005).any()
     assert (made.divergence <= 0.005).all()
 
@@ -75,7 +76,7 @@ def test_where_swaps_do_not_suffice_columns_go_back():
     schema = Schema.build(table, keys=["a", "b"])
     space = Mixed.fit(make_fields(Table.of(table, schema), schema.keys)[0])
     found = clusters(space, m=1, epsilon=1.0)
-    made = shuffle(space, space.codes, found, [0, 1], bound=0.0, rng=np.random.default_rng(0))
+    made = shuffle(space, space.codes, found, [0, 1], bound=0.0, ctx=Context(seed=0))
     assert made.divergence.tolist() == [0.0]
 
 
@@ -92,7 +93,7 @@ def test_the_place_of_a_person_is_uniform_after_shuffling(grouped):
     single = np.flatnonzero([(key == v).sum() == 1 for v in key])
     assert len(single)
     for seed in range(runs):
-        made = shuffle(space, old, found, [0, 1, 2, 3], bound=0.02, rng=np.random.default_rng(seed))
+        made = shuffle(space, old, found, [0, 1, 2, 3], bound=0.02, ctx=Context(seed=seed))
         for i in single:
             landed[i] += made.codes[rows, 3] == key[i]
     expected = runs / size
@@ -107,7 +108,7 @@ def test_flattening_by_hand(grouped):
     for cell, rows in enumerate(found.partition.cells()):
         assert (made[rows, 1] == found.centroids[cell, 1]).all()
         assert (made[rows, 3] == found.centroids[cell, 3]).all()
-    single = flat(found, [0, 1, 2, 3])
+    single = single_valued(found, [0, 1, 2, 3])
     for cell, rows in enumerate(found.partition.cells()):
         assert single[cell].tolist() == [len(set(space.codes[rows, k])) == 1 for k in range(4)]
 

@@ -3,11 +3,53 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voronym._kernels import kernel
 from voronym._kernels.mixed import distance, mapped
+
+
+class Lines(NamedTuple):
+    """Columns on a line: the place of each record, and how much a cell may span."""
+
+    places: Any
+    spans: Any
+
+
+class Others(NamedTuple):
+    """Columns that are no lines, nor shared by a whole block.
+
+    ``few`` says where values are so few that a cell notes which it has, from ``start`` on in `Cells.has`.
+    """
+
+    column: Any
+    few: Any
+    limits: Any
+    start: Any
+
+
+class Cells(NamedTuple):
+    """What is known about each cell: its span on the lines, and what it has in the other columns.
+
+    For a column of many values that is the value of the first member, ``centre``, and how far from it the
+    others are, ``reach``.
+    """
+
+    low: Any
+    high: Any
+    centre: Any
+    reach: Any
+    has: Any
+
+
+class Hosts(NamedTuple):
+    """Cells by the block that they are in: ``order[start[b]:start[b + 1]]``, by falling size at first."""
+
+    block: Any
+    order: Any
+    start: Any
 
 
 @kernel
@@ -63,54 +105,54 @@ def split(Z, limits, order, stack, labels, state, budget):
 
 
 @kernel
-def _fits(p, x, cell, limits, column, few, centre, reach, has, has_at):
+def _fits(p, x, cell, others, cells):
     """Whether a record is near enough to all members of a cell, in columns that are no lines."""
-    for f in range(len(column)):
-        k = column[f]
-        if few[f]:  # few values: those that the cell has
-            at = has_at[f]
+    for f in range(len(others.column)):
+        k = others.column[f]
+        limit = others.limits[f]
+        if others.few[f]:  # every value that the cell has is looked at
+            has = cells.has[cell, others.start[f] :]
             for level in range(p.levels[k]):
-                if has[cell, at + level] > 0 and distance(p, k, x[k], level) > limits[f]:
+                if has[level] > 0 and distance(p, k, x[k], level) > limit:
                     return False
         else:  # the triangle inequality
-            away = distance(p, k, x[k], centre[cell, f])
-            if away > 0.0 and away + reach[cell, f] > limits[f] * (1.0 - 1e-12):
+            away = distance(p, k, x[k], cells.centre[cell, f])
+            if away > 0.0 and away + cells.reach[cell, f] > limit * (1.0 - 1e-12):
                 return False
     return True
 
 
 @kernel
-def _note(p, x, cell, column, few, centre, reach, has, has_at):
-    for f in range(len(column)):
-        k = column[f]
-        if few[f]:
-            has[cell, has_at[f] + x[k]] = 1
-        elif centre[cell, f] < 0:
-            centre[cell, f] = x[k]
+def _note(p, x, place, cell, others, cells):
+    """Note that a record is a member of a cell."""
+    for c in range(len(place)):
+        cells.low[cell, c] = min(cells.low[cell, c], place[c])
+        cells.high[cell, c] = max(cells.high[cell, c], place[c])
+    for f in range(len(others.column)):
+        k = others.column[f]
+        if others.few[f]:
+            cells.has[cell, others.start[f] + x[k]] = 1
+        elif cells.centre[cell, f] < 0:
+            cells.centre[cell, f] = x[k]
         else:
-            reach[cell, f] = max(reach[cell, f], distance(p, k, x[k], centre[cell, f]))
+            away = distance(p, k, x[k], cells.centre[cell, f])
+            cells.reach[cell, f] = max(cells.reach[cell, f], away)
 
 
 @kernel
-def summarize(p, X, Z, labels, low, high, column, few, centre, reach, has, has_at):
-    """Note the spans of all cells on the lines ``Z``, and what they have in the other columns."""
+def summarize(p, X, labels, lines, others, cells):
+    """Note the members of all cells."""
     for i in range(X.shape[0]):
-        cell = labels[i]
-        for c in range(Z.shape[1]):
-            low[cell, c], high[cell, c] = min(low[cell, c], Z[i, c]), max(high[cell, c], Z[i, c])
-        _note(p, X[i], cell, column, few, centre, reach, has, has_at)
+        _note(p, X[i], lines.places[i], labels[i], others, cells)
 
 
 @kernel
-def adopt(
-    p, X, Z, rows, labels, sizes, m, spans, low, high, block, hint, hint_at, limits, column, few, centre,
-    reach, has, has_at,
-):  # fmt: skip
+def adopt(p, X, rows, labels, sizes, m, lines, others, cells, hosts):
     """Move records of cells with at most m into another cell that they fit, values unchanged.
 
-    Only cells of the record's ``block`` can fit: ``hint[hint_at[b]:hint_at[b + 1]]`` numbers them by falling
-    size at first. The first that fits and has more than m ends the search; otherwise the largest that fits
-    is taken, if it is larger than the record's own, or of its size and lower number. Returns how many moved.
+    Only cells of the record's block can fit. The first that fits and has more than m ends the search;
+    otherwise the largest that fits is taken, if it is larger than the record's own, or of its size and lower
+    number. Returns how many moved.
     """
     moved = 0
     for r in range(len(rows)):
@@ -118,19 +160,21 @@ def adopt(
         own = labels[i]
         if sizes[own] > m:
             continue
+        block, place = hosts.block[i], lines.places[i]
         best = -1
-        for h in range(hint_at[block[i]], hint_at[block[i] + 1]):
-            cell = hint[h]
+        for h in range(hosts.start[block], hosts.start[block + 1]):
+            cell = hosts.order[h]
             inside = True
-            for c in range(Z.shape[1]):
-                if Z[i, c] - low[cell, c] > spans[c] or high[cell, c] - Z[i, c] > spans[c]:
+            for c in range(len(place)):
+                span = lines.spans[c]
+                if place[c] - cells.low[cell, c] > span or cells.high[cell, c] - place[c] > span:
                     inside = False
                     break
             if not inside or cell == own or sizes[cell] == 0 or (best >= 0 and sizes[cell] <= sizes[best]):
                 continue
             if sizes[cell] < sizes[own] or (sizes[cell] == sizes[own] and cell > own):
                 continue
-            if len(column) > 0 and not _fits(p, X[i], cell, limits, column, few, centre, reach, has, has_at):
+            if len(others.column) > 0 and not _fits(p, X[i], cell, others, cells):
                 continue
             best = cell
             if sizes[cell] > m:
@@ -139,9 +183,7 @@ def adopt(
             sizes[own] -= 1
             sizes[best] += 1
             labels[i] = best
-            for c in range(Z.shape[1]):
-                low[best, c], high[best, c] = min(low[best, c], Z[i, c]), max(high[best, c], Z[i, c])
-            _note(p, X[i], best, column, few, centre, reach, has, has_at)
+            _note(p, X[i], place, best, others, cells)
             moved += 1
     return moved
 

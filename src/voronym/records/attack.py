@@ -5,37 +5,38 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.progress import Progress, silent
+from voronym.context import Context, check_seed
 from voronym.rate import Rate, rate
-from voronym.records.pushback import nearest
+from voronym.records.nearest import nearest
 from voronym.space.mixed import Mixed
 
 TARGETS = 2000
 """Originals to attack; more are sampled without replacement."""
 
+Ints = NDArray[np.int64]
+
 
 def credits_of(
-    space: Mixed,
-    original: NDArray[np.int64],
-    masked: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    *,
-    progress: Progress = silent,
+    space: Mixed, original: Ints, masked: Ints, rows: Ints, *, ctx: Context | None = None
 ) -> NDArray[np.float64]:
-    """Return the credit of an attack on each of the rows: 1/f if one's own is among the f nearest, else 0."""
-    found = nearest(space, original[rows], masked, own=rows, progress=progress, stage="linkage")
-    return np.asarray(found.own / found.ties)
+    """Return the credit of an attack on each of the rows: 1/f if its own is among the f nearest, else 0.
+
+    A wish to finish ends the attack after some of the rows.
+    """
+    ctx = Context() if ctx is None else ctx
+    found = nearest(space, original[rows], masked, wanted=rows, ctx=ctx, whole=False)
+    return np.asarray(found.hit / found.ties)
 
 
 def linkage(
     space: Mixed,
-    original: NDArray[np.int64],
-    masked: NDArray[np.int64],
+    original: Ints,
+    masked: Ints,
     *,
     targets: int = TARGETS,
     confidence: float = 0.95,
-    rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
+    seed: int | np.random.Generator | None = 0,
+    ctx: Context | None = None,
 ) -> Rate:
     """Link each original record to the nearest masked one, and count how often that is right.
 
@@ -52,10 +53,10 @@ def linkage(
         Originals to attack at most.
     confidence : float
         Coverage of the interval.
-    rng : Generator, optional
+    seed : int, Generator or None
         Draws the targets.
-    progress : callable, optional
-        Told after each block.
+    ctx : Context, optional
+        Told after each block; a wish to finish keeps the targets that were attacked already.
 
     Returns
     -------
@@ -63,11 +64,10 @@ def linkage(
         With the interval of `voronym.rate.interval`.
     """
     n = len(original)
-    rows = np.arange(n)
     if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted
         _, back, often = np.unique(original, axis=0, return_inverse=True, return_counts=True)
         return rate(1.0 / often[back.reshape(-1)], population=n, confidence=confidence)
-    if n > targets:
-        rows = np.sort((np.random.default_rng(0) if rng is None else rng).choice(n, targets, replace=False))
-    won = credits_of(space, original, masked, rows, progress=silent if progress is None else progress)
+    # In random order: those attacked before a wish to finish must be a fair sample.
+    rows = check_seed(seed).choice(n, min(n, targets), replace=False)
+    won = credits_of(space, original, masked, rows, ctx=ctx)
     return rate(won, population=n, confidence=confidence)

@@ -17,18 +17,22 @@ from scipy.spatial.distance import squareform
 
 from voronym._kernels import records as kernels
 from voronym._kernels.mixed import CIRCLE, DISCRETE, LINE, SPHERE, TREE
-from voronym.progress import Progress, Step
+from voronym.context import Context
 from voronym.space.field import SMALL, Field
 from voronym.space.mixed import Mixed
 
+Ints = NDArray[np.int64]
+Place = tuple[NDArray[np.float64], float]
+"""Coordinates, and how much a cluster may span in them."""
 
-def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progress) -> NDArray[np.int64]:
+
+def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> Ints:
     """Return labels of clusters of which no two members differ by more than the limit in any column."""
     n = len(space.fields[0].codes)
-    same = np.zeros(n, np.int64)  # what members of a cluster must have in common
-    blocks = np.zeros(n, np.int64)  # and what they are made to
-    cuts: list[tuple[NDArray[np.float64], float]] = []
-    lines: list[tuple[NDArray[np.float64], float]] = []
+    same = np.zeros(n, np.int64)  # numbers the records that could be in one cluster
+    blocks = np.zeros(n, np.int64)  # numbers those that will be cut further, and never put together
+    cuts: list[Place] = []
+    lines: list[Place] = []
     other: list[int] = []
     for k, field in enumerate(space.fields):
         limit, shape = float(limits[k]), field.geometry.shape
@@ -45,16 +49,16 @@ def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progr
                 same = _refine(same, _classes(field, limit)[field.codes])
         if shape not in (LINE, DISCRETE, TREE):
             other.append(k)
-    labels = _cut(blocks, cuts, progress)
-    return _join(space, labels, same, lines, np.array(other, np.int64), limits, m, progress)
+    labels = _cut(blocks, cuts, ctx)
+    return _join(space, labels, same, lines, np.array(other, np.int64), limits, m, ctx)
 
 
-def _refine(blocks: NDArray[np.int64], classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _refine(blocks: Ints, classes: Ints) -> Ints:
     mixed = blocks * (int(classes.max()) + 1) + classes
     return np.asarray(np.unique(mixed, return_inverse=True)[1].reshape(-1), np.int64)
 
 
-def _classes(field: Field, limit: float) -> NDArray[np.int64]:
+def _classes(field: Field, limit: float) -> Ints:
     """Return classes of levels that are within the limit of each other; a missing value is one of its own."""
     if field.geometry.shape == TREE:
         step = 0
@@ -70,7 +74,7 @@ def _classes(field: Field, limit: float) -> NDArray[np.int64]:
     return classes.astype(np.int64)
 
 
-def _cliques(table: NDArray[np.float64], limit: float) -> NDArray[np.int64]:
+def _cliques(table: NDArray[np.float64], limit: float) -> Ints:
     """Return groups of values of which no two are farther apart than the limit."""
     if len(table) < 2:
         return np.zeros(len(table), np.int64)
@@ -82,7 +86,7 @@ def _cliques(table: NDArray[np.float64], limit: float) -> NDArray[np.int64]:
     return np.asarray(found - 1, np.int64)
 
 
-def _places(field: Field, limit: float) -> list[tuple[NDArray[np.float64], float]]:
+def _places(field: Field, limit: float) -> list[Place]:
     """Return coordinates of the levels and the span that keeps their distances within the limit."""
     geometry = field.geometry
     if geometry.shape == SPHERE:
@@ -106,68 +110,81 @@ def _places(field: Field, limit: float) -> list[tuple[NDArray[np.float64], float
     return out
 
 
-def _cut(
-    blocks: NDArray[np.int64], cuts: list[tuple[NDArray[np.float64], float]], progress: Progress
-) -> NDArray[np.int64]:
+def _stacked(places: list[Place], n: int) -> kernels.Lines:
+    """Return coordinates as columns, and their spans."""
+    columns = [place for place, _ in places]
+    Z = np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.empty((n, 0))
+    return kernels.Lines(Z, np.array([span for _, span in places], dtype=np.float64))
+
+
+def _cut(blocks: Ints, cuts: list[Place], ctx: Context) -> Ints:
     """Return cells: the blocks, cut until no coordinate spans more than it may."""
     if not cuts:
         return blocks
     n = len(blocks)
-    Z = np.ascontiguousarray(np.stack([place for place, _ in cuts], axis=1))
     order = np.argsort(blocks, kind="stable")
     bounds = np.flatnonzero(np.diff(blocks[order], prepend=-1, append=-1))
     stack = np.empty((n + len(bounds) + 2, 2), np.int64)
     stack[: len(bounds) - 1, 0], stack[: len(bounds) - 1, 1] = bounds[:-1], bounds[1:]
     labels = np.empty(n, np.int64)
     state = np.array([len(bounds) - 1, 0])
-    limits = np.array([span for _, span in cuts])
+    lines = _stacked(cuts, n)
     while state[0] > 0:
-        kernels.split(Z, limits, order, stack, labels, state, 4_000_000)
-        progress(Step("clusters", 0.0))
+        kernels.split(lines.places, lines.spans, order, stack, labels, state, 4_000_000)
+        ctx.check()
     return labels
 
 
 def _join(
     space: Mixed,
-    labels: NDArray[np.int64],
-    same: NDArray[np.int64],
-    lines: list[tuple[NDArray[np.float64], float]],
-    other: NDArray[np.int64],
+    labels: Ints,
+    same: Ints,
+    lines: list[Place],
+    other: Ints,
     limits: NDArray[np.float64],
     m: int,
-    progress: Progress,
-) -> NDArray[np.int64]:
+    ctx: Context,
+) -> Ints:
     """Let records of small cells join larger ones that they fit; their values do not change."""
     sizes = np.bincount(labels).astype(np.int64)
     small = sizes[labels] <= m
-    n, cells = len(labels), len(sizes)
-    if not small.any() or cells == 1:
+    if not small.any() or len(sizes) == 1:
         return labels
     codes = space.codes
-    Z = np.ascontiguousarray(np.stack([place for place, _ in lines], axis=1)) if lines else np.empty((n, 0))
-    spans = np.array([span for _, span in lines], dtype=np.float64)
-    low, high = np.full((cells, Z.shape[1]), np.inf), np.full((cells, Z.shape[1]), -np.inf)
-    few = np.array([_is_few(space.fields[k]) for k in other], dtype=np.int64)
-    widths = np.where(few == 1, [space.fields[k].levels for k in other], 0).astype(np.int64)
-    has = np.zeros((cells, max(int(widths.sum()), 1)), np.int8)
-    has_at = np.cumsum(widths) - widths
-    rest = (other, few, np.full((cells, len(other)), -1), np.zeros((cells, len(other))), has, has_at)
-    kernels.summarize(space.tables, codes, Z, labels, low, high, *rest)
-    home = np.empty(cells, np.int64)
+    places = _stacked(lines, len(labels))
+    others, cells = _summaries(space, other, limits, (len(sizes), len(lines)))
+    kernels.summarize(space.tables, codes, labels, places, others, cells)
+    home = np.empty(len(sizes), np.int64)
     home[labels] = same
-    hint = np.lexsort((-sizes, home))
-    hint_at = np.searchsorted(home[hint], np.arange(int(home.max()) + 2))
+    order = np.lexsort((-sizes, home))
+    hosts = kernels.Hosts(same, order, np.searchsorted(home[order], np.arange(int(home.max()) + 2)))
     rows = np.flatnonzero(small)
     rows = rows[np.lexsort((rows, labels[rows], sizes[labels[rows]]))]
-    chunk = max(16, 10_000_000 // cells)
+    chunk = max(16, 10_000_000 // len(sizes))
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
-        kernels.adopt(
-            space.tables, codes, Z, part, labels, sizes, m, spans, low, high, same, hint, hint_at,
-            limits[other], *rest
-        )  # fmt: skip
-        progress(Step("clusters", min(1.0, (start + chunk) / len(rows))))
+        kernels.adopt(space.tables, codes, part, labels, sizes, m, places, others, cells, hosts)
+        ctx.check()
     return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _summaries(
+    space: Mixed, other: Ints, limits: NDArray[np.float64], shape: tuple[int, int]
+) -> tuple[kernels.Others, kernels.Cells]:
+    """Return the columns that are no lines, and room for what will be known of so many cells and lines."""
+    cells, q = shape
+    few = np.array([_is_few(space.fields[k]) for k in other], dtype=np.int64)
+    widths = np.where(few == 1, [space.fields[k].levels for k in other], 0).astype(np.int64)
+    return (
+        kernels.Others(other, few, limits[other], np.cumsum(widths) - widths),
+        kernels.Cells(
+            np.full((cells, q), np.inf),
+            np.full((cells, q), -np.inf),
+            np.full((cells, len(other)), -1),
+            np.zeros((cells, len(other))),
+            np.zeros((cells, max(int(widths.sum()), 1)), np.int8),
+        ),
+    )
 
 
 def _is_few(field: Field) -> bool:

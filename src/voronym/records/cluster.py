@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from voronym._kernels import records as kernels
+from voronym.context import Context
 from voronym.errors import InputError
+from voronym.options import number
 from voronym.partition import Partition
-from voronym.progress import Progress, Step, silent
 from voronym.records.blocks import in_blocks
 from voronym.space.mixed import Mixed
 
@@ -70,7 +71,7 @@ class Clusters:
 
 
 def clusters(
-    space: Mixed, *, m: int, epsilon: Epsilon = None, share: float = SHARE, progress: Progress | None = None
+    space: Mixed, *, m: int, epsilon: Epsilon = None, share: float = SHARE, ctx: Context | None = None
 ) -> Clusters:
     """Group the records so that no two of a cluster are farther apart than epsilon_k in any column k.
 
@@ -93,8 +94,8 @@ def clusters(
         step.
     share : float
         See ``epsilon``.
-    progress : callable, optional
-        Told about the search.
+    ctx : Context, optional
+        Told about the search, which must be whole.
 
     References
     ----------
@@ -109,13 +110,13 @@ def clusters(
     >>> clusters(space, m=1, epsilon={"age": 3}).partition.labels.tolist()
     [0, 0, 0, 1]
     """
-    tell = silent if progress is None else progress
+    ctx = Context() if ctx is None else ctx
     curve: tuple[Point, ...] = ()
     if epsilon is None:
-        limits, labels, curve = _choose(space, m, share, tell)
+        limits, labels, curve = _choose(space, m, share, ctx)
     else:
         limits = _limits(space, epsilon)
-        labels = group(space, limits, m, tell)
+        labels = group(space, limits, m, ctx)
     return describe(space, space.codes, Partition(labels), limits, curve)
 
 
@@ -150,11 +151,11 @@ def distances_to(
     return out
 
 
-def group(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progress) -> NDArray[np.int64]:
+def group(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> NDArray[np.int64]:
     """Return labels of clusters within the limits."""
     n = len(space.fields[0].codes)
     if n > EXACT:
-        return in_blocks(space, limits, m, progress)
+        return in_blocks(space, limits, m, ctx)
     worst = np.zeros(n * (n - 1) // 2)
     one, other = np.triu_indices(n, 1)
     for field, limit in zip(space.fields, limits, strict=True):
@@ -170,7 +171,7 @@ def group(space: Mixed, limits: NDArray[np.float64], m: int, progress: Progress)
 
 
 def _choose(
-    space: Mixed, m: int, share: float, progress: Progress
+    space: Mixed, m: int, share: float, ctx: Context
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], tuple[Point, ...]]:
     """Go down from all pairs while few enough records are in small clusters; then halve the last step."""
     n = len(space.fields[0].codes)
@@ -181,11 +182,11 @@ def _choose(
         nonlocal best
         tried = _limits(space, q)
         same = np.array_equal(tried, best[0])
-        labels = best[1] if same else group(space, tried, m, progress)
+        labels = best[1] if same else group(space, tried, m, ctx)
         sizes = np.bincount(labels)
         small = sizes[sizes <= m]
         curve.append(Point(round(q, 6), len(sizes), len(small), float(small.sum() / n)))
-        progress(Step("epsilon", min(1.0, len(curve) / 24)))
+        ctx.tell(len(curve) / 24, whole=True)
         if small.sum() > share * n:
             return False
         best = (tried, labels)
@@ -210,15 +211,12 @@ def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.fl
             raise InputError(f"epsilon names columns that are no keys: {', '.join(map(repr, unknown))}")
         limits = np.full(len(space.fields), np.inf)
         for name, limit in epsilon.items():
-            if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0.0:
-                raise InputError(f"epsilon of {name!r} must be a number, 0 or more, not {limit!r}")
-            limits[names[name]] = float(limit)
+            limits[names[name]] = number(0.0)(f"epsilon of {name!r}", limit)
         return limits
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0.0 <= epsilon <= 1.0:
-        raise InputError(
-            "epsilon is a distance per column, such as {'age': 5}, or a share of pairs from 0 to 1, "
-            f"not {epsilon!r}"
-        )
+    try:
+        number(0.0, 1.0)("epsilon", epsilon)
+    except InputError as error:
+        raise InputError(f"{error}; or a mapping with a distance per column, such as {{'age': 5}}") from None
     if epsilon >= 1.0:
         return np.full(len(space.fields), np.inf)
     return np.array([found.quantile(float(epsilon)) for found in space.spreads])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import records as kernels
-from voronym.errors import InputError
+from voronym.options import number, one_of
 
 Measure = Literal["kl", "emd"]
 MOST_BINS = 16
@@ -58,8 +58,5 @@ def divergence(before: NDArray[np.int64], after: NDArray[np.int64], measure: Mea
 
 def check_measure(measure: object, bound: object) -> float:
     """Refuse an unknown measure or bound."""
-    if measure not in ("kl", "emd"):
-        raise InputError(f"the divergence is 'kl' or 'emd', not {measure!r}")
-    if isinstance(bound, bool) or not isinstance(bound, (int, float)) or not bound >= 0.0:
-        raise InputError(f"the bound on the divergence must be a number, 0 or more, not {bound!r}")
-    return float(bound)
+    one_of(*get_args(Measure))("divergence", measure)
+    return float(number(0.0)("bound", bound))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import LINE
 from voronym.records.cluster import Clusters
 from voronym.records.pushback import Blended
-from voronym.records.stir import Shuffled, flat
+from voronym.records.stir import Shuffled, single_valued
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed
-from voronym.table.frame import factorize, listing
-from voronym.table.schema import Schema
+from voronym.table.frame import listing
+from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 
@@ -42,69 +43,163 @@ def intact(labels: Ints, original: Ints, masked: Ints) -> int:
     return int(np.isin(back[n:], back[:n]).sum())
 
 
-def figures_of(
-    space: Mixed,
-    original: Ints,
-    codes: Ints,
-    before: Clusters,
-    middle: Clusters,
-    after: Clusters,
-    moved: Blended,
-    stirred: Shuffled,
-    *,
-    m: int,
-    mode: str,
-    measure: str,
-    bound: float,
-    extra: Sequence[Field],
-    others: Ints,
-) -> dict[str, Any]:
-    """Return everything that was measured, as plain types."""
-    small = before.partition.sizes <= m
-    columns: dict[str, Any] = {}
-    for k, one in enumerate(space.fields):
-        limit = float(before.epsilon[k])
-        columns[one.name] = {
-            "metric": one.metric,
-            "weight": space.weights[k],
-            "distinct": one.levels,
-            "epsilon": limit if np.isfinite(limit) else None,
-            "blended": int(moved.changed[k]),
-            "blend_divergence": float(moved.divergence[k]),
-            "unchanged": int((codes[:, k] == original[:, k]).sum()),
-            "total_variation": total_variation(original[:, k], codes[:, k], one.levels),
-            "map_error": space.maps[k].error,
-            "map_misfit": space.maps[k].misfit,
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """A table on its way: clusters as found, once lonely records joined the crowd, and once stirred.
+
+    Parameters
+    ----------
+    space : Mixed
+        The keys; ``space.codes`` are the original records.
+    m : int
+        Clusters of at most m records were dissolved.
+    mode : str
+        How records were blended.
+    before, blended, middle, shuffled, after : Clusters, Blended, Clusters, Shuffled, Clusters
+        The stages, in their order.
+    others, other_codes : sequence of Field, array of int
+        Confidential columns that were stirred, and what became of them.
+    """
+
+    space: Mixed
+    m: int
+    mode: str
+    before: Clusters
+    blended: Blended
+    middle: Clusters
+    shuffled: Shuffled
+    after: Clusters
+    others: Sequence[Field]
+    other_codes: Ints
+
+    def figures(self, measure: str, bound: float) -> dict[str, Any]:
+        """Return everything that was measured, as plain types."""
+        shuffled = self.shuffled
+        return {
+            "m": self.m,
+            "records": self.before.partition.n,
+            "clusters_before": _sizes(self.before),
+            "clusters_after": _sizes(self.after),
+            "small_clusters": int((self.before.partition.sizes <= self.m).sum()),
+            "outliers": len(self.blended.moved),
+            "blend": self.mode,
+            "columns": self._columns(),
+            "divergence": {
+                "measure": measure,
+                "bound": bound,
+                "largest": float(shuffled.divergence.max(initial=0.0)),
+                "mean": float(shuffled.divergence.mean()) if len(shuffled.divergence) else 0.0,
+                "before_repair": _finite(shuffled.first.max(initial=0.0)),
+                "repaired": int((shuffled.first > bound).sum()),
+                "put_back": shuffled.put_back,
+            },
+            "centroid_shift": self._shifts(),
+            "intact": self.intact,
+            "curve": [vars(point) for point in self.before.curve],
         }
-    for k, one in enumerate(extra):
-        columns[one.name] = {
-            "metric": one.metric,
-            "unchanged": int((others[:, k] == one.codes).sum()),
-            "total_variation": total_variation(one.codes, others[:, k], one.levels),
-        }
-    shifts = _shifts(space, before, middle, moved)
+
+    @cached_property
+    def intact(self) -> int:
+        """How many masked records have a combination of keys that their cluster had before stirring."""
+        return intact(self.middle.partition.labels, self.blended.codes, self.shuffled.codes)
+
+    def _columns(self) -> dict[str, Any]:
+        """Return what happened to each column."""
+        out: dict[str, Any] = {}
+        for k, one in enumerate(self.space.fields):
+            limit, spread = float(self.before.epsilon[k]), self.space.maps[k]
+            out[one.name] = {
+                "metric": one.metric,
+                "weight": self.space.weights[k],
+                "distinct": one.levels,
+                "epsilon": _finite(limit),
+                "blended": int(self.blended.changed[k]),
+                "blend_divergence": float(self.blended.divergence[k]),
+                **_moved(one, self.shuffled.codes[:, k]),
+                "map_error": spread.error,
+                "map_misfit": spread.misfit,
+            }
+        for k, one in enumerate(self.others):
+            out[one.name] = {"metric": one.metric, **_moved(one, self.other_codes[:, k])}
+        return out
+
+    def _shifts(self) -> dict[str, float]:
+        """Return the largest distance between a cluster's centroid before and after newcomers, by column."""
+        before, middle = self.before, self.middle
+        stayed = np.setdiff1d(np.arange(before.partition.n), self.blended.moved)
+        old, new = before.partition.labels[stayed], middle.partition.labels[stayed]
+        pairs = np.unique(np.column_stack([old, new]), axis=0)
+        out = {}
+        for k, one in enumerate(self.space.fields):
+            away = one.distance(before.centroids[pairs[:, 0], k], middle.centroids[pairs[:, 1], k])
+            out[one.name] = float(away.max(initial=0.0))
+        return out
+
+    def notes(self, table: Table, flattened: Sequence[int], shuffled: Sequence[int]) -> tuple[str, ...]:
+        """Return warnings: what the method did not do for some records."""
+        fields, sizes, m = self.space.fields, self.middle.partition.sizes, self.m
+        touched = [*flattened, *shuffled]
+        out = []
+        for k, alone in zip(touched, single_valued(self.middle, touched).T, strict=True):
+            if alone.any():
+                out.append(f"{fields[k].name!r} {_in_clusters(alone, sizes)}: stirring changes nothing there")
+        left = [one.name for k, one in enumerate(fields) if k not in touched]
+        if left:
+            out.append(
+                f"{listing(left)} is neither shuffled nor flattened: whoever knows it can use it to tell the "
+                "records of a cluster apart"
+            )
+        if self.intact and shuffled:
+            out.append(
+                f"{self.intact} of {len(self.shuffled.codes)} masked records have a combination of keys "
+                "that their cluster also had before stirring"
+            )
+        for k, one in enumerate(fields):
+            often = np.bincount(self.shuffled.codes[:, k], minlength=one.levels)
+            rare = int(((often > 0) & (often <= m)).sum())
+            if rare and one.geometry.shape != LINE:
+                out.append(
+                    f"{rare} values of {one.name!r} occur at most {m} times in the masked table: that "
+                    "somebody has them stays visible"
+                )
+        for name in table.confidential:
+            alone = _single(table.codes(name), self.middle)
+            if alone.any():
+                out.append(
+                    f"confidential {name!r} {_in_clusters(alone, sizes)}: whoever is known to be in one is "
+                    "known to have it"
+                )
+        return tuple(out)
+
+    def steps(self, flattened: Sequence[str], shuffled: Sequence[str]) -> tuple[str, ...]:
+        """Return what was done, a sentence each."""
+        sizes = self.before.partition.sizes
+        how = "chosen from the data" if self.before.curve else "given"
+        out = [
+            "distances: " + ", ".join(f"{one.name} ({one.metric})" for one in self.space.fields),
+            f"{len(sizes)} clusters with epsilon {how}; {len(self.blended.moved)} records in "
+            f"{int((sizes <= self.m).sum())} clusters of at most {self.m}",
+            f"blended into {self.after.partition.n_cells} clusters by {self.mode}",
+        ]
+        if flattened:
+            out.append(f"flattened to the centroid: {', '.join(flattened)}")
+        if shuffled:
+            reached = self.shuffled.divergence.max(initial=0.0)
+            out.append(f"shuffled inside clusters: {', '.join(shuffled)}; divergence at most {reached:.3g}")
+        return tuple(out)
+
+
+def _moved(field: Field, codes: Ints) -> dict[str, Any]:
+    """Return how many values of a column stayed, and how far its distribution moved."""
     return {
-        "m": m,
-        "records": before.partition.n,
-        "clusters_before": _sizes(before),
-        "clusters_after": _sizes(after),
-        "small_clusters": int(small.sum()),
-        "outliers": len(moved.moved),
-        "blend": mode,
-        "columns": columns,
-        "divergence": {
-            "measure": measure,
-            "bound": bound,
-            "largest": float(stirred.divergence.max(initial=0.0)),
-            "mean": float(stirred.divergence.mean()) if len(stirred.divergence) else 0.0,
-            "before_repair": _finite(stirred.first.max(initial=0.0)),
-            "repaired": int((stirred.first > bound).sum()),
-            "put_back": stirred.put_back,
-        },
-        "centroid_shift": shifts,
-        "intact": intact(middle.partition.labels, moved.codes, codes),
-        "curve": [vars(point) for point in before.curve],
+        "unchanged": int((codes == field.codes).sum()),
+        "total_variation": total_variation(field.codes, codes, field.levels),
     }
+
+
+def _in_clusters(which: NDArray[np.bool_], sizes: Ints) -> str:
+    total = int(sizes[which].sum())
+    return f"has a single value in {int(which.sum())} of {len(which)} clusters ({total} records)"
 
 
 def _finite(x: float) -> float | None:
@@ -121,100 +216,9 @@ def _sizes(found: Clusters) -> dict[str, float]:
     }
 
 
-def _shifts(space: Mixed, before: Clusters, middle: Clusters, moved: Blended) -> dict[str, float]:
-    """Return the largest distance between a cluster's centroid before and after newcomers, by column."""
-    stayed = np.setdiff1d(np.arange(before.partition.n), moved.moved)
-    old, new = before.partition.labels[stayed], middle.partition.labels[stayed]
-    pairs = np.unique(np.column_stack([old, new]), axis=0)
-    out = {}
-    for k, one in enumerate(space.fields):
-        away = one.distance(before.centroids[pairs[:, 0], k], middle.centroids[pairs[:, 1], k])
-        out[one.name] = float(away.max(initial=0.0))
-    return out
-
-
-def notes_of(
-    space: Mixed,
-    codes: Ints,
-    table: nw.DataFrame[Any],
-    schema: Schema,
-    found: Clusters,
-    figures: dict[str, Any],
-    flattened: Sequence[int],
-    shuffled: Sequence[int],
-) -> tuple[str, ...]:
-    """Return warnings: what the method did not do for some records."""
-    notes = []
-    sizes = found.partition.sizes
-    touched = [*flattened, *shuffled]
-    for at, k in enumerate(touched):
-        single = flat(found, touched)[:, at]
-        if single.any():
-            notes.append(
-                f"{space.fields[k].name!r} has a single value in {int(single.sum())} of {len(single)} "
-                "clusters "
-                f"({int(sizes[single].sum())} records): stirring changes nothing there"
-            )
-    left = [one.name for k, one in enumerate(space.fields) if k not in touched]
-    if left:
-        notes.append(
-            f"{listing(left)} is neither shuffled nor flattened: whoever knows it can use it to tell the "
-            "records "
-            "of a cluster apart"
-        )
-    if figures["intact"] and shuffled:
-        notes.append(
-            f"{figures['intact']} of {figures['records']} masked records have a combination of keys that "
-            "stands in "
-            "their cluster before stirring too"
-        )
-    for k, one in enumerate(space.fields):
-        if one.geometry.shape != LINE:
-            often = np.bincount(codes[:, k], minlength=one.levels)
-            rare = int(((often > 0) & (often <= figures["m"])).sum())
-            if rare:
-                notes.append(
-                    f"{rare} values of {one.name!r} occur at most {figures['m']} times in the masked table: "
-                    "that "
-                    "somebody has them stays visible"
-                )
-    for name in schema.confidential:
-        lone = _single(factorize(table[name])[0], found)
-        if lone.any():
-            notes.append(
-                f"confidential {name!r} has a single value in {int(lone.sum())} of {len(lone)} clusters "
-                f"({int(sizes[lone].sum())} records): whoever is known to be in one is known to have it"
-            )
-    return tuple(notes)
-
-
 def _single(codes: Ints, found: Clusters) -> NDArray[np.bool_]:
     labels, m = found.partition.labels, found.partition.n_cells
     low, high = np.full(m, np.iinfo(np.int64).max), np.full(m, -2)
     np.minimum.at(low, labels, codes)
     np.maximum.at(high, labels, codes)
     return np.asarray(low == high)
-
-
-def steps_of(
-    space: Mixed, before: Clusters, figures: dict[str, Any], flattened: Sequence[str], shuffled: Sequence[str]
-) -> tuple[str, ...]:
-    """Return what was done, a sentence each."""
-    metrics = ", ".join(f"{one.name} ({one.metric})" for one in space.fields)
-    how = "chosen from the data" if before.curve else "given"
-    steps = [
-        f"distances: {metrics}",
-        f"{figures['clusters_before']['count']} clusters with epsilon {how}; {figures['outliers']} records "
-        "in "
-        f"{figures['small_clusters']} clusters of at most {figures['m']}",
-        f"blended into {figures['clusters_after']['count']} clusters by {figures['blend']}",
-    ]
-    if flattened:
-        steps.append(f"flattened to the centroid: {', '.join(flattened)}")
-    if shuffled:
-        reached = figures["divergence"]
-        steps.append(
-            f"shuffled inside clusters: {', '.join(shuffled)}; {reached['measure']} at most "
-            f"{reached['largest']:.3g}"
-        )
-    return tuple(steps)

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import Context, check_seed
+from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.masked import Masked
-from voronym.options import Options, by_column, option
-from voronym.progress import Progress, silent
-from voronym.records import pushback as blending
-from voronym.records import stir
+from voronym.options import Options, by_column, columns, number, one_of, option, whole
 from voronym.records.attack import TARGETS, linkage
 from voronym.records.cluster import SHARE, Clusters, Epsilon, clusters, describe
-from voronym.records.divergence import Measure, check_measure
+from voronym.records.divergence import Measure
 from voronym.records.fields import Choice, make_fields, rebuild_columns
-from voronym.records.figures import figures_of, notes_of, steps_of
+from voronym.records.figures import Stages
+from voronym.records.pushback import Mode, Unit, blend, check_mode, check_size, check_unit
+from voronym.records.stir import flatten, shuffle, stir_alone
 from voronym.registry import table_method
 from voronym.space.field import Field
-from voronym.space.medoid import medoids
 from voronym.space.mixed import Mixed
 from voronym.table.frame import listing
 from voronym.table.schema import Schema
@@ -55,31 +52,66 @@ class Stirred(Masked):
     moved: NDArray[np.int64] | None = None
 
 
+def _check_shuffle(name: str, value: Any) -> Any:
+    return value if isinstance(value, str) and value == "keys" else columns(name, value)
+
+
+@dataclass(frozen=True)
+class RecordsOptions(Options):
+    """Options of the method records; `clusters`, `blend` and `shuffle` say more about theirs."""
+
+    m: int = option(4, "clusters of at most m records are dissolved", check=whole(1))
+    epsilon: Epsilon = option(
+        None, "how far apart two values of a column may be in a cluster; by column, or one for all"
+    )
+    share: float = option(
+        SHARE,
+        "share of a column's values that blending may change, where epsilon is not given",
+        check=number(0.0, 1.0),
+    )
+    blend: Mode = option(
+        "element",
+        "what a moved record takes over: element (only what stands out), centroid or noise",
+        check=check_mode,
+    )
+    unit: Unit = option("record", "what is moved at a time: record or cluster", check=check_unit)
+    flatten: Sequence[str] = option(
+        (), "keys or confidential columns that become the same in a cluster", check=columns, shape="columns"
+    )
+    shuffle: Sequence[str] | Literal["keys"] = option(
+        "keys",
+        "columns to permute inside each cluster; by default all keys not flattened",
+        check=_check_shuffle,
+        shape="columns",
+    )
+    divergence: Measure = option(
+        "kl", "what shuffling keeps within the bound: kl or emd", check=one_of("kl", "emd")
+    )
+    bound: float = option(0.1, "that bound, in nats or from 0 to 1", check=number(0.0))
+    metrics: Mapping[str, Choice] | None = option(
+        None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
+    )
+    weights: Mapping[str, float] | None = option(
+        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
+    )
+    reference: str | ArrayLike = option("normal", "what distances are mapped to: normal or uniform")
+    targets: int = option(TARGETS, "records that the linkage attack tries", check=whole(1))
+
+
 def anonymize_records(
     frame: Any,
     schema: Schema,
     *,
-    m: int = 4,
-    epsilon: Epsilon = None,
-    share: float = SHARE,
-    blend: blending.Mode = "element",
-    unit: blending.Unit = "record",
-    flatten: Sequence[str] = (),
-    shuffle: Sequence[str] | Literal["keys"] = "keys",
-    divergence: Measure = "kl",
-    bound: float = 0.1,
-    metrics: Mapping[str, Choice] | None = None,
-    weights: Mapping[str, float] | None = None,
-    reference: str | ArrayLike = "normal",
-    targets: int = TARGETS,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Stirred:
     """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
 
     Every key only needs a distance. Records that differ by at most epsilon_k in every key k form clusters;
     members of clusters with at most m records are moved into larger ones, changing only the values that
-    stand out (`blend`); then keys are permuted inside each cluster, or set to its centroid (`stir`).
+    stand out (`blend`); then keys are permuted inside each cluster, or set to its centroid (`shuffle`,
+    `flatten`).
 
     Guarantee: every cluster has more than m records. Every published value is one that its column has. If
     every key is shuffled or flattened, and rows are published in random order, no attack on the keys finds
@@ -95,32 +127,15 @@ def anonymize_records(
         The table.
     schema : Schema
         Roles and kinds. Identifiers are dropped; keys make the clusters.
-    m : int
-        Clusters of at most m records are dissolved.
-    epsilon, share : mapping, float or None; float
-        See `voronym.records.clusters`.
-    blend, unit : str
-        See `voronym.records.blend`.
-    flatten : sequence of str
-        Keys or confidential columns that become the centroid's value in every cluster.
-    shuffle : sequence of str or "keys"
-        Keys or confidential columns to permute inside each cluster; by default all keys that are not
-        flattened. A confidential column gets a permutation of its own.
-    divergence, bound : {"kl", "emd"}, float
-        What shuffling keeps within which bound, in nats or from 0 to 1.
-    metrics : mapping, optional
-        By column: a metric's name, a metric, a function of two values, or labels and a matrix; otherwise the
-        kind decides (`voronym.records.fields.DEFAULTS`).
-    weights : mapping, optional
-        By column, for adding up distances; 1 by default.
-    reference : {"normal", "uniform"} or array
-        What distances are mapped to, see `voronym.space.mapping.DistanceMap`.
-    targets : int
-        Records that the linkage attack tries.
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret: it undoes the shuffle.
     progress : callable, optional
-        Told now and then; it may raise to stop the work.
+        Called with a `voronym.context.Step` now and then.
+    **options
+        The fields of `voronym.records.front.RecordsOptions`: m, epsilon, share, blend, unit, flatten,
+        shuffle, divergence, bound, metrics, weights, reference and targets. A confidential column that is
+        shuffled gets a permutation of its own. A metric is a name, a metric, a function of two values, or
+        labels and a matrix; where none is given, the kind decides (`voronym.records.DEFAULTS`).
 
     Returns
     -------
@@ -137,109 +152,11 @@ def anonymize_records(
     >>> made.figures["linkage"]["after"]["value"] <= 0.2
     True
     """
-    rng = check_seed(seed)
-    tell = silent if progress is None else progress
-    bound = check_measure(divergence, bound)
-    records = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
-    table = records.frame
-    m = _check_m(m, len(table))
-    flattened = _columns(flatten, schema, "flatten")
-    shuffled = (
-        [name for name in schema.keys if name not in flattened]
-        if isinstance(shuffle, str) and shuffle == "keys"
-        else _columns(shuffle, schema, "shuffle")
-    )
-    both = [name for name in shuffled if name in flattened]
-    if both:
-        raise InputError(f"columns are either flattened or shuffled, not both: {listing(both)}")
-    used = [name for name in (*flattened, *shuffled) if name not in schema.keys]
-    chosen = dict(metrics or {})
-    fields, field_notes = make_fields(
-        records, schema.keys, {k: v for k, v in chosen.items() if k in schema.keys}
-    )
-    extra, extra_notes = make_fields(records, used, {k: v for k, v in chosen.items() if k not in schema.keys})
-    space = Mixed.fit(fields, weights=weights, reference=reference, rng=rng)
-    original = space.codes
-    before = clusters(space, m=m, epsilon=epsilon, share=share, progress=tell)
-    moved = blending.blend(
-        space, before, m=m, mode=blend, unit=unit, measure=divergence, bound=bound, rng=rng, progress=tell
-    )
-    middle = describe(space, moved.codes, moved.partition, before.epsilon)
-    at = {name: k for k, one in enumerate(fields) for name in one.columns}
-    flat_keys = sorted({at[name] for name in flattened if name in at})
-    shuffled_keys = sorted({at[name] for name in shuffled if name in at})
-    # Flattened first: what is constant in a cluster ties no combination to a row.
-    codes = stir.flatten(moved.codes, middle, flat_keys)
-    mixed_up = stir.shuffle(
-        space, codes, middle, shuffled_keys, measure=divergence, bound=bound, rng=rng, progress=tell
-    )
-    codes = mixed_up.codes
-    others = _stir_others(extra, flattened, middle, rng)
-    after = describe(space, codes, moved.partition, before.epsilon)
-    made = rebuild_columns(records, fields, codes)
-    if extra:
-        made |= rebuild_columns(records, extra, others)
-    out = nw.from_dict({name: made.get(name, table[name]) for name in table.columns})
-    risk = {
-        "before": linkage(space, original, original, targets=targets, rng=np.random.default_rng(0)).to_dict(),
-        "after": linkage(
-            space, original, codes, targets=targets, rng=np.random.default_rng(0), progress=tell
-        ).to_dict(),
-    }
-    figures = figures_of(
-        space, original, codes, before, middle, after, moved, mixed_up, m=m, mode=blend, measure=divergence,
-        bound=bound, extra=extra, others=others,
-    )  # fmt: skip
-    figures["linkage"] = risk
-    notes = field_notes + extra_notes + notes_of(
-        space, codes, table, schema, middle, figures, flat_keys, shuffled_keys
-    )  # fmt: skip
-    steps = steps_of(space, before, figures, flattened, shuffled)
-    return Stirred(
-        out,
-        figures,
-        notes,
-        steps,
-        None,
-        before=before,
-        after=after,
-        space=space,
-        codes=codes,
-        moved=moved.moved,
-    )
-
-
-@dataclass(frozen=True)
-class RecordsOptions(Options):
-    """Options of the method records."""
-
-    m: int = option(4, "clusters of at most m records are dissolved")
-    epsilon: Epsilon = option(
-        None, "how far apart two values of a column may be in a cluster; by column, or one for all"
-    )
-    share: float = option(
-        SHARE, "share of a column's values that blending may change, where epsilon is not given"
-    )
-    blend: str = option(
-        "element", "what a moved record takes over: element (only what stands out), centroid or noise"
-    )
-    unit: str = option("record", "what is moved at a time: record or cluster")
-    flatten: Sequence[str] = option(
-        (), "keys or confidential columns that become the same in a cluster", shape="columns"
-    )
-    shuffle: Sequence[str] = option(
-        "keys", "columns to permute inside each cluster; by default all keys not flattened", shape="columns"
-    )
-    divergence: str = option("kl", "what shuffling keeps within the bound: kl or emd")
-    bound: float = option(0.1, "that bound, in nats or from 0 to 1")
-    metrics: Mapping[str, Choice] | None = option(
-        None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
-    )
-    weights: Mapping[str, float] | None = option(
-        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
-    )
-    reference: str = option("normal", "what distances are mapped to: normal or uniform")
-    targets: int = option(TARGETS, "records that the linkage attack tries")
+    ctx = Context(seed=seed, progress=progress)
+    table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
+    made = records(table, ctx, RecordsOptions.of("records", options))
+    ctx.done()
+    return made
 
 
 @table_method(
@@ -253,43 +170,84 @@ class RecordsOptions(Options):
 def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    What `anonymize_records` does.
+    What `anonymize_records` does. There is a table to finish with once only the attack on it is left.
     """
-    return anonymize_records(table, table.schema, **vars(options), seed=ctx.rng, progress=ctx)
+    check_size(options.m, table.n)
+    plan = _Plan.of(table, options)
+    space = Mixed.fit(plan.keys, weights=options.weights, reference=options.reference, rng=ctx.rng)
+    within: dict[str, Any] = {"measure": options.divergence, "bound": options.bound}
+    grouping = ctx.part(0.0, 0.5, stage="grouping")
+    before = clusters(space, m=options.m, epsilon=options.epsilon, share=options.share, ctx=grouping)
+    blended = blend(
+        space, before, m=options.m, mode=options.blend, unit=options.unit, **within, ctx=ctx.part(0.5, 0.7)
+    )
+    middle = describe(space, blended.codes, blended.partition, before.epsilon)
+    # Flattened first: what is constant in a cluster ties no combination to a row.
+    flat = flatten(blended.codes, middle, plan.places(plan.flattened))
+    shuffled = shuffle(space, flat, middle, plan.places(plan.shuffled), **within, ctx=ctx.part(0.7, 0.85))
+    others = stir_alone(plan.others, plan.flattened, middle.partition, ctx)
+    after = describe(space, shuffled.codes, middle.partition, before.epsilon)
+    made = rebuild_columns(table, plan.keys, shuffled.codes)
+    made |= rebuild_columns(table, plan.others, others)
+    frame = nw.from_dict({name: made.get(name, table.frame[name]) for name in table.columns})
+    original, attacking = space.codes, ctx.part(0.85, 1.0, stage="measuring")
+    attacked = linkage(space, original, shuffled.codes, targets=options.targets, ctx=attacking)
+    stages = Stages(
+        space, options.m, options.blend, before, blended, middle, shuffled, after, plan.others, others
+    )
+    figures = stages.figures(options.divergence, options.bound)
+    figures["linkage"] = {
+        "before": linkage(space, original, original).to_dict(),
+        "after": attacked.to_dict(),
+    }
+    return Stirred(
+        frame,
+        figures,
+        (*plan.notes, *stages.notes(table, plan.places(plan.flattened), plan.places(plan.shuffled))),
+        stages.steps(plan.flattened, plan.shuffled),
+        before=before,
+        after=after,
+        space=space,
+        codes=shuffled.codes,
+        moved=blended.moved,
+    )
 
 
-def _stir_others(
-    extra: Sequence[Field], flattened: Sequence[str], found: Clusters, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Flatten or permute confidential columns inside the clusters, each by itself."""
-    labels, m = found.partition.labels, found.partition.n_cells
-    made = []
-    for one in extra:
-        if one.columns[0] in flattened:
-            made.append(medoids(one, one.codes, labels, m)[labels])
-            continue
-        order = np.lexsort((rng.random(len(labels)), labels))
-        new = np.empty(len(labels), np.int64)
-        new[np.argsort(labels, kind="stable")] = one.codes[order]
-        made.append(new)
-    return np.stack(made, axis=1) if made else np.empty((len(labels), 0), np.int64)
+@dataclass(frozen=True)
+class _Plan:
+    """Which columns are flattened and which shuffled; the keys and the other columns among them as fields."""
+
+    flattened: list[str]
+    shuffled: list[str]
+    keys: list[Field]
+    others: list[Field]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, options: RecordsOptions) -> _Plan:
+        """Make a plan from what was asked for."""
+        flattened = _with_partners(options.flatten, table.schema, "flatten")
+        asked = [name for name in table.keys if name not in flattened]
+        if options.shuffle != "keys":
+            asked = _with_partners(options.shuffle, table.schema, "shuffle")
+        both = [name for name in asked if name in flattened]
+        if both:
+            raise InputError(f"columns are either flattened or shuffled, not both: {listing(both)}")
+        metrics = options.metrics or {}
+        used = [name for name in (*flattened, *asked) if name not in table.keys]
+        own = {name: one for name, one in metrics.items() if name in table.keys}
+        keys, notes = make_fields(table, table.keys, own)
+        rest = {name: one for name, one in metrics.items() if name not in own}
+        others, more = make_fields(table, used, rest)
+        return cls(flattened, asked, keys, others, notes + more)
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Return which keys are named; a location is one key of two columns."""
+        return [k for k, one in enumerate(self.keys) if not set(one.columns).isdisjoint(names)]
 
 
-def _check_m(m: object, n: int) -> int:
-    if isinstance(m, bool) or not isinstance(m, Integral) or int(m) < 1:
-        raise InputError(
-            f"m must be a whole number, 1 or more, not {m!r}: clusters of at most m are dissolved"
-        )
-    if int(m) >= n:
-        raise InputError(
-            f"m={m}, but there are {n} records: no cluster can have more than m; take a smaller m"
-        )
-    return int(m)
-
-
-def _columns(names: Any, schema: Schema, what: str) -> list[str]:
-    if isinstance(names, str):
-        raise InputError(f"{what} must be a list of columns, not the text {names!r}")
+def _with_partners(names: Sequence[str], schema: Schema, what: str) -> list[str]:
+    """Return columns without repetition, with the other coordinate of a location."""
     given = list(dict.fromkeys(names))
     bad = [name for name in given if name not in (*schema.keys, *schema.confidential)]
     if bad:

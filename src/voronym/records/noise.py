@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import LINE
+from voronym.context import Context
 from voronym.errors import GuaranteeError
 from voronym.records.cluster import Clusters
 from voronym.records.divergence import Measure, divergence, edges, histogram
@@ -32,10 +33,10 @@ class Noise:
         start: Ints,
         measure: Measure,
         bound: float,
-        rng: np.random.Generator,
+        ctx: Context,
     ) -> None:
         self.space, self.found, self.members, self.start = space, found, members, start
-        self.measure, self.bound, self.rng = measure, bound, rng
+        self.measure, self.bound, self.rng, self.ctx = measure, bound, ctx.rng, ctx
         self.codes = space.codes
 
     def draw(self, k: int, hosts: Ints) -> tuple[Ints, float]:
@@ -44,6 +45,7 @@ class Noise:
         worst = 0.0
         order = np.argsort(hosts, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(hosts[order])) + 1):
+            self.ctx.check()
             host = int(hosts[rows[0]])
             levels = self.codes[self.members[self.start[host] : self.start[host + 1]], k]
             out[rows], reached = self._cluster(k, int(self.found.centroids[host, k]), levels, len(rows))

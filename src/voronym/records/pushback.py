@@ -13,17 +13,21 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels import mixed as kernels
+from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
+from voronym.options import one_of
 from voronym.partition import Partition
-from voronym.progress import Progress, Step, silent
 from voronym.records.cluster import Clusters
 from voronym.records.divergence import Measure
+from voronym.records.nearest import nearest
 from voronym.records.noise import Noise
 from voronym.space.mixed import Mixed
 
 Mode = Literal["element", "centroid", "noise"]
 Unit = Literal["record", "cluster"]
+Ints = NDArray[np.int64]
+
+check_mode, check_unit = one_of(*get_args(Mode)), one_of(*get_args(Unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +48,10 @@ class Blended:
         Largest divergence of a cluster's distances to its centroid, by column; of mode "noise" only, else 0.
     """
 
-    codes: NDArray[np.int64]
+    codes: Ints
     partition: Partition
-    moved: NDArray[np.int64]
-    changed: NDArray[np.int64]
+    moved: Ints
+    changed: Ints
     divergence: NDArray[np.float64]
 
 
@@ -60,8 +64,7 @@ def blend(
     unit: Unit = "record",
     measure: Measure = "kl",
     bound: float = 0.1,
-    rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
+    ctx: Context | None = None,
 ) -> Blended:
     """Move the members of clusters with at most m records to the clusters that cost least.
 
@@ -90,36 +93,27 @@ def blend(
         they have more than m together.
     measure, bound : {"kl", "emd"}, float
         For mode "noise".
-    rng : Generator, optional
-        Draws members and noise.
-    progress : callable, optional
-        Told after each block of records.
+    ctx : Context, optional
+        Its generator draws members and noise.
     """
-    n = found.partition.n
-    if mode not in get_args(Mode):
-        raise InputError(f"blend is 'element', 'centroid' or 'noise', not {mode!r}")
-    if unit not in get_args(Unit):
-        raise InputError(f"unit is 'record' or 'cluster', not {unit!r}")
-    if m >= n:
-        raise InputError(
-            f"m={m}, but there are {n} records: no cluster can have more than m; take a smaller m"
-        )
-    rng = np.random.default_rng(0) if rng is None else rng
-    tell = silent if progress is None else progress
-    labels = found.partition.labels.copy()
+    check_mode("blend", mode)
+    check_unit("unit", unit)
+    check_size(m, found.partition.n)
+    ctx = Context() if ctx is None else ctx
+    labels = found.partition.labels
     small = np.flatnonzero(found.partition.sizes[labels] <= m)
     codes = space.codes
     changed, worst = np.zeros(len(space.fields), np.int64), np.zeros(len(space.fields))
     if not len(small):
         return Blended(codes, found.partition, small, changed, worst)
-    move = _by_record if unit == "record" else _by_cluster
-    target = move(space, codes, found, m, tell)
+    move = _by_record if unit == "record" or found.partition.sizes.max() <= m else _by_cluster
+    target = move(space, codes, found, m, ctx)
     moved = np.flatnonzero(target != labels)
     hosts = target[moved]
     members = np.flatnonzero(target == labels)
     members = members[np.argsort(labels[members], kind="stable")]
     start = np.searchsorted(labels[members], np.arange(found.partition.n_cells + 1))
-    noise = Noise(space, found, members, start, measure, bound, rng)
+    noise = Noise(space, found, members, start, measure, bound, ctx)
     for k, field in enumerate(space.fields):
         centre = found.centroids[hosts, k]
         out = np.flatnonzero(field.distance(codes[moved, k], centre) > found.radii[hosts, k])
@@ -130,66 +124,62 @@ def blend(
             new = centre[out]
         elif mode == "element":
             size = start[hosts[out] + 1] - start[hosts[out]]
-            new = codes[members[start[hosts[out]] + rng.integers(0, size)], k]
+            new = codes[members[start[hosts[out]] + ctx.rng.integers(0, size)], k]
         else:
             new, worst[k] = noise.draw(k, hosts[out])
         codes[moved[out], k] = new
-        tell(Step("blend", (k + 1) / len(space.fields)))
+        ctx.check()
     part = Partition(target)
     if part.sizes.min() <= m:
         raise GuaranteeError(f"{int((part.sizes <= m).sum())} clusters still have at most m={m} records")
     return Blended(codes, part, small, changed, worst)
 
 
-def _by_record(
-    space: Mixed, codes: NDArray[np.int64], found: Clusters, m: int, progress: Progress
-) -> NDArray[np.int64]:
+def check_size(m: int, n: int) -> None:
+    """Refuse an m that leaves no cluster with more than m records."""
+    if m >= n:
+        raise InputError(
+            f"m={m}, but there are {n} records: no cluster can have more than m; take a smaller m"
+        )
+
+
+def _by_record(space: Mixed, codes: Ints, found: Clusters, m: int, ctx: Context) -> Ints:
     """Return the cluster of each record once those of small clusters went to the nearest large one."""
-    target = found.partition.labels.copy()
-    sizes = found.partition.sizes.copy()
+    target, sizes = found.partition.labels.copy(), found.partition.sizes.copy()
     if sizes.max() <= m:
-        _fill(space, codes, found, m, target, sizes)
+        _fill(space, codes, found, m, target, sizes, ctx)
     large = np.flatnonzero(sizes > m)
     rows = np.flatnonzero(sizes[target] <= m)
-    target[rows] = large[nearest(space, codes[rows], found.centroids[large], progress=progress).index]
+    target[rows] = large[nearest(space, codes[rows], found.centroids[large], ctx=ctx).index]
     return target
 
 
 def _fill(
-    space: Mixed,
-    codes: NDArray[np.int64],
-    found: Clusters,
-    m: int,
-    target: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    space: Mixed, codes: Ints, found: Clusters, m: int, target: Ints, sizes: Ints, ctx: Context
 ) -> None:
     """Make large clusters where there are none: the largest take in the records that cost least."""
-    alive = np.ones(len(codes), bool)
+    free = np.ones(len(codes), bool)
     for host in np.argsort(-sizes, kind="stable"):
-        own = np.flatnonzero(alive & (target == host))
-        others = np.flatnonzero(alive & (target != host))
-        lacking = m + 1 - len(own)
-        if not len(own) or len(others) < lacking:  # drained by earlier ones, or too few left
+        members = np.flatnonzero(free & (target == host))
+        others = np.flatnonzero(free & (target != host))
+        lacking = m + 1 - len(members)
+        if not len(members) or len(others) < lacking:  # drained by earlier ones, or too few left
             continue
         cost = space.cost(codes[others], found.centroids[host : host + 1])[:, 0]
         taken = others[np.argsort(cost, kind="stable")[:lacking]]
         np.subtract.at(sizes, target[taken], 1)
         target[taken] = host
         sizes[host] = m + 1
-        alive[own] = alive[taken] = False
-        if alive.sum() <= m:
+        free[members] = free[taken] = False
+        ctx.tell(1.0 - free.mean(), whole=True)
+        if free.sum() <= m:
             break
 
 
-def _by_cluster(
-    space: Mixed, codes: NDArray[np.int64], found: Clusters, m: int, progress: Progress
-) -> NDArray[np.int64]:
+def _by_cluster(space: Mixed, codes: Ints, found: Clusters, m: int, ctx: Context) -> Ints:
     """Return the cluster of each record after small clusters moved as a whole, the smallest first."""
-    target = found.partition.labels.copy()
-    sizes = found.partition.sizes.copy()
-    if sizes.max() <= m:
-        return _by_record(space, codes, found, m, progress)
-    members: dict[int, NDArray[np.int64]] = dict(enumerate(found.partition.cells()))
+    target, sizes = found.partition.labels.copy(), found.partition.sizes.copy()
+    members = dict(enumerate(found.partition.cells()))
     waiting = sorted(np.flatnonzero(sizes <= m).tolist(), key=lambda cell: (sizes[cell], cell))
     for done, cell in enumerate(waiting):
         if sizes[cell] > m:  # another one joined it
@@ -203,55 +193,5 @@ def _by_cluster(
         members[host] = np.concatenate([members[host], members.pop(cell)])
         sizes[host] += sizes[cell]
         sizes[cell] = 0
-        progress(Step("blend", done / len(waiting)))
+        ctx.tell(done / len(waiting), whole=True)
     return target
-
-
-@dataclass(frozen=True, eq=False)
-class Nearest:
-    """The nearest rows: cost, the first of them, how many there are, whether one's own is among them."""
-
-    cost: NDArray[np.float64]
-    index: NDArray[np.int64]
-    ties: NDArray[np.int64]
-    own: NDArray[np.int64]
-
-
-def nearest(
-    space: Mixed,
-    X: NDArray[np.int64],
-    Y: NDArray[np.int64],
-    *,
-    own: NDArray[np.int64] | None = None,
-    progress: Progress = silent,
-    stage: str = "blend",
-) -> Nearest:
-    """Find for each row of X the rows of Y at the least cost; O(len(X) len(Y)) at worst, without memory."""
-    n = len(X)
-    cost, index, ties = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    mine = np.full(n, -1, np.int64) if own is None else own.copy()
-    # Columns in which values differ most often come first: sums are left sooner.
-    order = np.argsort([_equal(one.codes, one.levels) for one in space.fields], kind="stable")
-    parts = [np.unique(Y[:, k], return_inverse=True) for k in order]
-    start = np.cumsum([0, *(len(levels) for levels, _ in parts)])
-    places = np.stack(
-        [back.reshape(-1) + at for (_, back), at in zip(parts, start[:-1], strict=True)], axis=1
-    )
-    values = np.concatenate([levels for levels, _ in parts])
-    column = np.repeat(order, np.diff(start))
-    row = np.empty(len(values))
-    step = max(1, 5_000_000 // (len(Y) + 20 * len(values)))
-    for first in range(0, n, step):
-        at = slice(first, first + step)
-        part = np.ascontiguousarray(X[at])
-        kernels.nearest(
-            space.tables, part, places, values, column, row, 1e-9, cost[at], index[at], ties[at], mine[at]
-        )
-        progress(Step(stage, min(1.0, (first + step) / n)))
-    return Nearest(cost, index, ties, mine)
-
-
-def _equal(codes: NDArray[np.int64], levels: int) -> float:
-    """Return the share of pairs with equal values: columns with few of them are looked at first."""
-    share = np.bincount(codes, minlength=levels) / len(codes)
-    return float(np.square(share).sum())

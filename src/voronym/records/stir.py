@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import records as kernels
-from voronym.progress import Progress, Step, silent
+from voronym.context import Context
+from voronym.partition import Partition
 from voronym.records.cluster import Clusters, distances_to
 from voronym.records.divergence import Measure, check_measure, divergence, edges, histogram
+from voronym.space.field import Field
+from voronym.space.medoid import medoids
 from voronym.space.mixed import Mixed
 
 ROUNDS = 20
@@ -50,7 +53,7 @@ class Shuffled:
 def flatten(codes: Ints, found: Clusters, columns: Sequence[int]) -> Ints:
     """Give every member of a cluster the centroid's value in the columns (equation 9).
 
-    A cluster that has a single value in a column already is not changed by this: see `flat`.
+    A cluster that has a single value in a column already is not changed by this: see `single_valued`.
     """
     out = codes.copy()
     for k in columns:
@@ -58,12 +61,26 @@ def flatten(codes: Ints, found: Clusters, columns: Sequence[int]) -> Ints:
     return out
 
 
-def flat(found: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
+def single_valued(found: Clusters, columns: Sequence[int]) -> NDArray[np.bool_]:
     """Say which clusters have a single value in each of the columns, shape (m, columns).
 
     Neither flattening nor shuffling does anything there: who is known to be in the cluster has that value.
     """
     return np.asarray(found.radii[:, list(columns)] == 0.0)
+
+
+def stir_alone(fields: Sequence[Field], flattened: Sequence[str], part: Partition, ctx: Context) -> Ints:
+    """Flatten or permute confidential columns inside the clusters, each by itself; shape (n, columns)."""
+    labels = part.labels
+    out = np.empty((part.n, len(fields)), np.int64)
+    for k, one in enumerate(fields):
+        ctx.check()
+        if one.columns[0] in flattened:
+            out[:, k] = medoids(one, one.codes, labels, part.n_cells)[labels]
+        else:
+            order = np.lexsort((ctx.rng.random(part.n), labels))
+            out[np.argsort(labels, kind="stable"), k] = one.codes[order]
+    return out
 
 
 def shuffle(
@@ -74,8 +91,7 @@ def shuffle(
     *,
     measure: Measure = "kl",
     bound: float = 0.1,
-    rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
+    ctx: Context | None = None,
 ) -> Shuffled:
     """Permute the values of each column among the members of each cluster (equation 10).
 
@@ -107,14 +123,11 @@ def shuffle(
         Which columns to shuffle.
     measure, bound : {"kl", "emd"}, float
         What is kept within which bound.
-    rng : Generator, optional
-        Draws permutations and swaps.
-    progress : callable, optional
-        Told now and then.
+    ctx : Context, optional
+        Its generator draws permutations and swaps.
     """
     bound = check_measure(measure, bound)
-    rng = np.random.default_rng(0) if rng is None else rng
-    tell = silent if progress is None else progress
+    ctx = Context() if ctx is None else ctx
     labels, m = found.partition.labels, found.partition.n_cells
     chosen = list(columns)
     away = np.stack(
@@ -126,21 +139,19 @@ def shuffle(
     out = codes.copy()
     reached, first = np.zeros(m), np.zeros(m)
     put_back = 0
-    cells = found.partition.cells()
-    for cell, rows in enumerate(cells):
+    for cell, rows in enumerate(found.partition.cells()):
         if len(rows) == 1 or not chosen:
             continue
         D = np.ascontiguousarray(away[:, rows])
-        places, reached[cell], first[cell], back = _one(D, base[rows], measure, bound, rng)
+        places, reached[cell], first[cell], back = _one(D, base[rows], measure, bound, ctx)
         put_back += back
-        if all(
-            (codes[rows, k] == codes[rows[0], k]).all() for k in stays
-        ):  # nothing ties a combination to a row
-            places = np.ascontiguousarray(places[:, rng.permutation(len(rows))])
+        # Columns that stay would tie a combination to its row, unless the cluster has one value there.
+        if all((codes[rows, k] == codes[rows[0], k]).all() for k in stays):
+            places = np.ascontiguousarray(places[:, ctx.rng.permutation(len(rows))])
         for at, k in enumerate(chosen):
             out[rows, k] = codes[rows[places[at]], k]
         if cell % 64 == 0:
-            tell(Step("stir", cell / m))
+            ctx.tell(cell / m, whole=True)
     return Shuffled(out, reached, first, put_back)
 
 
@@ -149,7 +160,7 @@ def _one(
     base: NDArray[np.float64],
     measure: Measure,
     bound: float,
-    rng: np.random.Generator,
+    ctx: Context,
 ) -> tuple[Ints, float, float, int]:
     """Shuffle one cluster: who gets whose value, the divergence reached and at first, columns put back."""
     d, size = D.shape
@@ -157,6 +168,7 @@ def _one(
     borders = edges(total)
     f = histogram(total, borders)
     h, sums = np.empty_like(f), np.empty(size)
+    rng = ctx.rng
     places = np.stack([rng.permutation(size) for _ in range(d)])
     emd = measure == "emd"
     kernels.repair(D, base, places, borders, f, h, bound, emd, np.empty((0, 3), np.int64), sums, True)
@@ -166,13 +178,12 @@ def _one(
         for _ in range(ROUNDS):
             if divergence(f, h, measure) <= bound:
                 break
+            ctx.check()
             draws = rng.integers(0, size, (16 * size, 3))
             draws[:, 0] = rng.integers(0, d, len(draws))
             kernels.repair(D, base, places, borders, f, h, bound, emd, draws, sums, False)
         now = histogram(base + np.take_along_axis(D, places, axis=1).sum(axis=0), borders)
-        found = divergence(
-            f, now, measure
-        )  # counted again: the running sums may have drifted by a last digit
+        found = divergence(f, now, measure)  # counted again: the running sums may be off by a last digit
         if found <= bound or back == d:
             break
         places[order[back]] = np.arange(size)
