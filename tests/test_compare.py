@@ -51,7 +51,7 @@ def test_a_figure_is_that_of_the_partition():
     X = vr.standardize(table().select("a", "b").to_numpy())
     part = vr.microaggregate(X, 3, method="mdav")
     assert found.rows[0].loss == pytest.approx(vr.information_loss(X, part))
-    assert found.rows[0].cells == part.n_cells
+    assert found.rows[0].groups == part.n_cells
 
 
 def test_wrong_uses():
@@ -79,9 +79,9 @@ def test_mutual_information_is_that_of_the_cells():
         measured = vr.measure(released, keys=["cell"], confidential=["w"])
         finding = next(one for one in measured.findings if one.model == "mutual-information")
         assert row.information.plug_in == pytest.approx(finding.detail["columns"]["w"]["nats"])
-        assert row.beside["floor"] <= row.information.plug_in
-        assert row.beside["reached"] <= row.information.plug_in + 1e-12
-        assert row.beside["miub"] == pytest.approx((1 - row.loss / 100) * found.plane.unchanged.plug_in)
+        assert row.limits["floor"] <= row.information.plug_in
+        assert row.limits["reached"] <= row.information.plug_in + 1e-12
+        assert row.limits["miub"] == pytest.approx((1 - row.loss / 100) * found.plane.unchanged.plug_in)
     small, large = ([r.information.plug_in for r in found.rows if r.k == k] for k in (3, 20))
     assert max(large) < min(small)
 
@@ -89,7 +89,7 @@ def test_mutual_information_is_that_of_the_cells():
 def test_plain_data_has_points_and_curves_only_where_they_were_asked_for():
     plain = json.loads(json.dumps(told()[1].to_dict()))
     assert {curve["kind"] for curve in plain["plane"]["curves"]} == {"floor", "reached", "normal"}
-    assert all({"information", "beside"} <= set(row) for row in plain["rows"])
+    assert all({"information", "limits"} <= set(row) for row in plain["rows"])
     without = vr.compare(table(), keys=["a"], k=3, methods=["mdav"])
     assert "plane" not in without.to_dict()
     assert "information" not in without.to_dict()["rows"][0]
@@ -118,10 +118,10 @@ def test_a_frame_has_a_row_for_each_and_a_column_for_each_figure():
     assert frame.height == len(found.rows)
     assert frame["loss"].to_list() == [row.loss for row in found.rows]
     assert frame["information_plug_in"].to_list() == [row.information.plug_in for row in found.rows]
-    assert frame["beside_floor"].to_list() == [row.beside["floor"] for row in found.rows]
+    assert frame["limits_floor"].to_list() == [row.limits["floor"] for row in found.rows]
     plain = vr.compare(table(), keys=["a"], k=3, methods=["mdav"]).to_frame()
     assert plain.columns == [
-        "method", "k", "loss", "linkage", "linkage_low", "linkage_high", "cells", "largest", "seconds",
+        "method", "k", "loss", "linkage", "linkage_low", "linkage_high", "groups", "largest", "seconds",
     ]  # fmt: skip
 
 

@@ -40,12 +40,12 @@ class Row:
     """Share of records that an intruder links who looks for the nearest published record."""
     linkage_low: float
     linkage_high: float
-    cells: int
+    groups: int
     largest: int
     seconds: float
     information: Estimate | None = None
     """What the groups tell about the confidential column, where that was asked for."""
-    beside: Mapping[str, float] | None = None
+    limits: Mapping[str, float] | None = None
     """The limits on that risk at the same loss, in nats, by the kind of curve."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Comparison:
         flat = []
         for row in self.rows:
             plain = row.to_dict()
-            for name in ("information", "beside"):
+            for name in ("information", "limits"):
                 more = plain.pop(name, {})
                 plain |= {f"{name}_{key}": value for key, value in more.items()}
             flat.append(plain)
@@ -119,7 +119,7 @@ class Comparison:
             [
                 row.k, row.method, row.loss, 100 * row.linkage,
                 *([row.information and row.information.plug_in] if told else []),
-                row.cells, row.largest, row.seconds,
+                row.groups, row.largest, row.seconds,
             ]
             for row in sorted(self.rows, key=lambda row: (row.k, row.loss, row.seconds))
         ]  # fmt: skip
@@ -173,7 +173,7 @@ def compare(
     Returns
     -------
     Comparison
-        With ``plane`` and each row's ``information`` and ``beside`` where mutual information was asked for.
+        With ``plane`` and each row's ``information`` and ``limits`` where mutual information was asked for.
 
     Notes
     -----
@@ -330,4 +330,4 @@ def _with_limits(rows: list[Row], found: Plane | None) -> tuple[Plane | None, li
         return None, rows
     points = [(row.loss / 100, row.information.plug_in) for row in rows if row.information is not None]
     wider = found.and_also(points)
-    return wider, [replace(row, beside=wider.beside(row.loss / 100)) for row in rows]
+    return wider, [replace(row, limits=wider.limits(row.loss / 100)) for row in rows]

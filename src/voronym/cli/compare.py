@@ -23,14 +23,14 @@ def register(app: typer.Typer) -> None:
 def compare(
     source: common.Source,
     key: common.Keys = None,
-    k: Annotated[str, typer.Option("-k", help="Cell sizes, with commas.")] = "3,5,10",
+    k: Annotated[str, typer.Option("-k", help="Group sizes, with commas.")] = "3,5,10",
     method: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
     confidential: Annotated[
         list[str] | None,
         typer.Option("--confidential", help="The column that --risk mutual-information is about."),
     ] = None,
     risk: Annotated[
-        str, typer.Option("--risk", help="linkage, or mutual-information: what cells tell about a column.")
+        str, typer.Option("--risk", help="linkage, or mutual-information: what groups tell about a column.")
     ] = "linkage",
     kind: common.Kinds = None,
     order: common.Orders = None,
@@ -89,9 +89,9 @@ def _show(result: Comparison, report: Path | None) -> None:
         box=None,
         padding=(0, 1),
     )
-    told = result.plane is not None  # eighty columns hold either the bars or the information
-    risk = ("tells", "corrected", "95 % interval") if told else ("", "linked %")
-    rest = ("cells", "seconds") if told else ("cells", "largest", "seconds")
+    informed = result.plane is not None  # eighty columns hold either the bars or the information
+    risk = ("tells", "corrected", "95 % interval") if informed else ("", "linked %")
+    rest = ("groups", "seconds") if informed else ("groups", "largest", "seconds")
     for heading in ("k", "method", "loss %", *risk, *rest):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
     worst = max((row.loss for row in result.rows), default=0.0) or 1.0
@@ -104,9 +104,9 @@ def _show(result: Comparison, report: Path | None) -> None:
             str(row.k) if row.k != last else "",
             row.method,
             f"{row.loss:.3f}",
-            *(_told(row) if told else (f"[cyan]{bar:<12}[/]", f"{100 * row.linkage:.2f}")),
-            f"{row.cells:,}",
-            *(() if told else (f"{row.largest:,}",)),
+            *(_information(row) if informed else (f"[cyan]{bar:<12}[/]", f"{100 * row.linkage:.2f}")),
+            f"{row.groups:,}",
+            *(() if informed else (f"{row.largest:,}",)),
             f"{row.seconds:.2f}",
         )
         last = row.k
@@ -118,17 +118,11 @@ def _show(result: Comparison, report: Path | None) -> None:
         common.console().print(f"written: {report}")
 
 
-def _told(row: Row) -> tuple[str, ...]:
+def _information(row: Row) -> tuple[str, ...]:
     found = row.information
-    return (
-        ()
-        if found is None
-        else (
-            f"{found.plug_in:.3f}",
-            f"{found.corrected:.3f}",
-            f"{found.low:.3f}–{found.high:.3f}",
-        )
-    )
+    if found is None:
+        return ()
+    return f"{found.plug_in:.3f}", f"{found.corrected:.3f}", f"{found.low:.3f}–{found.high:.3f}"
 
 
 def _explain(result: Comparison, out: Console) -> None:
@@ -138,8 +132,8 @@ def _explain(result: Comparison, out: Console) -> None:
         return
     name, most = found.levels.column, found.unchanged
     out.print(
-        f"tells: nats about {name} in the cells of this table, of {most.entropy:.3f} that could be learned; "
-        f"the keys unchanged tell {most.plug_in:.3f}. Small cells tell much by chance: corrected, and its "
+        f"tells: nats about {name} in the groups of this table, of {most.entropy:.3f} that could be learned; "
+        f"the keys unchanged tell {most.plug_in:.3f}. Small groups tell much by chance: corrected, and its "
         f"interval, are for the population. {name}: {found.levels.how}.",
         soft_wrap=True,
     )

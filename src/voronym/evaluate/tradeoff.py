@@ -115,7 +115,7 @@ class Plane:
         """Return the mutual-information upper bound (9) on the least risk: unchanged times 1 - d."""
         return information_bound(self.unchanged.plug_in, share)
 
-    def beside(self, share: float) -> dict[str, float]:
+    def limits(self, share: float) -> dict[str, float]:
         """Return every limit at a distortion, in nats."""
         return {curve.kind: curve.at(share) for curve in self.curves} | {"miub": self.upper(share)}
 

@@ -118,7 +118,7 @@ def _everything(rows: Sequence[Row]) -> Part:
                 row.k,
                 _percent(row.loss),
                 share(row.linkage),
-                row.cells,
+                row.groups,
                 row.largest,
                 f"{row.seconds:.2f}",
             )
@@ -148,8 +148,8 @@ def _told(rows: Sequence[Row], found: Plane) -> Part | None:
             row.k,
             _percent(row.loss),
             nats3(told.plug_in),
-            nats3((row.beside or {}).get("floor")),
-            nats3((row.beside or {}).get("reached")),
+            nats3((row.limits or {}).get("floor")),
+            nats3((row.limits or {}).get("reached")),
         )
         for row, told in used
     ]
@@ -159,7 +159,7 @@ def _told(rows: Sequence[Row], found: Plane) -> Part | None:
             row.k,
             nats3(told.corrected),
             f"{nats3(told.low)} to {nats3(told.high)}",
-            nats3((row.beside or {}).get("normal")),
+            nats3((row.limits or {}).get("normal")),
         )
         for row, told in used
     ]
