@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,14 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         self._cache_file._source_stamp = (self._cache_file._source_stamp, _STAMP)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return super().load_overload(sig, target_context) if _own(sig) else None
+        if not _own(sig):
+            return None
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            # Numba reads the file before it compares stamps: another version wrote names that are gone.
+            self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if _own(sig):
