@@ -28,6 +28,13 @@ class Programme:
     **options
         Options of HiGHS.
 
+    Attributes
+    ----------
+    values, duals : arrays
+        The columns of the last solution, and the prices of the rows.
+    objective : float
+        What it costs.
+
     Examples
     --------
     >>> programme = Programme([1.0, 1.0], [1.0, 1.0])
@@ -47,6 +54,7 @@ class Programme:
         for name, value in {**settings, "presolve": "off", **options}.items():
             self.solver.setOptionValue(name, value)
         self._stopped = False
+        self.values, self.duals, self.objective = np.empty(0), np.empty(0), INFINITY
         self.solver.cbSimplexInterrupt.subscribe(self._look)
         self.solver.cbMipInterrupt.subscribe(self._look)
         least, most = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
@@ -99,7 +107,12 @@ class Programme:
     def run(self, ctx: Context, *, tell: Callable[[], None] | None = None) -> bool:
         """Solve from the last basis; return whether the optimum was found before the context was over."""
         self._stopped = False
+        if ctx.timed:  # where HiGHS asks its clock more often than its callback
+            self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(ctx.left, 0.1))
         ctx.apart(self.solver.run, self._stop, tell=tell)
+        solution = self.solver.getSolution()
+        self.values, self.duals = np.array(solution.col_value), np.array(solution.row_dual)
+        self.objective = float(self.solver.getInfo().objective_function_value)
         return bool(self.solver.getModelStatus() == self._optimal)
 
     def _stop(self) -> None:
@@ -107,18 +120,3 @@ class Programme:
 
     def _look(self, event: Any) -> None:
         event.interrupt(self._stopped)
-
-    @property
-    def values(self) -> Floats:
-        """The columns of the last solution."""
-        return np.array(self.solver.getSolution().col_value)
-
-    @property
-    def duals(self) -> Floats:
-        """The prices of the rows."""
-        return np.array(self.solver.getSolution().row_dual)
-
-    @property
-    def objective(self) -> float:
-        """The least cost found."""
-        return float(self.solver.getInfo().objective_function_value)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import importlib
 import math
+from threading import Timer
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -16,7 +19,10 @@ from voronym.certify.columns import columns
 from voronym.certify.exact import by_subsets, distances, exact
 from voronym.certify.master import Master
 from voronym.certify.neighbours import neighbours
-from voronym.progress import Stop, silent
+from voronym.context import Context, Stop
+from voronym.errors import Cancelled, Unfinished
+
+module = importlib.import_module("voronym.certify.columns")
 
 
 def start(X, k):
@@ -34,14 +40,14 @@ def tables(count):
 
 @pytest.mark.parametrize(("X", "k"), list(tables(25)))
 def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
-    best = by_subsets(X, k)
+    best = by_subsets(X, k, Context())
     slack = 1e-4 * best.sse + 1e-12  # what the integer solver is not trusted with
-    found = columns(X, k, start(X, k), time_limit=20)
+    found = columns(X, k, start(X, k), Context(time_limit=20))
     assert found.optimal
     assert found.sse <= best.partition.sse(X) + 1e-25
     assert found.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9, abs=1e-12)
     assert found.sse == pytest.approx(best.sse, abs=slack)
-    assert neighbours(X, k).sse <= best.sse + 1e-12
+    assert neighbours(X, k, Context()).sse <= best.sse + 1e-12
     for name, method in registry.algorithms().items():
         if not method.univariate:
             part = vr.microaggregate(X, k, method=name)
@@ -53,8 +59,8 @@ def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
 def test_no_bound_is_above_a_partition(X, k):
     """Ties, repeats, offsets, tiny numbers; random partitions and good ones."""
     rng = np.random.default_rng(len(X))
-    bound = columns(X, k, start(X, k), time_limit=0.3)
-    assert bound.sse >= neighbours(X, k).sse * (1 - 1e-9) - 1e-299
+    bound = columns(X, k, start(X, k), Context(time_limit=0.3))
+    assert bound.sse >= neighbours(X, k, Context()).sse * (1 - 1e-9) - 1e-299
     for _ in range(20):
         part = vr.Partition(oracles.random_partition(rng, len(X), k), k=k)
         assert bound.sse <= part.sse(X) + 1e-300
@@ -65,26 +71,25 @@ def test_no_bound_is_above_a_partition(X, k):
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_stopped_at_any_step_it_proves_something_true(k):
     X = np.random.default_rng(k).normal(size=(60, 3))
-    best = exact(X, k, time_limit=30)
+    best = exact(X, k, Context(time_limit=30))
     assert best.optimal
-    whole, previous, steps = 0, 0.0, 0
     told = []
-    columns(X, k, start(X, k), progress=told.append)
-    whole = len(told)
-    assert [step.bound for step in told] == sorted(step.bound for step in told)
-    for steps in range(1, whole, max(1, whole // 12)):
+    columns(X, k, start(X, k), Context(progress=told.append))
+    proven = [step.bound for step in told]
+    assert proven == sorted(proven)
+    previous = 0.0
+    for level in sorted(set(proven))[:: max(1, len(set(proven)) // 12)]:
 
-        def stop(step, left=[steps]):  # noqa: B006 - a fresh list for every definition
-            left[0] -= 1
-            if left[0] <= 0:
+        def stop(step, level=level):
+            if step.bound >= level:
                 raise Stop
 
-        bound = columns(X, k, start(X, k), time_limit=None, progress=stop)
+        bound = columns(X, k, start(X, k), Context(progress=stop))
         assert bound.sse <= best.partition.sse(X)
         assert bound.partition.sse(X) >= best.sse
-        assert bound.sse >= previous * (1 - 1e-9)
-        previous = bound.sse
-    assert previous > neighbours(X, k).sse
+        assert bound.information_loss >= level * (1 - 1e-9)
+        previous = max(previous, bound.sse)
+    assert previous > neighbours(X, k, Context()).sse
 
 
 def test_the_bound_is_a_feasible_dual():
@@ -95,29 +100,29 @@ def test_the_bound_is_a_feasible_dual():
     for _ in range(20):
         n, k = int(rng.integers(8, 12)), int(rng.integers(2, 4))
         X = rng.normal(size=(n, 2))
-        state = State(X, k, start(X, k), time_limit=None, progress=silent)
+        state = State(X, k, start(X, k), Context())
         state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
         state.master.prices = rng.normal(0.5, 1.0, n)
         state.master.penalties = rng.random(3)
         prices, fines = state.mix(0.0)
         state.bound = -math.inf
-        state.price(0.0, budget=int(rng.integers(0, 50)))
+        state.price(0.0, Context(), budget=int(rng.integers(0, 50)))
         assert state.bound <= (state.center.sum() - fines.sum()) * (1 + 1e-12) + 1e-9
         assert (state.center <= prices).all()
         for group, cost in oracles.groups(X, k):
             met = [len(set(t) & set(group)) >= 2 for t in state.master.triples]
             allowed = cost * state.scale + fines[met].sum()
             assert state.center[list(group)].sum() <= allowed + 1e-9
-        assert state.bound <= by_subsets(X, k).partition.sse(X) * state.scale
+        assert state.bound <= by_subsets(X, k, Context()).partition.sse(X) * state.scale
 
 
 def test_cuts_are_those_that_the_weights_break():
     """Four groups of a 5-cycle at one half: every partition has at most two of them."""
     X = np.random.default_rng(0).normal(size=(6, 2))
-    master = Master(distances(X))
+    master = Master(distances(X, Context()))
     master.add([np.array(pair) for pair in [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]])
     master.unbox()
-    master.solve()
+    master.solve(Context())
     assert master.weights == pytest.approx(0.5)
     assert sorted(master.violated(10)) == [(0, 1, 2), (3, 4, 5)]
     master.cut([(0, 1, 2)])
@@ -130,24 +135,27 @@ def test_cuts_are_those_that_the_weights_break():
 def test_degenerate_tables(k):
     rng = np.random.default_rng(k)
     for X in (np.full((20, 2), 0.1), np.repeat(rng.normal(size=(4, 2)), 5, axis=0)):
-        bound = columns(X, k, start(X, k), time_limit=5)
+        bound = columns(X, k, start(X, k), Context(time_limit=5))
         assert bound.sse == 0.0
         assert bound.optimal
         assert bound.information_loss == 0.0
     both = rng.normal(size=(2 * k, 2))
-    assert columns(both, k, start(both, k)).sse == pytest.approx(exact(both, k).sse, rel=1e-4)
+    assert columns(both, k, start(both, k), Context()).sse == pytest.approx(
+        exact(both, k, Context()).sse, rel=1e-4
+    )
 
 
 def test_seeds_and_a_cell_of_2k_or_more_are_welcome():
     X = np.random.default_rng(4).normal(size=(24, 2))
     one = vr.Partition(np.zeros(24, np.int64), k=3)
-    bound = columns(X, 3, one, seeds=[start(X, 3)], time_limit=10)
+    bound = columns(X, 3, one, Context(time_limit=10), seeds=[start(X, 3)])
     assert bound.partition.sse(X) <= start(X, 3).sse(X)
     assert bound.optimal
 
 
 def test_the_door():
     X = np.random.default_rng(4).normal(size=(40, 2))
+    lower_bound(X[:20], 3, kind="columns", time_limit=None)  # compiled
     told = []
     kinds = {kind: lower_bound(X, 3, kind=kind, time_limit=10, progress=told.append) for kind in
              ("auto", "neighbours", "columns", "exact")}  # fmt: skip
@@ -182,7 +190,7 @@ def test_reference_files(name, k, loss):
         if step.bound is not None and step.bound >= loss:
             raise Stop
 
-    bound = columns(X, k, start(X, k), time_limit=60, progress=enough)
+    bound = columns(X, k, start(X, k), Context(time_limit=60, progress=enough))
     assert bound.information_loss >= loss * (1 - 1e-9)
     assert bound.information_loss <= vr.information_loss(X, bound.partition)
 
@@ -190,31 +198,67 @@ def test_reference_files(name, k, loss):
 def test_regions_and_dives_find_better_partitions(monkeypatch):
     """In small regions and a small pool the same optimum is found."""
     X = np.random.default_rng(6).normal(size=(90, 3))
-    best = exact(X, 3, time_limit=30)
+    best = exact(X, 3, Context(time_limit=30))
     assert best.optimal
     monkeypatch.setattr("voronym.certify.columns.REGION", 20)
     monkeypatch.setattr("voronym.certify.columns.POOL", 50)
-    stages = set()
-    bound = columns(X, 3, start(X, 3), time_limit=30, progress=lambda step: stages.add(step.stage))
-    assert {"price groups", "dive", "improve regions"} <= stages
+    called = []
+
+    def counted(name, work):
+        return lambda *given, **options: called.append(name) or work(*given, **options)
+
+    for name in ("relax", "dive", "regions"):
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    bound = columns(X, 3, start(X, 3), Context(time_limit=30))
+    assert set(called) == {"relax", "dive", "regions"}
     assert bound.partition.sse(X) < 1.01 * best.partition.sse(X)
     assert bound.sse <= best.partition.sse(X)
     if bound.optimal:
         assert bound.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-6)
 
 
-@pytest.mark.parametrize("stage", ["dive", "improve regions", "choose groups"])
-def test_stopped_while_it_looks_for_partitions(stage):
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(500, 6))
-    seen = []
+@pytest.mark.parametrize("wish", ["finish", "cancel"])
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [("columns", "tighten"), ("columns", "dive"), ("columns", "regions"), ("integer", "choose")],
+)
+def test_stopped_in_any_part_of_the_work(room, name, wish, monkeypatch):
+    X = np.random.default_rng(7).normal(size=(500, 6))
+    ctx = Context(time_limit=30)
+    where = importlib.import_module(f"voronym.certify.{room}")
+    work, asked = getattr(where, name), []
 
-    def stop(step):
-        seen.append(step.stage)
-        if step.stage == stage:
-            raise Stop
+    def interrupted(*given, **options):
+        if not asked:
+            asked.append(perf_counter() + 0.05)
+            Timer(0.05, getattr(ctx, wish)).start()
+        return work(*given, **options)
 
-    bound = columns(X, 3, start(X, 3), time_limit=30, progress=stop)
-    assert seen[-1] == stage or stage not in seen
-    assert bound.seconds < 25
-    assert neighbours(X, 3).sse < bound.sse <= bound.partition.sse(X)
+    monkeypatch.setattr(where, name, interrupted)
+    if wish == "cancel":
+        with pytest.raises(Cancelled):
+            columns(X, 3, start(X, 3), ctx)
+    else:
+        bound = columns(X, 3, start(X, 3), ctx)
+        assert neighbours(X, 3, Context()).sse * (1 - 1e-9) <= bound.sse <= bound.partition.sse(X)
+    assert perf_counter() - asked[0] < (1.0 if wish == "cancel" else 2.0)
+
+
+def test_before_the_distances_are_there_nothing_is_proven():
+    ctx = Context()
+    ctx.finish()
+    X = np.random.default_rng(7).normal(size=(500, 6))
+    with pytest.raises(Unfinished):
+        columns(X, 3, start(X, 3), ctx)
+
+
+@pytest.mark.parametrize("limit", [0.0, 1.0])
+def test_the_time_limit_is_that_of_the_whole_call(limit):
+    X = np.random.default_rng(0).standard_normal((4000, 6))
+    part = start(X, 3)
+    columns(X[:100], 3, start(X[:100], 3), Context(time_limit=0.1))  # compiled
+    before = perf_counter()
+    bound = lower_bound(X, 3, time_limit=limit, partition=part)
+    assert perf_counter() - before < 1.1 * limit + 2.5  # a busy machine
+    assert 0.0 < bound.sse < part.sse(X)
+    assert bound.kind == ("neighbours" if limit == 0.0 else "columns")

@@ -11,6 +11,7 @@ from partitioners import oracles
 from partitioners.points import records
 from voronym._kernels import subsets
 from voronym.certify.exact import by_subsets, distances, exact
+from voronym.context import Context
 
 
 def tables(count, most):
@@ -25,7 +26,7 @@ def tables(count, most):
 @pytest.mark.parametrize(("X", "k"), list(tables(25, 11)))
 def test_brute_force(X, k):
     wanted = oracles.best_of_all(X, k)
-    for bound in (exact(X, k), by_subsets(X, k)):
+    for bound in (exact(X, k, Context()), by_subsets(X, k, Context())):
         assert bound.optimal
         assert bound.sse == pytest.approx(wanted, rel=1e-9, abs=1e-12)
         assert bound.partition.sse(X) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
@@ -36,7 +37,7 @@ def test_brute_force(X, k):
 def test_sums_over_pairs_give_the_sse_of_every_subset(X):
     n = len(X)
     pairs, sizes = np.empty(1 << n), np.empty(1 << n, np.int64)
-    subsets.spread(distances(X), pairs, sizes)
+    subsets.spread(distances(X, Context()), pairs, sizes)
     for subset in range(1, 1 << n):
         cell = [i for i in range(n) if subset >> i & 1]
         assert sizes[subset] == len(cell)
@@ -47,14 +48,14 @@ def test_sums_over_pairs_give_the_sse_of_every_subset(X):
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_degenerate_tables(k):
     rng = np.random.default_rng(k)
-    equal = exact(np.full((2 * k, 2), 0.1), k)
+    equal = exact(np.full((2 * k, 2), 0.1), k, Context())
     assert equal.sse == equal.partition.sse(np.full((2 * k, 2), 0.1)) == equal.information_loss == 0.0
     assert equal.gap(0.0) == 0.0
     twice = np.repeat(rng.normal(size=(2, 3)), k, axis=0)
-    assert exact(twice, k).partition.n_cells == 2
-    assert exact(twice, k).sse == 0.0
+    assert exact(twice, k, Context()).partition.n_cells == 2
+    assert exact(twice, k, Context()).sse == 0.0
     one = rng.normal(size=(2 * k - 1, 3))
-    assert exact(one, k).partition.n_cells == 1
+    assert exact(one, k, Context()).partition.n_cells == 1
 
 
 @given(st.integers(1, 80), st.integers(2, 6), st.floats(0, 1e9), st.integers(0, 99))
@@ -62,13 +63,13 @@ def test_one_column_far_from_zero(n, k, offset, seed):
     """The optimum of a column is below any partition into runs, whatever the digits lost on the way."""
     rng = np.random.default_rng(seed)
     x = np.sort(rng.normal(size=n + k)) + offset * rng.integers(0, 2, n + k)
-    bound = exact(x[:, None], k)
+    bound = exact(x[:, None], k, Context())
     assert bound.sse <= oracles.best_contiguous(x - offset, k) * (1 + 1e-9) + 1e-3 * (offset > 1e6)
     assert bound.sse <= bound.partition.sse(x)
 
 
 def test_gap_refuses_nonsense():
-    bound = exact(np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 1.0], [6.0, 1.0]]), 2)
+    bound = exact(np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 1.0], [6.0, 1.0]]), 2, Context())
     assert bound.gap(2.0) == pytest.approx(100.0)
     assert "optimal" in str(bound)
     with pytest.raises(vr.InputError):

@@ -6,6 +6,7 @@ import pytest
 from certify import oracles
 from voronym.certify.exact import distances
 from voronym.certify.pricing import Cuts, Pricer
+from voronym.context import Context
 
 
 def cases(count):
@@ -35,7 +36,9 @@ def test_every_group_below_the_limit_is_found():
     for X, k, prices, cuts, rng in cases(150):
         limit = float(rng.choice([0.0, 0.5]))
         wanted = {group: c for group, c in reduced_costs(X, k, prices, cuts) if c < limit - 1e-9}
-        found = Pricer(distances(X), k)(prices, limit=limit, most=1000, cuts=cuts)
+        found = Pricer(distances(X, Context()), k, Context())(
+            prices, Context(), limit=limit, most=1000, cuts=cuts
+        )
         got = {tuple(g.tolist()): c for g, c in zip(found.groups, found.costs, strict=True)}
         assert len(got) == len(found.groups)
         assert found.complete
@@ -52,11 +55,11 @@ def test_lower_bounds_are_the_least_of_each_anchor_and_stay_true_when_stopped():
         for group, cost in reduced_costs(X, k, prices, cuts):
             anchor = min(group, key=lambda i: rank[i])
             least[anchor] = min(least[anchor], cost)
-        pricer = Pricer(distances(X), k)
-        assert pricer(prices, cuts=cuts).lower == pytest.approx(least, abs=1e-9)
-        short = pricer(prices, cuts=cuts, budget=int(rng.integers(0, 6)))
+        pricer = Pricer(distances(X, Context()), k, Context())
+        assert pricer(prices, Context(), cuts=cuts).lower == pytest.approx(least, abs=1e-9)
+        short = pricer(prices, Context(), cuts=cuts, budget=int(rng.integers(0, 6)))
         assert (short.lower <= least + 1e-9).all()
-        late = pricer(prices, cuts=cuts, until=0.0)
+        late = pricer(prices, Context(time_limit=0.0), cuts=cuts)
         assert not late.complete or not len(least[least < -1e-9])
         assert (late.lower <= least + 1e-9).all()
 
@@ -64,9 +67,9 @@ def test_lower_bounds_are_the_least_of_each_anchor_and_stay_true_when_stopped():
 def test_threads_change_nothing():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(150, 3))
-    D2 = distances(X)
+    D2 = distances(X, Context())
     prices = np.sort(D2, axis=1)[:, 1:4].sum(axis=1) / 5
-    one, four = (Pricer(D2, 3, threads=t)(prices, most=3, budget=50) for t in (1, 4))
+    one, four = (Pricer(D2, 3, Context())(prices, Context(threads=t), most=3, budget=50) for t in (1, 4))
     assert one.nodes == four.nodes
     assert np.array_equal(one.costs, four.costs)
     assert np.array_equal(one.lower, four.lower)
@@ -76,10 +79,10 @@ def test_threads_change_nothing():
 def test_the_best_of_several_come_first():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(40, 2))
-    D2 = distances(X)
+    D2 = distances(X, Context())
     prices = np.sort(D2, axis=1)[:, 1:3].sum(axis=1) / 3
-    every = Pricer(D2, 2)(prices, most=1000)
-    few = Pricer(D2, 2)(prices, most=2)
+    every = Pricer(D2, 2, Context())(prices, Context(), most=1000)
+    few = Pricer(D2, 2, Context())(prices, Context(), most=2)
     assert not few.all_found
     assert few.lower == pytest.approx(every.lower)
     assert set(np.round(few.costs, 12)) <= set(np.round(every.costs, 12))
@@ -87,6 +90,6 @@ def test_the_best_of_several_come_first():
 
 
 def test_no_price_no_group():
-    found = Pricer(distances(np.zeros((6, 1))), 2)(np.full(6, -1.0))
+    found = Pricer(distances(np.zeros((6, 1)), Context()), 2, Context())(np.full(6, -1.0), Context())
     assert found.groups == []
     assert (found.lower == 0.0).all()

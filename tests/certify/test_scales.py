@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import voronym as vr
+from voronym.context import Stop
 
 
 @pytest.mark.parametrize("apart", [1e3, 1e4, 3e4, 1e5])
@@ -55,18 +56,28 @@ def test_a_sum_of_squares_below_the_bound_is_said():
         bound.gap(bound.sse / 2)
 
 
-def test_ctrl_c_keeps_what_is_proven():
-    X = vr.datasets.gaussian(150, 3, seed=1)
+def stop_after(times, error):
     told = []
 
     def stop(step):
         told.append(step.bound)
-        if len(told) == 6:
-            raise KeyboardInterrupt
+        if len([bound for bound in told if bound is not None]) == times:
+            raise error
 
-    bound = vr.lower_bound(X, 3, kind="columns", time_limit=60, progress=stop)
+    return stop
+
+
+def test_a_wish_to_finish_keeps_what_is_proven():
+    X = vr.datasets.gaussian(150, 3, seed=1)
+    bound = vr.lower_bound(X, 3, kind="columns", time_limit=60, progress=stop_after(6, Stop))
     assert bound.kind == "columns"
     assert 0 < bound.sse <= bound.partition.sse(X)
+
+
+def test_ctrl_c_passes_through():
+    X = vr.datasets.gaussian(150, 3, seed=1)
+    with pytest.raises(KeyboardInterrupt):
+        vr.lower_bound(X, 3, kind="columns", time_limit=60, progress=stop_after(6, KeyboardInterrupt))
 
 
 def test_small_limits_are_used_to_the_end():

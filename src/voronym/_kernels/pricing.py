@@ -8,25 +8,92 @@ higher price than the anchor. Records join in an order fixed at each node, so no
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from voronym._kernels import kernel
 
 
+class Prices(NamedTuple):
+    """The distances and the prices of the records."""
+
+    D2: NDArray[np.float64]  # (n, n) squared distances
+    near: NDArray[np.float64]  # (n, largest) sums of the least ones
+    lam: NDArray[np.float64]  # (n,)
+    rank: NDArray[np.int64]  # (n,)
+    anchors: NDArray[np.int64]  # the records that can be anchors
+    halt: NDArray[np.int64]  # (1,) not 0: somebody waits, end soon
+
+
+class Cuts(NamedTuple):
+    """Triples of records with a penalty on groups that have two or three of them; and the group so far."""
+
+    triples: NDArray[np.int64]  # (cuts, 3)
+    penalties: NDArray[np.float64]  # (cuts,)
+    starts: NDArray[np.int64]  # (n + 1,) the cuts of record j are of_record[starts[j]:starts[j + 1]]
+    of_record: NDArray[np.int64]
+    counts: NDArray[np.int64]  # (cuts,) how many of the triple the group has
+    half: NDArray[np.float64]  # (n,) half the penalty that a record would bring
+
+
+class Found(NamedTuple):
+    """What is found for each anchor and size."""
+
+    values: NDArray[np.float64]  # (anchors, sizes, most) reduced costs, best first
+    sets: NDArray[np.int64]  # (anchors, sizes, most, 2k - 1) the groups
+    count: NDArray[np.int64]  # (anchors, sizes)
+    lower: NDArray[np.float64]  # (anchors, sizes) what no reduced cost is below
+    spent: NDArray[np.int64]  # (anchors, sizes) nodes looked at
+
+
+class Levels(NamedTuple):
+    """Scratch: the candidates of each level of the search."""
+
+    pool: NDArray[np.int64]  # (n,)
+    members: NDArray[np.int64]  # (depth, n)
+    raw: NDArray[np.float64]  # (depth, n) what a candidate adds to the group
+    score: NDArray[np.float64]  # (depth, n) the same with a bound on what is still to come
+    sizes: NDArray[np.int64]  # (depth,)
+    places: NDArray[np.int64]  # (depth,) the candidate that is next
+    chosen: NDArray[np.int64]  # (depth,)
+    base: NDArray[np.float64]  # (depth,)
+    least: NDArray[np.float64]  # (depth,)
+
+
+def levels(depth: int, n: int) -> Levels:
+    """Return the scratch of one thread."""
+    whole, real = (depth,), (depth, n)
+    return Levels(
+        np.empty(n, np.int64),
+        np.empty(real, np.int64),
+        np.empty(real),
+        np.empty(real),
+        np.empty(whole, np.int64),
+        np.empty(whole, np.int64),
+        np.empty(whole, np.int64),
+        np.empty(whole),
+        np.empty(whole),
+    )
+
+
 @kernel
-def join(j, sign, cuts, sigma, starts, of_record, counts, half):
+def join(j, sign, cuts):
     """Let a record join (sign 1) or leave (sign -1) the group: update how often the cuts are met.
 
     ``half[i]`` is half the penalty that i would bring by meeting cuts that the group meets once. Half,
     because both remaining records of a triple may join, and the penalty is due once: the halves never add to
     more.
     """
-    for t in range(starts[j], starts[j + 1]):
-        cut = of_record[t]
-        before = counts[cut]
-        counts[cut] = before + sign
+    for t in range(cuts.starts[j], cuts.starts[j + 1]):
+        cut = cuts.of_record[t]
+        before = cuts.counts[cut]
+        cuts.counts[cut] = before + sign
         for change, met in ((-1.0, before), (1.0, before + sign)):
             if met == 1:
                 for q in range(3):
-                    half[cuts[cut, q]] += change * sigma[cut] / 2.0
+                    cuts.half[cuts.triples[cut, q]] += change * cuts.penalties[cut] / 2.0
 
 
 @kernel
@@ -66,11 +133,8 @@ def narrow(members, raw, score, size, need, room, least):
             place = kept
             kept += 1
             while place > 0 and score[place - 1] > s:
-                members[place], raw[place], score[place] = (
-                    members[place - 1],
-                    raw[place - 1],
-                    score[place - 1],
-                )
+                before = place - 1
+                members[place], raw[place], score[place] = members[before], raw[before], score[before]
                 place -= 1
             members[place], raw[place], score[place] = i, r, s
     return kept
@@ -93,10 +157,57 @@ def keep(values, sets, found, value, chosen, last, m):
 
 
 @kernel
-def price_anchor(
-    D2, near, lam, anchor, pool, pooled, m, limit, budget, values, sets, cuts, sigma, starts, of_record,
-    counts, half, members, raw, score, sizes, places, chosen, base, least,
-):  # fmt: skip
+def begin(prices, cuts, work, anchor, pooled, m, limit):
+    """Fill the first level: the anchor, and the records of the pool that may join it."""
+    D2, near, lam = prices.D2, prices.near, prices.lam
+    pool, members, raw, score = work.pool, work.members[0], work.raw[0], work.score[0]
+    size = min(0, m)
+    for t in range(pooled):
+        j = pool[t]
+        if D2[anchor, j] < 2.0 * (m * lam[anchor] + limit):
+            members[size] = j
+            raw[size] = D2[anchor, j] / m - lam[j]
+            score[size] = raw[size] + near[j, m - 2] / (2.0 * m)
+            size += 1
+    work.chosen[0] = anchor
+    work.base[0] = -lam[anchor]
+    join(anchor, 1, cuts)
+    if cuts.penalties.shape[0] > 0:
+        half = cuts.half
+        for t in range(size):
+            score[t] += half[members[t]] * (2.0 if m == 2 else 1.0)
+    work.sizes[0] = narrow(members, raw, score, size, m - 1, limit - work.base[0], work.least)
+    work.places[0] = 0
+
+
+@kernel
+def deepen(prices, cuts, work, level, t, m, room):
+    """Let candidate ``t`` of a level join the group, and fill the next level with those behind it."""
+    D2, near, half = prices.D2, prices.near, cuts.half
+    members, raw = work.members[level], work.raw[level]
+    next_members, next_raw, next_score = work.members[level + 1], work.raw[level + 1], work.score[level + 1]
+    need = m - 1 - level
+    j = members[t]
+    start = work.base[level] + raw[t] + 2.0 * half[j]
+    join(j, 1, cuts)
+    double = 2.0 if need == 2 else 1.0
+    size = 0
+    for q in range(t + 1, work.sizes[level]):
+        i = members[q]
+        next_members[size] = i
+        next_raw[size] = raw[q] + D2[j, i] / m
+        next_score[size] = next_raw[size] + near[i, need - 2] / (2.0 * m) + double * half[i]
+        size += 1
+    work.chosen[level + 1] = j
+    work.base[level + 1] = start
+    work.places[level + 1] = 0
+    work.sizes[level + 1] = narrow(
+        next_members, next_raw, next_score, size, need - 1, room - start, work.least
+    )
+
+
+@kernel
+def price_anchor(prices, cuts, work, anchor, pooled, m, limit, budget, values, sets):
     """Find the best groups of m records with this anchor whose reduced cost is below ``limit``.
 
     ``pool[:pooled]`` are the records that may join: of higher rank, and not too far.
@@ -111,24 +222,12 @@ def price_anchor(
     """
     found = min(0, m)
     nodes = min(0, m)
-    if lam[anchor] <= 0.0 and limit <= 0.0:
+    if prices.lam[anchor] <= 0.0 and limit <= 0.0:
         return found, nodes, limit
-    size = min(0, m)
-    for t in range(pooled):
-        j = pool[t]
-        if D2[anchor, j] < 2.0 * (m * lam[anchor] + limit):
-            members[0, size] = j
-            raw[0, size] = D2[anchor, j] / m - lam[j]
-            score[0, size] = raw[0, size] + near[j, m - 2] / (2.0 * m)
-            size += 1
-    chosen[0] = anchor
-    base[0] = -lam[anchor]
-    join(anchor, 1, cuts, sigma, starts, of_record, counts, half)
-    if sigma.shape[0] > 0:
-        for t in range(size):
-            score[0, t] += half[members[0, t]] * (2.0 if m == 2 else 1.0)
-    sizes[0] = narrow(members[0], raw[0], score[0], size, m - 1, limit - base[0], least)
-    places[0] = 0
+    begin(prices, cuts, work, anchor, pooled, m, limit)
+    halt, places, sizes, base, score, chosen = (
+        prices.halt, work.places, work.sizes, work.base, work.score, work.chosen,
+    )  # fmt: skip
     level = min(0, m)
     room = limit
     lower = limit
@@ -140,63 +239,52 @@ def price_anchor(
             for q in range(t, t + need):
                 bound += score[level, q]
         if t + need > sizes[level] or bound >= room:
-            join(chosen[level], -1, cuts, sigma, starts, of_record, counts, half)
+            join(chosen[level], -1, cuts)
             level -= 1
             continue
-        if nodes >= budget:  # leave, and remember what might have been here and in the levels above
+        if nodes >= budget or halt[0] != 0:  # leave, and remember what might have been here and above
             lower = min(lower, bound)
-            join(chosen[level], -1, cuts, sigma, starts, of_record, counts, half)
+            join(chosen[level], -1, cuts)
             level -= 1
             continue
         nodes += 1
         places[level] = t + 1
-        j = members[level, t]
         if need == 1:
-            found = keep(values, sets, found, bound, chosen, j, m)
+            found = keep(values, sets, found, bound, chosen, work.members[level, t], m)
             if found == values.shape[0]:
                 room = min(room, values[found - 1])
             continue
-        start = base[level] + raw[level, t] + 2.0 * half[j]
-        join(j, 1, cuts, sigma, starts, of_record, counts, half)
-        double = 2.0 if need == 2 else 1.0
-        size = 0
-        for q in range(t + 1, sizes[level]):
-            i = members[level, q]
-            members[level + 1, size] = i
-            raw[level + 1, size] = raw[level, q] + D2[j, i] / m
-            score[level + 1, size] = raw[level + 1, size] + near[i, need - 2] / (2.0 * m) + double * half[i]
-            size += 1
+        deepen(prices, cuts, work, level, t, m, room)
         level += 1
-        chosen[level] = j
-        base[level] = start
-        places[level] = 0
-        sizes[level] = narrow(members[level], raw[level], score[level], size, need - 1, room - start, least)
     if found > 0:
         lower = min(lower, values[0])
     return found, nodes, lower
 
 
 @kernel
-def price(
-    D2, near, lam, rank, anchors, first, last, limit, budget, values, sets, found, lower, spent,
-    cuts, sigma, starts, of_record, counts, half, pool, members, raw, score, sizes, places, chosen, base,
-    least,
-):  # fmt: skip
-    """Price every size for the anchors first..last-1: ``values[a, s]`` and ``sets[a, s]`` for size k + s."""
-    k = (sets.shape[3] + 1) // 2
-    largest = k + sets.shape[1] - 1
+def price(prices, cuts, work, out, first, last, limit, budget):
+    """Price every size for the anchors first..last-1: ``values[a, s]`` and ``sets[a, s]`` for size k + s.
+
+    Once somebody waits, an anchor gets the bound that its price alone proves: no member has a higher one.
+    """
+    k = (out.sets.shape[3] + 1) // 2
+    kinds = out.sets.shape[1]
+    D2, rank, pool = prices.D2, prices.rank, work.pool
     for a in range(first, last):
-        anchor = anchors[a]
+        anchor = prices.anchors[a]
+        price_of = prices.lam[anchor]
+        if prices.halt[0] != 0:
+            for s in range(kinds):
+                out.lower[a, s] = min(limit, -(k + s) * price_of)
+            continue
         pooled = min(0, k)
         # SSE(S) >= D2[anchor, j] / 2, and no price is above the anchor's.
-        reach = 2.0 * (max(k * lam[anchor], largest * lam[anchor]) + limit)
+        reach = 2.0 * (max(k * price_of, (k + kinds - 1) * price_of) + limit)
         for j in range(D2.shape[0]):
             if D2[anchor, j] < reach and rank[j] > rank[anchor]:
                 pool[pooled] = j
                 pooled += 1
-        for s in range(sets.shape[1]):
-            found[a, s], spent[a, s], lower[a, s] = price_anchor(
-                D2, near, lam, anchor, pool, pooled, k + s, limit, budget, values[a, s], sets[a, s], cuts,
-                sigma, starts, of_record, counts, half, members, raw, score, sizes, places, chosen, base,
-                least,
-            )  # fmt: skip
+        for s in range(kinds):
+            out.count[a, s], out.spent[a, s], out.lower[a, s] = price_anchor(
+                prices, cuts, work, anchor, pooled, k + s, limit, budget, out.values[a, s], out.sets[a, s]
+            )

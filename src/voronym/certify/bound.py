@@ -23,7 +23,7 @@ def shave(value: float, *, operations: int = 0) -> float:
     Every quantity here is a sum of non-negative terms: squares of differences of the given numbers. A
     difference, a square, a product and each level of a sum have a relative error of at most 2^-53, and
     errors of non-negative terms do not amplify each other; so a result of t operations in a row is at most
-    ``(1 + 2^-53)^t`` times the true one. ``operations`` says how many grow with the data (columns, cell
+    ``(1 + 2^-53)^t`` times the true one. ``operations`` says how many grow with the data (columns, group
     size); 2048 more are taken off for what does not: levels of sums, depth of a tree, square roots. Squares
     that leave the range of normal numbers are the exception; 1e-300 is more than all of them together.
     """
@@ -32,7 +32,7 @@ def shave(value: float, *, operations: int = 0) -> float:
 
 @dataclass(frozen=True)
 class Bound:
-    """A number that the SSE of no partition into cells of k or more can be below.
+    """A proven lower bound on the SSE of every partition into groups of k or more.
 
     Guarantee: true, never an estimate; rounding is accounted for.
 
@@ -43,7 +43,7 @@ class Bound:
     information_loss : float
         The same in percent: ``100 * sse / SST``.
     k, n : int
-        Least size of a cell; number of records.
+        Least size of a group; number of records.
     kind : str
         How it was proven: "neighbours", "columns" or "exact".
     optimal : bool
@@ -83,7 +83,7 @@ class Bound:
             raise InputError("a sum of squares is not negative")
         if sse < self.sse * (1.0 - 1e-9):
             raise InputError(
-                "this sum of squares is below the bound: it is of other records or of smaller cells"
+                "this sum of squares is below the bound: it is of other records or of smaller groups"
             )
         if self.sse > 0.0:
             return max(0.0, 100.0 * (sse - self.sse) / self.sse)

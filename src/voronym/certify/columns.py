@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 from voronym.certify.bound import Bound
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.state import State
+from voronym.context import Context
+from voronym.errors import Unfinished
 from voronym.partition import Partition
-from voronym.progress import Progress, Stop, silent
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,11 @@ CUTS = 150
 """Most cuts added at a time."""
 
 
-def relax(state: State, *, until: float, budget: int = 300) -> bool:
+LONGEST = 600.0
+"""Seconds that the first steps are planned for, where there are more or no end."""
+
+
+def relax(state: State, ctx: Context, *, budget: int = 300) -> bool:
     """Solve the linear relaxation by adding groups of negative reduced cost; say whether it was solved.
 
     Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
@@ -48,12 +52,12 @@ def relax(state: State, *, until: float, budget: int = 300) -> bool:
     master = state.master
     width, smooth = WIDTH, 0.5
     master.box(state.center, width)
-    while perf_counter() < until and not state.closed:
-        master.solve(until - perf_counter())
+    while not ctx.over and not state.closed:
+        master.solve(ctx, state.tell)
         before = state.bound
-        priced = state.price(smooth, budget=budget)
+        priced = state.price(smooth, ctx, budget=budget)
         new = master.add(priced.groups)
-        state.tell("price groups")
+        state.tell()
         inside = master.artificial <= 1e-9
         if inside and master.objective - state.bound <= CONVERGED * abs(master.objective):
             return True
@@ -71,16 +75,7 @@ def relax(state: State, *, until: float, budget: int = 300) -> bool:
     return False
 
 
-def columns(
-    X: Floats,
-    k: int,
-    part: Partition,
-    *,
-    time_limit: float | None = 60.0,
-    seeds: Sequence[Partition] = (),
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Bound:
+def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence[Partition] = ()) -> Bound:
     """Bound the SSE by the linear relaxation of set partitioning, and look among its groups for partitions.
 
     The problem: choose groups of k to 2k-1 records, each record in exactly one, of least total SSE. Relaxed,
@@ -90,26 +85,22 @@ def columns(
     all, on the groups with two or three of some three records. Dives and the integer problem over the
     likeliest groups give partitions; where those groups are all that a better one could have, the optimum.
 
-    Guarantee: the bound is true whenever the work is stopped, by time, by Ctrl-C or by a progress
-    callback that raises `voronym.progress.Stop`. Cost: memory 8 n^2 bytes; time grows steeply with k, and
-    k = 10 is hard already.
+    Guarantee: the bound is true whenever the work is stopped, by the deadline or by a wish to finish; before
+    the distances are there, that wish raises `voronym.errors.Unfinished`. Cost: memory 8 n^2 bytes; time
+    grows steeply with k, and k = 10 is hard already.
 
     Parameters
     ----------
     X : array, shape (n, d)
         The records.
     k : int
-        Least size of a cell.
+        Least size of a group.
     part : Partition
         A partition to start from: the better, the sooner the proof ends.
-    time_limit : float, optional
-        Seconds; None works until nothing more can be done.
+    ctx : Context
+        Told loss and bound; without a deadline the work ends when nothing more can be done.
     seeds : sequence of Partition
-        More partitions whose cells are worth knowing.
-    seed : int
-        For the choices of the later dives.
-    progress : callable
-        Told loss and bound.
+        More partitions whose groups are worth knowing.
 
     References
     ----------
@@ -123,59 +114,60 @@ def columns(
     --------
     >>> from voronym import Partition, datasets
     >>> X = datasets.gaussian(30, 2)
-    >>> bound = columns(X, 2, Partition([0, 1] * 15, k=2))
+    >>> bound = columns(X, 2, Partition([0, 1] * 15, k=2), Context())
     >>> bound.optimal, bound.sse <= bound.partition.sse(X)
     (True, True)
     """
-    state = State(X, k, part, time_limit=time_limit, progress=progress)
-    try:
-        for start in seeds:
-            state.add_partition(start)
-        rng = np.random.default_rng(seed)
-        _search(state, rng)
-        while state.drifted and state.left() > 0.0:
+    ctx = ctx.part(0.0, 1.0)
+    state = State(X, k, part, ctx)
+    for start in seeds:
+        state.add_partition(start)
+    _search(state, ctx)
+    while state.drifted and not ctx.over:
+        try:
             state = state.rescaled()
-            _search(state, rng)
-    except (KeyboardInterrupt, Stop):
-        pass
+        except Unfinished:
+            break
+        _search(state, ctx)
+    ctx.check(whole=False)
     return state.result()
 
 
-def _search(state: State, rng: np.random.Generator) -> None:
+def _search(state: State, ctx: Context) -> None:
     """Relax and cut while it helps; then look for partitions, in ever larger regions and sets of groups."""
-    limit = min(600.0, state.deadline - state.started)
-    tighten(state, until=state.started + 0.5 * limit)  # leave time for partitions
+    planned = min(LONGEST, ctx.spent + ctx.left)
+    tighten(state, ctx.limited(max(0.0, 0.5 * planned - ctx.spent)))  # leave time for partitions
     if not state.closed:
-        dive(state, rng, until=perf_counter() + 0.1 * limit)
+        dive(state, ctx.limited(0.1 * planned))
     size, pool, seconds = REGION, POOL, 20.0
-    while state.left() > 0.0 and not state.closed and not state.drifted:
+    while not ctx.over and not state.closed and not state.drifted:
         if size < state.n:
-            if not regions(state, rng, max(5.0, 0.1 * limit), size=size):
+            if not regions(state, ctx.limited(max(5.0, 0.1 * planned)), size=size):
                 size *= 2
             continue
-        better, ended = restricted(state, min(seconds, state.left()), pool=pool)
+        better, ended = restricted(state, ctx, seconds, pool=pool)
         if better or state.closed:
             continue
         if not ended:
             seconds *= 2.0
-            if seconds > limit:
+            if seconds > planned:
                 return
         elif pool < LARGEST_POOL:
             pool *= 3
         else:
             return  # nothing left to try
-        tighten(state, until=state.deadline)
+        tighten(state, ctx)
 
 
-def tighten(state: State, *, until: float) -> None:
+def tighten(state: State, ctx: Context) -> None:
     """Solve the relaxation, and again with cuts for as long as they raise the bound."""
-    relax(state, until=until)
-    while perf_counter() < until and not state.closed:
+    relax(state, ctx)
+    while not ctx.over and not state.closed:
         before = state.bound
         triples = state.master.violated(CUTS)
         if not triples:
             return
         state.master.cut(triples)
-        relax(state, until=until)
+        relax(state, ctx)
         if state.bound - before < 1e-5 * state.bound:
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,31 +13,29 @@ from voronym.certify.bound import UNIT, Bound, percent, shave
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.progress import Progress, Step, silent
 from voronym.registry import METHODS
 
 SUBSETS = 16
 """Most records for the programme over subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""
 
 
-def by_subsets(X: NDArray[np.float64], k: int, *, progress: Progress = silent) -> Bound:
+def by_subsets(X: NDArray[np.float64], k: int, ctx: Context) -> Bound:
     """Minimise the SSE over all partitions into cells of k to 2k-1, by dynamic programming over subsets.
 
     Cost: O(3^n) time, O(2^n) memory. Guarantee: the optimum, up to rounding.
     """
-    start = perf_counter()
     n = len(X)
     pairs, sizes = np.empty(1 << n), np.empty(1 << n, np.int64)
-    subsets.spread(distances(X), pairs, sizes)
+    subsets.spread(distances(X, ctx), pairs, sizes)
     best, choice = np.zeros(1 << n), np.zeros(1 << n, np.int64)
     for first in range(1, 1 << n, 1 << 13):
         subsets.best_cells(pairs, sizes, k, best, choice, first, min(first + (1 << 13), 1 << n))
-        progress(Step("subsets", min(1.0, first / (1 << n))))
+        ctx.tell(first / (1 << n), whole=True)
     labels, rest, cell = np.zeros(n, np.int64), (1 << n) - 1, 0
     while rest:
         labels[[i for i in range(n) if choice[rest] >> i & 1]] = cell
         rest, cell = rest ^ int(choice[rest]), cell + 1
-    return optimum(X, k, Partition(labels, k=k), perf_counter() - start)
+    return optimum(X, k, Partition(labels, k=k), ctx.spent)
 
 
 def optimum(X: NDArray[np.float64], k: int, part: Partition, seconds: float, *, error: float = 0.0) -> Bound:
@@ -56,22 +53,18 @@ def optimum(X: NDArray[np.float64], k: int, part: Partition, seconds: float, *, 
     return Bound(sse, percent(X, sse), k, len(X), "exact", True, seconds, part)
 
 
-def distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def distances(X: NDArray[np.float64], ctx: Context) -> NDArray[np.float64]:
     """Return all squared distances, shape (n, n), summed from squares of differences: no cancellation."""
     from scipy.spatial.distance import cdist
 
-    return np.ascontiguousarray(cdist(X, X, "sqeuclidean"))
+    out = np.empty((len(X), len(X)))
+    for start in range(0, len(X), 512):
+        ctx.check()
+        cdist(X[start : start + 512], X, "sqeuclidean", out=out[start : start + 512])
+    return out
 
 
-def exact(
-    X: NDArray[np.float64],
-    k: int,
-    *,
-    time_limit: float | None = None,
-    partition: Partition | None = None,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Bound:
+def exact(X: NDArray[np.float64], k: int, ctx: Context, *, partition: Partition | None = None) -> Bound:
     """Find the optimum: of one column by runs of its sorted values, of up to 16 records by subsets.
 
     More records go through column generation with cuts, which ends with the optimum for a hundred or so if k
@@ -79,23 +72,23 @@ def exact(
 
     Examples
     --------
-    >>> bound = exact(np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 1.0], [6.0, 1.0], [5.0, 2.0]]), 2)
+    >>> bound = exact(np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 1.0], [6.0, 1.0], [5.0, 2.0]]), 2, Context())
     >>> bound.partition.labels.tolist(), bound.optimal
     ([0, 0, 1, 1, 1], True)
     """
-    start = perf_counter()
     n = len(X)
     if n < 2 * k:
-        return optimum(X, k, Partition(np.zeros(n, np.int64), k=k), perf_counter() - start)
+        return optimum(X, k, Partition(np.zeros(n, np.int64), k=k), ctx.spent)
+    problem = Problem.of(X, k)
     if X.shape[1] == 1:
-        part = METHODS["univariate"].partition(Problem.of(X, k), Context(progress=progress))
-        error = 8 * k * UNIT * float(np.ptp(X))  # means of cells are updated 2k times, far from zero
-        return optimum(X, k, part, perf_counter() - start, error=error)
+        part = METHODS["univariate"].partition(problem, ctx)
+        error = 8 * k * UNIT * float(np.ptp(X))  # means of groups are updated 2k times, far from zero
+        return optimum(X, k, part, ctx.spent, error=error)
     if n <= SUBSETS:
-        return by_subsets(X, k, progress=progress)
+        return by_subsets(X, k, ctx)
     from voronym.certify.columns import columns  # it looks into this room for distances
 
     if partition is None:
-        partition = METHODS["mdav"].partition(Problem.of(X, k), Context(progress=progress))
-    found = columns(X, k, partition, time_limit=time_limit, seed=seed, progress=progress)
+        partition = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.01))
+    found = columns(X, k, partition, ctx.part(0.01, 1.0))
     return replace(found, kind="exact") if found.optimal else found

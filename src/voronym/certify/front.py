@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from voronym.certify.bound import Bound
 from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import SUBSETS, exact
 from voronym.certify.neighbours import neighbours
-from voronym.context import Context
+from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
-from voronym.problem import Problem, check_k, check_points
-from voronym.progress import Progress, silent
+from voronym.problem import Problem
 from voronym.registry import METHODS
 
 KINDS = ("auto", "neighbours", "columns", "exact")
+
+FEW = 1000
+"""Records up to which column generation begins even without time: its first bound takes a moment."""
 
 WIDEST = 12
 """Largest k that "auto" tries columns for: beyond, pricing ends at its node limits and proves little more."""
@@ -32,29 +33,30 @@ def lower_bound(
     time_limit: float | None = 60.0,
     partition: Partition | None = None,
     kind: str = "auto",
-    seed: int = 0,
+    seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
 ) -> Bound:
-    """Prove how little any partition into cells of at least k records can lose.
+    """Prove how little any partition into groups of at least k records can lose.
 
-    The claim: for every partition of the rows of X into cells of at least k, its sum of squared distances to
-    the cells' means is at least ``bound.sse``.
+    The claim: for every partition of the rows of X into groups of at least k, its sum of squared distances to
+    the groups' means is at least ``bound.sse``.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
         Records as numbers, used as they are (see `voronym.standardize`).
     k : int
-        Least number of records in a cell.
+        Least number of records in a group.
     time_limit : float, optional
-        Seconds that "columns" and "exact" may take; None lets them work until they have nothing left to try.
+        Seconds for the whole call, which "columns" and "exact" make use of; None lets them work until they
+        have nothing left to try.
     partition : Partition, optional
         A good partition, if you have one: it shortens the work, and the bound's own partition is no worse.
     kind : str
         "neighbours": O(n log n), any number of records, some 60 to 80 % of the optimum. "columns": column
         generation, up to 6,000 records and small k, usually within a few percent. "exact": one column, or few
         records; it says by ``optimal`` whether the time was enough. "auto": the best that fits.
-    seed : int
+    seed : int, Generator or None
         For random choices.
     progress : callable, optional
         Called with a `voronym.progress.Step` that has loss and bound, in percent. It may raise
@@ -74,52 +76,51 @@ def lower_bound(
     >>> bound.sse <= part.sse(X)
     True
     """
-    started = perf_counter()
-    points = check_points(X)
-    n, k = len(points), check_k(k, len(points))
-    tell = silent if progress is None else progress
-    if kind not in KINDS:
-        raise InputError(f"no bound is called {kind!r}; there are: {', '.join(KINDS)}")
-    if time_limit is not None and not time_limit >= 0.0:
-        raise InputError("time_limit must be a number of seconds, 0 or more, or None")
-    if partition is not None:
-        if partition.n != n:
-            raise InputError(f"the partition is of {partition.n} records, X has {n}")
-        partition = Partition(partition.labels, k=k)
-    if kind in ("columns", "exact") and n > LARGEST and points.shape[1] > 1:
-        raise InputError(
-            f"{n} records are more than the {LARGEST} that kind {kind!r} takes; try 'neighbours'"
-        )
-    small = n <= SUBSETS or points.shape[1] == 1 or n < 2 * k
-    if kind == "exact" or (kind == "auto" and small):
-        return exact(points, k, time_limit=time_limit, partition=partition, seed=seed, progress=tell)
-    if kind == "neighbours" or (kind == "auto" and (n > LARGEST or k > WIDEST)):
-        return replace(neighbours(points, k, progress=tell), partition=partition)
-    first = (
-        start(points, k, time_limit=time_limit, seed=seed, progress=tell) if partition is None else partition
-    )
-    left = None if time_limit is None else max(0.0, time_limit - (perf_counter() - started))
-    bound = columns(points, k, first, time_limit=left, seed=seed, progress=tell)
-    return replace(bound, seconds=perf_counter() - started)
-
-
-def start(
-    X: NDArray[np.float64], k: int, *, time_limit: float | None, seed: int, progress: Progress
-) -> Partition:
-    """Return a good partition to start from: annealing, for a tenth of the time."""
-    limit = None if time_limit is None else min(20.0, 0.1 * time_limit)
-    ctx = Context(seed=seed, time_limit=limit, progress=progress)
-    return METHODS["anneal"].partition(Problem.of(X, k), ctx)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress).part(0.0, 1.0, stage="proving")
+    bound = prove(Problem.of(X, k), ctx, kind=kind, part=partition)
+    ctx.done()
+    return bound
 
 
 def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition | None = None) -> Bound:
-    """Prove a bound for a problem in Euclidean space, see `lower_bound`."""
-    return lower_bound(
-        problem.points,
-        problem.k,
-        time_limit=ctx.left if ctx.timed else None,
-        partition=part,
-        kind=kind,
-        seed=int(ctx.rng.integers(2**31)),
-        progress=ctx,
-    )
+    """Prove a bound for a problem in a context, as `lower_bound` does.
+
+    The deadline or a wish to finish returns what is proven by then; where that is nothing yet, the wish
+    raises `voronym.errors.Unfinished`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Records with Euclidean coordinates.
+    ctx : Context
+        Told loss and bound.
+    kind : str
+        See `lower_bound`.
+    part : Partition, optional
+        A good partition to start from.
+    """
+    X, n, k = problem.points, problem.n, problem.k
+    if kind not in KINDS:
+        raise InputError(f"no bound is called {kind!r}; there are: {', '.join(KINDS)}")
+    if part is not None:
+        if part.n != n:
+            raise InputError(f"the partition is of {part.n} records, X has {n}")
+        part = problem.checked(part)
+    if kind in ("columns", "exact") and n > LARGEST and X.shape[1] > 1:
+        raise InputError(
+            f"{n} records are more than the {LARGEST} that kind {kind!r} takes; try 'neighbours'"
+        )
+    small = n <= SUBSETS or X.shape[1] == 1 or n < 2 * k
+    if kind == "exact" or (kind == "auto" and small):
+        return exact(X, k, ctx, partition=part)
+    if kind == "neighbours" or (kind == "auto" and (n > LARGEST or k > WIDEST)):
+        return replace(neighbours(X, k, ctx), partition=part)
+    first = _start(problem, ctx.part(0.0, 0.1, time=0.1)) if part is None else part
+    if ctx.over and n > FEW:  # no time for all distances
+        return replace(neighbours(X, k, ctx), partition=first)
+    return replace(columns(X, k, first, ctx.part(0.1, 1.0)), seconds=ctx.spent)
+
+
+def _start(problem: Problem, ctx: Context) -> Partition:
+    """Return a good partition to start from, by annealing."""
+    return METHODS["anneal"].partition(problem, ctx.limited(20.0) if ctx.timed else ctx)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from voronym._linear import Programme
+from voronym.context import Context
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -26,8 +28,6 @@ class Master:
     """
 
     def __init__(self, D2: Floats) -> None:
-        import highspy  # takes a while to load
-
         self.D2, self.n = D2, len(D2)
         self.groups: list[Integers] = []
         self.costs: list[float] = []
@@ -35,19 +35,11 @@ class Master:
         self._index: dict[bytes, int] = {}
         self._of_record: dict[int, list[int]] = {}
         self._having: list[list[int]] = [[] for _ in range(len(D2))]
-        self._inf = highspy.kHighsInf
-        self.solver = new_solver()
-        nothing = np.empty(0, np.int32), np.empty(0)
-        zeros = np.zeros(self.n, np.int32)
-        n = self.n
-        self.solver.addRows(n, np.ones(n), np.ones(n), 0, zeros, *nothing)
+        self.programme = Programme(np.ones(self.n), np.ones(self.n))
         # Artificial columns: one too few of a record, one too many. Their costs are a box around its price.
-        ends = np.concatenate([np.ones(n), -np.ones(n)])
-        rows = np.tile(np.arange(n, dtype=np.int32), 2)
-        starts = np.arange(2 * n, dtype=np.int32)
-        self.solver.addCols(
-            2 * n, np.zeros(2 * n), np.zeros(2 * n), np.full(2 * n, self._inf), 2 * n, starts, rows, ends
-        )
+        each = [np.array([i]) for i in range(self.n)]
+        self.programme.add_columns(np.zeros(self.n), each)
+        self.programme.add_columns(np.zeros(self.n), each, entry=-1.0)
         self.objective = np.inf
         self.artificial = np.inf
         self.prices = np.zeros(self.n)
@@ -68,17 +60,10 @@ class Master:
         if not new:
             return 0
         costs = [group_cost(self.D2, group) for group in new]
-        rows = [self.rows(group) for group in new]
-        starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int32)
-        indices = np.concatenate(rows).astype(np.int32)
-        count = len(new)
-        self.solver.addCols(
-            count, np.array(costs), np.zeros(count), np.full(count, self._inf), len(indices), starts, indices,
-            np.ones(len(indices)),
-        )  # fmt: skip
+        self.programme.add_columns(costs, [self.rows(group) for group in new])
         self.groups += new
         self.costs += costs
-        return count
+        return len(new)
 
     def rows(self, group: Integers) -> Integers:
         """Return the rows that a group is in: its records, and the cuts that it has two records of."""
@@ -104,9 +89,7 @@ class Master:
             self.triples.append(triple)
             for i in triple:
                 self._of_record.setdefault(i, []).append(number)
-            inside = self.meeting(number)
-            columns = (inside + 2 * self.n).astype(np.int32)
-            self.solver.addRow(-self._inf, 1.0, len(columns), columns, np.ones(len(columns)))
+            self.programme.add_row(1.0, self.meeting(number) + 2 * self.n)
 
     def violated(self, most: int, *, least: float = 0.02) -> list[tuple[int, int, int]]:
         """Return the triples whose cut the weights break, the worst first, at most ``most``.
@@ -117,7 +100,7 @@ class Master:
         """
         pairs: dict[tuple[int, int], float] = {}
         trios: dict[tuple[int, int, int], float] = {}
-        beside: dict[int, set[int]] = {}
+        partners: dict[int, set[int]] = {}
         for s in np.flatnonzero((self.weights > 1e-6) & (self.weights < 1.0 - 1e-6)):
             weight, group = float(self.weights[s]), self.groups[s].tolist()
             for pair in combinations(group, 2):
@@ -125,11 +108,11 @@ class Master:
             for trio in combinations(group, 3):
                 trios[trio] = trios.get(trio, 0.0) + weight
         for i, j in pairs:
-            beside.setdefault(i, set()).add(j)
+            partners.setdefault(i, set()).add(j)
         known = set(self.triples)
         found = []
         for (i, j), weight in pairs.items():
-            for h in beside[i] & beside.get(j, set()):
+            for h in partners[i] & partners.get(j, set()):
                 total = weight + pairs[i, h] + pairs[j, h] - 2.0 * trios.get((i, j, h), 0.0)
                 if total > 1.0 + least and (i, j, h) not in known:
                     found.append((total, (i, j, h)))
@@ -139,12 +122,12 @@ class Master:
     def fix(self, groups: Integers) -> None:
         """Give groups a weight of 1 at least."""
         for s in groups:
-            self.solver.changeColBounds(2 * self.n + int(s), 1.0, self._inf)
+            self.programme.change_lower(2 * self.n + int(s), 1.0)
 
     def release(self, groups: Iterable[int]) -> None:
         """Undo `fix`."""
         for s in groups:
-            self.solver.changeColBounds(2 * self.n + int(s), 0.0, self._inf)
+            self.programme.change_lower(2 * self.n + int(s), 0.0)
 
     def box(self, center: Floats, width: float) -> None:
         """Keep the prices within a share of ``center``, feasible prices, and a little where they are near 0.
@@ -160,35 +143,13 @@ class Master:
         self._ends(-far, far)
 
     def _ends(self, low: Floats, high: Floats) -> None:
-        columns = np.arange(2 * self.n, dtype=np.int32)
-        self.solver.changeColsCost(2 * self.n, columns, np.concatenate([high, -low]))
+        self.programme.change_costs(np.concatenate([high, -low]))
 
-    def solve(self, seconds: float = np.inf) -> None:
+    def solve(self, ctx: Context, tell: Callable[[], None] | None = None) -> None:
         """Re-optimise, from the last basis. Where time ends it, the prices are poor but as usable as any."""
-        if np.isfinite(seconds):
-            self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.1))
-        self.solver.run()
-        solution: Any = self.solver.getSolution()
-        duals = np.array(solution.row_dual)
-        self.objective = float(self.solver.getInfo().objective_function_value)
+        self.programme.run(ctx, tell=tell)
+        duals, values = self.programme.duals, self.programme.values
+        self.objective = self.programme.objective
         self.prices, self.penalties = duals[: self.n], np.maximum(0.0, -duals[self.n :])
-        values = np.array(solution.col_value)
         self.artificial = float(values[: 2 * self.n].sum())
         self.weights = values[2 * self.n :]
-
-
-def new_solver() -> Any:
-    """Return a silent HiGHS, one thread, that goes on from its last basis."""
-    import highspy
-
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    options: dict[str, Any] = {
-        "output_flag": False,
-        "threads": 1,
-        "solver": "simplex",
-        "simplex_strategy": 1,
-        "presolve": "off",
-    }
-    for name, value in options.items():
-        solver.setOptionValue(name, value)
-    return solver

@@ -1,38 +1,41 @@
-"""The cheap bound: nobody can be nearer to the others of a cell than to the nearest records there are."""
+"""The cheap bound: the members of a group are at least as far as the nearest records there are."""
 
 from __future__ import annotations
 
 import math
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify.bound import Bound, percent, shave
-from voronym.progress import Progress, Step, silent
+from voronym.context import Context
 
-BLOCK = 16384
-"""Rows asked for at a time, so that memory stays O(n d)."""
+BLOCK = 1024
+"""Rows asked for in one block, so that memory stays O(n d)."""
 
 
-def nearest_sums(
-    X: NDArray[np.float64], count: int, *, progress: Progress = silent, workers: int = 2
-) -> NDArray[np.float64]:
+def nearest_sums(X: NDArray[np.float64], count: int, ctx: Context) -> NDArray[np.float64]:
     """Return the sum of the squared distances of each record to its ``count`` nearest others, shape (n,)."""
     from scipy.spatial import cKDTree  # takes a while to load
 
     tree = cKDTree(X)
     sums = np.empty(len(X))
-    for start in range(0, len(X), BLOCK):
-        rows = slice(start, start + BLOCK)
-        # The record itself, or an equal one, is the first of the count + 1 nearest: its distance is 0.
-        distances = tree.query(X[rows], k=np.arange(1, count + 2), workers=workers)[0]
-        sums[rows] = np.square(distances).sum(axis=1)
-        progress(Step("neighbours", min(1.0, (start + BLOCK) / len(X))))
+
+    step = max(4, BLOCK // max(1, X.shape[1] - 4) ** 2)  # in many columns a tree takes long to answer
+
+    def block(first: int) -> None:
+        for start in range(first, min(first + BLOCK, len(X)), step):
+            ctx.check()
+            rows = slice(start, min(start + step, first + BLOCK))
+            # The record itself, or an equal one, is the first of the count + 1 nearest: its distance is 0.
+            distances = tree.query(X[rows], k=np.arange(1, count + 2))[0]
+            sums[rows] = np.square(distances).sum(axis=1)
+
+    ctx.map(block, range(0, len(X), BLOCK))
     return sums
 
 
-def neighbours(X: NDArray[np.float64], k: int, *, progress: Progress = silent) -> Bound:
+def neighbours(X: NDArray[np.float64], k: int, ctx: Context) -> Bound:
     """Prove ``SSE >= sum_i N_i / (2k)``, N_i the squared distances of record i to its k-1 nearest, summed.
 
     Proof. A cell G of m records has ``SSE(G) = sum_{i in G} sum_{j in G} |x_i - x_j|^2 / (2m)``. The inner
@@ -49,16 +52,15 @@ def neighbours(X: NDArray[np.float64], k: int, *, progress: Progress = silent) -
         The records.
     k : int
         Least size of a cell, at most n.
-    progress : callable
-        Told the share done.
+    ctx : Context
+        Told the share done; the bound must be whole.
 
     Examples
     --------
-    >>> bound = neighbours(np.array([[0.0], [1.0], [5.0], [6.0]]), 2)
+    >>> bound = neighbours(np.array([[0.0], [1.0], [5.0], [6.0]]), 2, Context())
     >>> round(bound.sse, 9), bound.kind
     (1.0, 'neighbours')
     """
-    start = perf_counter()
-    sums = nearest_sums(X, k - 1, progress=progress)
+    sums = nearest_sums(X, k - 1, ctx)
     sse = shave(math.fsum(sums) / (2 * k), operations=k + 4 * X.shape[1])
-    return Bound(sse, percent(X, sse), k, len(X), "neighbours", seconds=perf_counter() - start)
+    return Bound(sse, percent(X, sse), k, len(X), "neighbours", seconds=ctx.spent)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import pricing as kernels
+from voronym.context import Context
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,29 +47,29 @@ class Priced:
 
 
 class Pricer:
-    """Branch and bound for one table: owns the distances, and threads that the result does not depend on."""
+    """Branch and bound for one table: owns the distances; the result does not depend on the threads."""
 
-    def __init__(self, D2: Floats, k: int, *, threads: int | None = None) -> None:
+    def __init__(self, D2: Floats, k: int, ctx: Context) -> None:
         n = len(D2)
         self.D2, self.k, self.n = D2, k, n
         self.largest = min(2 * k - 1, n)
-        self.threads = threads or min(8, os.cpu_count() or 1)
-        nearest = np.empty((n, self.largest))
+        self.near = np.empty((n, self.largest))
         for start in range(0, n, 256):
+            ctx.check()
             rows = np.partition(D2[start : start + 256], min(self.largest, n - 1), axis=1)
             rows = np.sort(rows[:, : self.largest], axis=1)  # the first is the record itself, at distance 0
-            nearest[start : start + 256] = np.cumsum(rows, axis=1)
-        self.near = nearest
+            self.near[start : start + 256] = np.cumsum(rows, axis=1)
 
     def __call__(
         self,
         prices: Floats,
+        ctx: Context,
         *,
         limit: float = 0.0,
         budget: int = 10**15,
         most: int = 1,
         cuts: Cuts | None = None,
-        until: float = np.inf,
+        tell: Callable[[], None] | None = None,
     ) -> Priced:
         """Find groups of reduced cost below ``limit``.
 
@@ -78,6 +77,8 @@ class Pricer:
         ----------
         prices : array, shape (n,)
             One per record; any sign.
+        ctx : Context
+            Once it is over no more nodes are spent: bounds stay valid, but poor.
         limit : float
             Usually 0 or a little less; above 0, groups that are nearly as good are found, too.
         budget : int
@@ -86,56 +87,61 @@ class Pricer:
             Groups to keep for each anchor and size.
         cuts : Cuts, optional
             Penalties on groups.
-        until : float
-            Time (of ``perf_counter``) from which on no nodes are spent: bounds stay valid, but poor.
+        tell : callable, optional
+            Called now and then, instead of repeating what was told last.
         """
         n, k = self.n, self.k
-        cuts = Cuts.none() if cuts is None else cuts
         order = np.argsort(-prices, kind="stable")
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n)
         # A group's prices are at most its size times that of its anchor: too little, and no cost is below.
         anchors = order[np.maximum(k * prices[order], self.largest * prices[order]) + limit > 0.0]
         count, kinds = len(anchors), self.largest - k + 1
-        values = np.empty((count, kinds, most))
-        sets = np.empty((count, kinds, most, 2 * k - 1), np.int64)
-        found, spent = np.zeros((count, kinds), np.int64), np.zeros((count, kinds), np.int64)
-        lower = np.full((count, kinds), limit)
-        starts = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(cuts.triples.ravel(), minlength=n), out=starts[1:])
-        of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
-        sigma = np.ascontiguousarray(cuts.penalties)
+        halt = np.zeros(1, np.int64)
+        table = kernels.Prices(self.D2, self.near, prices, rank, anchors, halt)
+        out = kernels.Found(
+            np.empty((count, kinds, most)),
+            np.empty((count, kinds, most, 2 * k - 1), np.int64),
+            np.zeros((count, kinds), np.int64),
+            np.full((count, kinds), limit),
+            np.zeros((count, kinds), np.int64),
+        )
+        having = self._having(Cuts.none() if cuts is None else cuts)
+        step = max(1, min(64, count // (4 * ctx.threads) + 1, 20_000 // max(1, budget)))
 
-        late = False
+        def work(first: int) -> None:
+            if ctx.over:
+                halt[0] = 1
+            last, fresh = min(first + step, count), levels_of(having, self.largest, n)
+            kernels.price(table, *fresh, out, first, last, limit, budget)
 
-        def run(first: int, last: int) -> None:
-            nonlocal late
-            depth, nodes = self.largest, budget
-            if perf_counter() > until:
-                late, nodes = True, 0
-            kernels.price(
-                self.D2, self.near, prices, rank, anchors, first, last, limit, nodes, values, sets, found,
-                lower, spent, cuts.triples, sigma, starts, of_record, np.zeros(len(sigma), np.int64),
-                np.zeros(n), np.empty(n, np.int64),
-                np.empty((depth, n), np.int64), np.empty((depth, n)), np.empty((depth, n)),
-                np.empty(depth, np.int64), np.empty(depth, np.int64), np.empty(depth, np.int64),
-                np.empty(depth), np.empty(depth),
-            )  # fmt: skip
+        def wait() -> None:
+            if ctx.over:
+                halt[0] = 1
+            if tell is None:
+                ctx.tell(0.0)
+            else:
+                tell()
 
-        step = max(1, min(64, count // (4 * self.threads) + 1, 20_000 // max(1, budget)))  # short, for Ctrl-C
-        if count:
-            with ThreadPoolExecutor(self.threads) as pool:
-                futures = [pool.submit(run, at, min(at + step, count)) for at in range(0, count, step)]
-                try:
-                    for future in futures:
-                        future.result()
-                except BaseException:
-                    for future in futures:
-                        future.cancel()
-                    raise
-        a, s, q = np.nonzero(np.arange(most) < found[:, :, None])
-        groups = [np.sort(sets[x, y, z, : k + y]) for x, y, z in zip(a, s, q, strict=True)]
+        ctx.map(work, range(0, count, step), tell=wait)
+        a, s, q = np.nonzero(np.arange(most) < out.count[:, :, None])
+        groups = [np.sort(out.sets[x, y, z, : k + y]) for x, y, z in zip(a, s, q, strict=True)]
         each = np.full(n, min(limit, 0.0))  # a record that is no anchor here may fall short by the limit
-        each[anchors] = np.minimum(lower.min(axis=1, initial=0.0), 0.0)
-        complete, all_found = not late and bool((spent < budget).all()), bool((found < most).all())
-        return Priced(groups, values[a, s, q], each, int(spent.sum()), complete, all_found)
+        each[anchors] = np.minimum(out.lower.min(axis=1, initial=0.0), 0.0)
+        complete = halt[0] == 0 and bool((out.spent < budget).all())
+        all_found = bool((out.count < most).all())
+        return Priced(groups, out.values[a, s, q], each, int(out.spent.sum()), complete, all_found)
+
+    def _having(self, cuts: Cuts) -> kernels.Cuts:
+        """Return the cuts, and for each record those that it is in; a group is added by each thread."""
+        starts = np.zeros(self.n + 1, np.int64)
+        np.cumsum(np.bincount(cuts.triples.ravel(), minlength=self.n), out=starts[1:])
+        of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
+        penalties = np.ascontiguousarray(cuts.penalties)
+        return kernels.Cuts(cuts.triples, penalties, starts, of_record, np.empty(0, np.int64), np.empty(0))
+
+
+def levels_of(cuts: kernels.Cuts, depth: int, n: int) -> tuple[kernels.Cuts, kernels.Levels]:
+    """Return the cuts with an empty group, and scratch, for one block of anchors."""
+    empty = cuts._replace(counts=np.zeros(len(cuts.penalties), np.int64), half=np.zeros(n))
+    return empty, kernels.levels(depth, n)

@@ -1,10 +1,9 @@
-"""What column generation knows at any moment: the best partition, the best proof, the time left."""
+"""What column generation knows at any moment: the best partition and the best proof."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,8 @@ from voronym.certify.bound import UNIT, Bound, percent, shave, total_squares
 from voronym.certify.exact import distances
 from voronym.certify.master import Master, group_cost
 from voronym.certify.pricing import Cuts, Priced, Pricer
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.progress import Progress, Step
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -33,23 +32,17 @@ class State:
     records: solvers have absolute tolerances.
     """
 
-    def __init__(
-        self, X: Floats, k: int, part: Partition, *, time_limit: float | None, progress: Progress
-    ) -> None:
-        self.X, self.k, self.n = X, k, len(X)
-        self.started = perf_counter()
-        self.deadline = math.inf if time_limit is None else self.started + time_limit
-        self.limit = time_limit
-        self.progress = progress
+    def __init__(self, X: Floats, k: int, part: Partition, ctx: Context) -> None:
+        self.X, self.k, self.n, self.ctx = X, k, len(X), ctx
         self.total = total_squares(X)
-        D2 = distances(X)
+        D2 = distances(X, ctx)
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
         self.partition, self.sse = part, math.fsum(group_cost(D2, cell) for cell in part.cells())
         guess = max(self.sse if self.sse > 0.0 else float(D2.max()), 1e-250)
         self.scale = 2.0 ** round(math.log2(self.n) - math.log2(guess))
         D2 *= self.scale
         self.D2 = D2
-        self.pricer = Pricer(D2, k)
+        self.pricer = Pricer(D2, k, ctx)
         self.master = Master(D2)
         self.center = self.pricer.near[:, k - 1] / (2 * k)  # the bound by neighbours: a feasible dual
         self.fines = np.empty(0)
@@ -82,8 +75,7 @@ class State:
 
     def rescaled(self) -> State:
         """Return a new start from the best partition, with a scale that fits it; what is proven stays so."""
-        state = State(self.X, self.k, self.partition, time_limit=self.limit, progress=self.progress)
-        state.started, state.deadline = self.started, self.deadline
+        state = State(self.X, self.k, self.partition, self.ctx)
         state.floor = max(self.floor, self.bound / self.scale)
         return state
 
@@ -92,20 +84,13 @@ class State:
         """Whether the best partition became so much better that costs want another scale."""
         return 0.0 < self.upper < DRIFTED * self.n and self.bound < self.upper
 
-    def left(self) -> float:
-        """Return the seconds that remain."""
-        return self.deadline - perf_counter()
-
-    def tell(self, stage: str) -> None:
-        """Report loss and bound; the callback may raise to stop."""
-        done = 0.5
-        if self.limit:
-            done = min(1.0, (perf_counter() - self.started) / self.limit)
+    def tell(self) -> None:
+        """Report loss and bound."""
         if self.total > 0.0:
             loss, bound = 100.0 * self.sse / self.total, 100.0 * self.bound / self.scale / self.total
-            self.progress(Step(stage, done, loss, bound))
+            self.ctx.tell(0.0, loss, bound)
         else:
-            self.progress(Step(stage, done))
+            self.ctx.tell(0.0)
 
     def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
         """Return the bound that prices prove, and keep it if it is the best.
@@ -142,11 +127,13 @@ class State:
         prices = share * self.center + (1.0 - share) * self.master.prices
         return prices, np.floor(fines * 2.0**20) / 2.0**20
 
-    def price(self, share: float, *, budget: int, most: int = 3, limit: float = -1e-7) -> Priced:
+    def price(
+        self, share: float, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7
+    ) -> Priced:
         """Price groups between the master's prices and the best feasible, and prove what follows."""
         prices, fines = self.mix(share)
         cuts = self.cuts(fines)
-        priced = self.pricer(prices, budget=budget, most=most, limit=limit, cuts=cuts, until=self.deadline)
+        priced = self.pricer(prices, ctx, budget=budget, most=most, limit=limit, cuts=cuts, tell=self.tell)
         self.prove(prices, priced.lower, fines)
         return priced
 
@@ -174,5 +161,6 @@ class State:
     def result(self, kind: str = "columns") -> Bound:
         """Return what is proven and what is found."""
         sse = shave(min(max(self.floor, self.bound / self.scale), self.sse))
-        seconds = perf_counter() - self.started
-        return Bound(sse, percent(self.X, sse), self.k, self.n, kind, self.closed, seconds, self.partition)
+        return Bound(
+            sse, percent(self.X, sse), self.k, self.n, kind, self.closed, self.ctx.spent, self.partition
+        )
