@@ -1,13 +1,46 @@
-"""Machine code that another version left on the disk is thrown away, and never ends a call."""
+"""Machine code is kept between runs, and thrown away when any kernel's source changes
+or another version left it behind."""
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from voronym import _kernels
+import voronym._kernels
+
+RUN = "import kernels.user as u; print(u.twice(3), sum(u.twice.stats.cache_hits.values()))"
+
+
+def test_a_change_in_another_file_is_seen(tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    shutil.copy(Path(voronym._kernels.__file__), folder / "__init__.py")
+    (folder / "used.py").write_text("from kernels import kernel\n@kernel\ndef add(x):\n    return x + x\n")
+    (folder / "user.py").write_text(
+        "from kernels import kernel\nfrom kernels.used import add\n"
+        "@kernel\ndef twice(x):\n    return add(x)\n"
+    )
+
+    def run():
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    assert run() == ["6", "0"]
+    assert run() == ["6", "1"]
+    (folder / "used.py").write_text(
+        "from kernels import kernel\n@kernel\ndef add(x):\n    return x + x + 0 * x + 1\n"
+    )
+    assert run() == ["7", "0"]
 
 
 def total(values):
@@ -23,7 +56,7 @@ def compiled(tmp_path, monkeypatch):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
 
     def make():
-        return _kernels.kernel(total)
+        return voronym._kernels.kernel(total)
 
     make()(np.ones(3))
     (index,) = tmp_path.rglob("*.nbi")
