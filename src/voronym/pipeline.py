@@ -94,7 +94,7 @@ def anonymize(
     recipe : Recipe, optional
         Take all of the above from a recipe; then no other argument may be given.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then. It may raise `voronym.context.Stop` to finish with
+        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
     **columns
         ``drop_undeclared``, ``kinds``, ``orders`` and ``locations``, as in `voronym.Schema.build`.

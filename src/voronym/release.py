@@ -270,7 +270,7 @@ class Release:
         ctx : Context, optional
             Of the work that this is a part of.
         progress : callable, optional
-            Otherwise, called with a `voronym.context.Step` now and then.
+            Otherwise, called with a `voronym.Step` now and then.
         """
         if self._dossier is None:
             from voronym.dossier import dossier  # a layer above: only when asked for

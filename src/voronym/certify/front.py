@@ -59,8 +59,8 @@ def lower_bound(
     seed : int, Generator or None
         For random choices.
     progress : callable, optional
-        Called with a `voronym.progress.Step` that has loss and bound, in percent. It may raise
-        `voronym.progress.Stop` to end the work with what is proven so far.
+        Called with a `voronym.Step` that has loss and bound, in percent. It may raise
+        `voronym.Stop` to end the work with what is proven so far.
 
     Returns
     -------

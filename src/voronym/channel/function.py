@@ -61,7 +61,7 @@ def privacy_distortion(
     tolerance : float
         Stop when the proven gap is at most this share of the cost ``D + λ R``.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then. It may raise `voronym.context.Stop` to get the best
+        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to get the best
         rule so far.
 
     Returns

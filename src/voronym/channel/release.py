@@ -88,7 +88,7 @@ def mask_keys(
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then.
+        Called with a `voronym.Step` now and then.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def reproduce(name: str, *, full: bool = False, progress: Progress | None = None
     full : bool
         As far as the paper went, which may take an hour; otherwise what can be done in about two minutes.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then.
+        Called with a `voronym.Step` now and then.
 
     Yields
     ------

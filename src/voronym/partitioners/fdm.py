@@ -72,7 +72,7 @@ def fdm_partitions(
     ks : iterable of int
         Least numbers of records in a cell, each from 2 to n.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then; it may raise to stop the work.
+        Called with a `voronym.Step` now and then; it may raise to stop the work.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def microaggregate(
     seed : int, Generator or None
         For methods that draw at random. The same seed gives the same partition.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then. It may raise `voronym.context.Stop` to finish with
+        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
     **options
         Options of the method, such as ``gamma`` for "vmdav".

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import check_seed
+from voronym.context import Progress, check_seed
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
-from voronym.progress import Progress
 from voronym.quantize.design import design
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Space

@@ -134,7 +134,7 @@ def pcl(
     time_limit : float, optional
         Seconds; the first assignment is made in any case.
     progress : callable, optional
-        Called now and then with a `voronym.progress.Step`; it may raise `voronym.progress.Stop` to finish
+        Called now and then with a `voronym.Step`; it may raise `voronym.Stop` to finish
         with the best so far.
 
     Returns

@@ -130,7 +130,7 @@ def anonymize_records(
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret: it undoes the shuffle.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then.
+        Called with a `voronym.Step` now and then.
     **options
         The fields of `voronym.records.front.RecordsOptions`: m, epsilon, share, blend, unit, flatten,
         shuffle, divergence, bound, metrics, weights, reference and targets. A confidential column that is

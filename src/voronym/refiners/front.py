@@ -44,7 +44,7 @@ def refine(
     seed : int, Generator or None
         For the random choices.
     progress : callable, optional
-        Called with a `voronym.context.Step` now and then. It may raise `voronym.context.Stop` to finish with
+        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
     **options
         Options of the refiner.

@@ -76,7 +76,7 @@ def newton(
     iterations : int
         Newton's steps at most.
     progress : callable, optional
-        Called now and then with a `voronym.progress.Step`; it may raise to stop the work.
+        Called now and then with a `voronym.Step`; it may raise to stop the work.
 
     Returns
     -------

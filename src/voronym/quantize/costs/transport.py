@@ -91,7 +91,7 @@ def transport(
         Largest gap that counts as rounding, relative to the total distance, before ``gap`` is widened by what
         rounding may hide.
     progress : callable, optional
-        Called now and then with a `voronym.progress.Step`; it may raise to stop the work.
+        Called now and then with a `voronym.Step`; it may raise to stop the work.
 
     Returns
     -------
