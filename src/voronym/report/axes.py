@@ -281,7 +281,7 @@ def root_ticks(low: float, high: float) -> list[float]:
 
     Examples
     --------
-    >>> root_ticks(0, 26)
+    >>> root_ticks(0.0, 26.0)
     [0.0, 2.0, 5.0, 10.0, 20.0]
     """
     out, last = [low], math.inf
