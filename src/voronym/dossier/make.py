@@ -89,6 +89,9 @@ def public_of(release: Release, ctx: Context) -> Public:
     story = story_of(recipe)
     drawn = story != GROUPS
     ctx.tell(0.0, whole=True)
+    counted = release.risk
+    ctx.tell(0.2, whole=True)
+    plane = _cloud(table, ctx)
     fates = methods.fates_of(story, release.figures, recipe.options, schema) if drawn else {}
     return Public(
         story=story,
@@ -97,7 +100,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         k=recipe.k,
         columns=_columns(schema, fates),
         records=table.n,
-        risk=release.risk,
+        risk=counted,
         findings=tuple(release.findings),
         information_loss=release.information_loss,
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
@@ -106,8 +109,8 @@ def public_of(release: Release, ctx: Context) -> Public:
         steps=tuple(release.steps) if drawn else (),
         seeded=recipe.seed is not None,
         recipe=_public_recipe(recipe, table.frame),
-        plane=_cloud(table),
-        distributions=_distributions(schema, table.frame, None, ctx),
+        plane=plane,
+        distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 1.0)),
         channel=methods.channel_of(release.figures, recipe.options) if story == "channel" else None,
         stirred=methods.stirred_of(release.figures, recipe.options, schema) if story == "records" else None,
     )
@@ -126,11 +129,12 @@ def _columns(schema: Schema, fates: Mapping[str, str]) -> tuple[Column, ...]:
     )
 
 
-def _cloud(table: Table) -> Cloud | None:
+def _cloud(table: Table, ctx: Context) -> Cloud | None:
     try:
         X = Codec.fit(table).encode(table)
     except VoronymError:  # a figure less is better than no report
         return None
+    ctx.tell(0.4, whole=True)
     return planes.cloud(X)
 
 

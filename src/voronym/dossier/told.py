@@ -43,19 +43,19 @@ def told_of(
     schema = original.schema
     if not schema.confidential or not np.ptp(X, axis=0).any():
         return None
-    columns = tuple(
-        ToldColumn(one.column, told(one, labels), told(one, original.classes.labels))
-        for one in MutualInformation().levels(original)
-    )
+    columns = []
+    for one in MutualInformation().levels(original):
+        ctx.tell(0.0, whole=True)
+        columns.append(ToldColumn(one.column, told(one, labels), told(one, original.classes.labels)))
     worst = max(columns, key=lambda one: one.now.plug_in)
-    found = plane(original.frame, schema, X, column=worst.name, ctx=ctx)
+    found = plane(original.frame, schema, X, column=worst.name, ctx=ctx.part(0.1, 1.0))
     found = found.and_also([(loss / 100, worst.now.plug_in)])
     return Told(
         worst.name,
         found.levels.how,
         loss,
         found.unchanged,
-        columns,
+        tuple(columns),
         curves(found, 100.0),
         found.notes,
         letters(found),

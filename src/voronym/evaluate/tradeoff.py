@@ -178,13 +178,15 @@ def plane(
     0.0
     """
     name = _the_one(frame, schema, column)
+    ctx = Context() if ctx is None else ctx
     table = Table.of(frame, schema)
     levels = MutualInformation(column=name).levels(table)[0]
+    ctx.tell(0.0, whole=True)
     unchanged = told(levels, table.classes.labels)
-    curves = [
-        Curve("floor", Floor(X, levels.codes)),
-        Curve("reached", reached(X, levels.codes, unchanged.plug_in, ctx=ctx)),
-    ]
+    ctx.tell(0.05, whole=True)
+    curves = [Curve("floor", Floor(X, levels.codes))]
+    rules = reached(X, levels.codes, unchanged.plug_in, ctx=ctx.part(0.1, 0.95))
+    curves.append(Curve("reached", rules))
     notes: list[str] = []
     normal = _normal(MutualInformation(column=name, bins="distinct").levels(table)[0], levels, X)
     if isinstance(normal, str):
