@@ -234,7 +234,7 @@ def compare_methods(
     found = None
     if table.confidential:
         whole = ctx.part(0.0, 0.3, stage="measuring")
-        found = plane(table.frame, table.schema, problems[0].points, ctx=whole)
+        found = plane(table, problems[0].points, ctx=whole)
     tasks = [(name, problem) for problem in problems for name in names]
     rows: list[Row] = []
     start = 0.0 if found is None else 0.3

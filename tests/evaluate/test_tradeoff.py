@@ -13,6 +13,7 @@ from scipy.special import ndtri
 import voronym as vr
 from voronym.evaluate.tradeoff import letters, plane, told
 from voronym.privacy.cells import Levels
+from voronym.table import Table
 from voronym.table.codec import Codec
 
 
@@ -20,7 +21,7 @@ def made(frame, keys, confidential, **options):
     table = nw.from_native(frame, eager_only=True)
     schema = vr.Schema.build(table, keys=keys, confidential=confidential, drop_undeclared=True)
     X = Codec.fit(table, schema).encode(table)
-    return plane(table, schema, X, **options), X
+    return plane(Table.of(table, schema), X, **options), X
 
 
 def test_the_risk_of_a_partition_by_hand():

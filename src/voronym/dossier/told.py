@@ -48,7 +48,7 @@ def told_of(
         ctx.tell(0.0, whole=True)
         columns.append(ToldColumn(one.column, told(one, labels), told(one, original.classes.labels)))
     worst = max(columns, key=lambda one: one.now.plug_in)
-    found = plane(original.frame, schema, X, column=worst.name, ctx=ctx.part(0.1, 1.0))
+    found = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0))
     found = found.and_also([(loss / 100, worst.now.plug_in)])
     return Told(
         worst.name,

@@ -138,8 +138,7 @@ class Plane:
 
 
 def plane(
-    frame: nw.DataFrame[Any],
-    schema: Schema,
+    table: Table,
     X: NDArray[np.float64],
     *,
     column: str | None = None,
@@ -149,10 +148,8 @@ def plane(
 
     Parameters
     ----------
-    frame : narwhals DataFrame
-        The original table.
-    schema : Schema
-        Its roles and kinds.
+    table : Table
+        The original records.
     X : array, shape (n, d)
         The encoded keys.
     column : str, optional
@@ -168,18 +165,18 @@ def plane(
     Examples
     --------
     >>> import voronym as vr
-    >>> table = nw.from_native(vr.datasets.hospital(400, seed=1), eager_only=True)
-    >>> schema = vr.Schema.build(table, keys=["age"], confidential=["cost"], drop_undeclared=True)
+    >>> patients = vr.datasets.hospital(400, seed=1)
+    >>> schema = vr.Schema.build(patients, keys=["age"], confidential=["cost"], drop_undeclared=True)
     >>> from voronym.table.codec import Codec
-    >>> found = plane(table, schema, Codec.fit(table, schema).encode(table))
+    >>> table = Table.of(patients, schema)
+    >>> found = plane(table, Codec.fit(table).encode(table))
     >>> [curve.kind for curve in found.curves]
     ['floor', 'reached', 'normal']
     >>> found.risk(np.zeros(400, dtype=int)).plug_in  # one class for all
     0.0
     """
-    name = _the_one(frame, schema, column)
+    name = _the_one(table.frame, table.schema, column)
     ctx = Context() if ctx is None else ctx
-    table = Table.of(frame, schema)
     levels = MutualInformation(column=name).levels(table)[0]
     ctx.tell(0.0, whole=True)
     unchanged = told(levels, table.classes.labels)
