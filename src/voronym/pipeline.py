@@ -123,6 +123,12 @@ def anonymize(
     True
     """
     started = perf_counter()
+    strange = sorted(set(columns) - set(ColumnFacts.__annotations__))
+    if strange:
+        raise TypeError(
+            f"anonymize() got an unexpected keyword argument {strange[0]!r}; options of a method are given "
+            "as options={...}"
+        )
     said: dict[str, Any] = {
         "k": k, "method": method, "options": options, "space": space, "models": models,
         "time_limit": time_limit, "seed": seed,

@@ -60,6 +60,11 @@ class Method:
         """Whether it divides the records into groups."""
         return self.makes == "groups"
 
+    def check_groups(self) -> None:
+        """Refuse a method that makes no groups."""
+        if not self.groups:
+            raise InputError(f"method {self.name!r} masks whole tables and makes no groups")
+
     def run(self, what: Any, ctx: Context, options: Options | None = None) -> Any:
         """Call the function, with its options where it takes some."""
         if self.options is Options:
@@ -68,8 +73,7 @@ class Method:
 
     def partition(self, problem: Problem, ctx: Context, options: Options | None = None) -> Partition:
         """Divide the records of a problem into groups, each of at least k."""
-        if not self.groups:
-            raise InputError(f"method {self.name!r} masks whole tables and makes no groups")
+        self.check_groups()
         problem.check_method(self)
         if problem.n < 2 * problem.k:
             return problem.one_group()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,14 @@ def test_codes_survive_a_release(tmp_path: Path, suffix: str) -> None:
     assert meta.variable_value_labels["grade"] == labels["grade"]
     write(release.table, target, keys=["age"], k=5, labels=labels_of(read(source)), overwrite=True)
     assert "age" not in made(target)[1].variable_value_labels
+
+
+def test_a_kept_release_has_no_labels_of_identifiers(tmp_path: Path) -> None:
+    people = pd.DataFrame({"person": [float(i) for i in range(6)], "age": [30.0, 31, 32, 40, 41, 42]})
+    names = {float(i): f"NAME{i}" for i in range(6)}
+    labels = {"person": names, "age": {99.0: "refused"}}
+    pyreadstat.write_sav(people, str(tmp_path / "x.sav"), variable_value_labels=labels)
+    release = vr.anonymize(read(tmp_path / "x.sav"), keys=["age"], identifiers=["person"], k=3, method="mdav")
+    kept = pickle.dumps(release)
+    assert b"NAME" not in kept
+    assert b"refused" in kept

@@ -69,6 +69,7 @@ def microaggregate(
     [0, 0, 1, 1, 1]
     """
     chosen = METHODS[method]
+    chosen.check_groups()
     check_time_limit(chosen, time_limit)
     read = chosen.options.of(method, options)
     ctx = Context(seed=seed, time_limit=time_limit, progress=progress)

@@ -1,7 +1,7 @@
 """A partition in, a better partition out.
 
 `front` has the door, `refine`; `registry` the decorator; each refiner has a file of its own: `icsm` iterative
-constraint satisfaction, `exchange` local search with candidate lists. `moves` has what they share, `tour` the
+constraint satisfaction, `exchange` local search with candidate lists. `work` has what they share, `tour` the
 best cuts of a tour. `anneal` random moves that may go uphill (`chain` a run of it, `schedule` its
 temperatures, `blocks` large tables in parts).
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,11 @@ class Labels:
 
     variables: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[Code, str]] = field(default_factory=dict)
+
+    def only(self, columns: Collection[str]) -> Labels:
+        """Return the labels of some of the columns."""
+        parts = (self.variables, self.values)
+        return Labels(*({name: one[name] for name in one if name in columns} for one in parts))
 
 
 _BOOKS: dict[str, Book] = {}

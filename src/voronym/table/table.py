@@ -94,8 +94,10 @@ class Table(Columns):
 
     @classmethod
     def _made(cls, given: Columns, schema: Schema, only: Sequence[str] | None) -> Table:
-        labels = labels_of(given.frame)
         kept = _kept(given, schema, only)
+        labels = labels_of(given.frame)
+        if labels is not None:  # those of identifiers may be names
+            labels = labels.only(kept)
         part = Columns(given.frame.select(kept), given._values)
         made = conformed(part, schema)
         attach(made.frame.to_native(), labels)  # selecting columns made another frame
