@@ -80,6 +80,14 @@ class Programme:
             count, prices, *bounds, len(indices), starts, indices, np.full(len(indices), entry)
         )
 
+    def add_matrix(self, costs: ArrayLike, columns: Any, *, lower: float = 0.0) -> None:
+        """Add the columns of a sparse matrix in the format CSC."""
+        prices = np.asarray(costs, dtype=np.float64)
+        count = len(prices)
+        starts, indices = columns.indptr[:-1].astype(np.int32), columns.indices.astype(np.int32)
+        bounds = np.full(count, lower), np.full(count, INFINITY)
+        self.solver.addCols(count, prices, *bounds, columns.nnz, starts, indices, columns.data)
+
     def add_row(self, high: float, columns: Integers) -> None:
         """Add a row: the sum of some columns is at most ``high``."""
         self.solver.addRow(-INFINITY, high, len(columns), columns.astype(np.int32), np.ones(len(columns)))

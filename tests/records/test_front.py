@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
-from voronym.errors import GuaranteeError, InputError, SchemaError
+from voronym.context import Stop
+from voronym.errors import GuaranteeError, InputError, SchemaError, Unfinished
 from voronym.masked import Masked
 from voronym.records import Function, Taxonomy, anonymize_records
 from voronym.records import cluster as module
@@ -315,3 +316,19 @@ def test_weights_steer_where_an_outlier_goes():
         labels = made.after.partition.labels
         went.append(labels[6] == labels[0])
     assert went == [True, False]
+
+
+@pytest.mark.parametrize("stage", ["grouping", "measuring"])
+def test_whoever_wishes_to_finish_gets_a_table_once_there_is_one(stage):
+    def stop(step):
+        if step.stage == stage:
+            raise Stop
+
+    table, schema, _ = hospital(1200, 4)
+    if stage == "grouping":
+        with pytest.raises(Unfinished):
+            anonymize_records(table, schema, progress=stop)
+        return
+    made = anonymize_records(table, schema, progress=stop)
+    assert_more_than(made.after.partition.labels.tolist(), 4)
+    assert made.figures["linkage"]["after"]["n"] > 0

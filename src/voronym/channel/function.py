@@ -188,7 +188,7 @@ class _Solve:
             J, slope, steps = found.J, 1.0 / max(found.weight_d, 1e-300), found.iterations
         J = _toward(J, self.a.nearest(), self.a.distortion, value)
         if self.a.risk(J) <= 1e-6 * self.a.source_risk:
-            silent_rule, _ = perfect(self.a)
+            silent_rule, _ = perfect(self.a, self.ctx)
             if self.a.distortion(silent_rule) <= value:
                 return silent_rule, inf, 0.0, steps
         return J, slope, max(bound, 0.0), steps
@@ -199,7 +199,7 @@ class _Solve:
         if self.a.risk(near[0]) <= value or self.a.source_risk <= _SILENT:
             return near[0], 0.0, self.a.least_distortion, near[3]
         if value == 0.0:
-            J, bound = perfect(self.a)
+            J, bound = perfect(self.a, self.ctx)
             return J, inf, bound, 0
         if self.method == "mirror":
             J, slope, steps, _, high = self._bisect(lambda J: self.a.risk(J) <= value)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, optimize, sparse
+from scipy import linalg, sparse
 
+from voronym._linear import Programme
 from voronym.channel.alphabet import Alphabet, Array, feasible
+from voronym.context import Context
 
 _RANK = 1e-12  # singular values below this share of the largest count as 0
 _LARGEST = 60_000  # non-zeros of the programme that are worth waiting for
 
 
-def perfect(alphabet: Alphabet) -> tuple[Array, float]:
+def perfect(alphabet: Alphabet, ctx: Context) -> tuple[Array, float]:
     """Return joint weights of risk 0 with little distortion, and a proven lower bound on that distortion.
 
     The linear programme: minimise ``sum J d`` subject to ``sum_x (p(w|x) - p(w)) J[x, y] = 0`` for all w and
     y, row sums p(x), J >= 0. Where only multiples of p(x) fulfil the equations, the best single letter is the
     answer. Columns are written in a basis of the solutions, so the equations hold by construction.
 
-    Large alphabets get the best single letter, and the bound 0.
+    Large alphabets get the best single letter and the bound of least distortion; so does a wish to finish.
     """
     single = alphabet.constant()
     n, m = alphabet.d.shape
@@ -28,21 +30,17 @@ def perfect(alphabet: Alphabet) -> tuple[Array, float]:
     free = basis.shape[1]
     if n * m * free > _LARGEST * 10 or m * free > _LARGEST:
         return single, alphabet.least_distortion
-    cost = (basis.T @ alphabet.d).T.ravel()  # column after column
-    rows = sparse.hstack([sparse.csr_matrix(basis)] * m, format="csr")
-    positive = sparse.block_diag([sparse.csr_matrix(-basis)] * m, format="csr")
-    found = optimize.linprog(
-        cost,
-        A_ub=positive,
-        b_ub=np.zeros(n * m),
-        A_eq=rows,
-        b_eq=alphabet.p,
-        bounds=(None, None),
-        method="highs",
+    # Columns in a row: that each weight is 0 or more, and that the weights of a letter x add up to p(x).
+    rows = sparse.vstack(
+        [sparse.block_diag([sparse.csr_matrix(-basis)] * m), sparse.hstack([sparse.csr_matrix(basis)] * m)],
+        format="csc",
     )
-    if found.status != 0:
+    low = np.concatenate([np.full(n * m, -np.inf), alphabet.p])
+    programme = Programme(low, np.concatenate([np.zeros(n * m), alphabet.p]), presolve="on")
+    programme.add_matrix((basis.T @ alphabet.d).T.ravel(), rows, lower=-np.inf)
+    if not programme.run(ctx):
         return single, alphabet.least_distortion
-    J = np.maximum((basis @ found.x.reshape(m, free).T), 0.0)
+    J = np.maximum((basis @ programme.values.reshape(m, free).T), 0.0)
     J = feasible(alphabet, J)  # clipping what rounding left negative leaks a little, some 1e-14 nats
-    prices = found.eqlin.marginals
+    prices = programme.duals[n * m :]
     return J, min(float(alphabet.p @ prices), alphabet.distortion(J))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.context import Context, check_seed
 from voronym.rate import Rate, rate
+from voronym.records.blocks import refined
 from voronym.records.nearest import nearest
 from voronym.space.mixed import Mixed
 
@@ -65,8 +68,8 @@ def linkage(
     """
     n = len(original)
     if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted
-        _, back, often = np.unique(original, axis=0, return_inverse=True, return_counts=True)
-        return rate(1.0 / often[back.reshape(-1)], population=n, confidence=confidence)
+        numbered = reduce(refined, original.T)
+        return rate(1.0 / np.bincount(numbered)[numbered], population=n, confidence=confidence)
     # In random order: those attacked before a wish to finish must be a fair sample.
     rows = check_seed(seed).choice(n, min(n, targets), replace=False)
     won = credits_of(space, original, masked, rows, ctx=ctx)

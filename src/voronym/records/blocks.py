@@ -44,16 +44,17 @@ def in_blocks(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -
             if shape == LINE:
                 lines.extend(found)
         else:
-            blocks = _refine(blocks, _classes(field, limit)[field.codes])
+            blocks = refined(blocks, _classes(field, limit)[field.codes])
             if shape in (DISCRETE, TREE):
-                same = _refine(same, _classes(field, limit)[field.codes])
+                same = refined(same, _classes(field, limit)[field.codes])
         if shape not in (LINE, DISCRETE, TREE):
             other.append(k)
     labels = _cut(blocks, cuts, ctx)
     return _join(space, labels, same, lines, np.array(other, np.int64), limits, m, ctx)
 
 
-def _refine(blocks: Ints, classes: Ints) -> Ints:
+def refined(blocks: Ints, classes: Ints) -> Ints:
+    """Return numbers 0, 1, 2, ... of the pairs that two columns of numbers have."""
     mixed = blocks * (int(classes.max()) + 1) + classes
     return np.asarray(np.unique(mixed, return_inverse=True)[1].reshape(-1), np.int64)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import LINE
+from voronym.records.blocks import refined
 from voronym.records.cluster import Clusters
 from voronym.records.pushback import Blended
 from voronym.records.stir import Shuffled, single_valued
@@ -36,11 +37,10 @@ def total_variation(a: Ints, b: Ints, levels: int) -> float:
 
 def intact(labels: Ints, original: Ints, masked: Ints) -> int:
     """Return how many masked records have a combination of keys that an original of the same cluster has."""
-    n = len(labels)
-    rows = np.column_stack([np.concatenate([labels, labels]), np.concatenate([original, masked])])
-    _, back = np.unique(rows, axis=0, return_inverse=True)
-    back = back.reshape(-1)
-    return int(np.isin(back[n:], back[:n]).sum())
+    rows = np.concatenate([original, masked]).T
+    numbered = reduce(refined, rows, np.concatenate([labels, labels]))
+    occurs = np.bincount(numbered[: len(labels)], minlength=int(numbered.max()) + 1) > 0
+    return int(occurs[numbered[len(labels) :]].sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -189,19 +189,20 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     after = describe(space, shuffled.codes, middle.partition, before.epsilon)
     made = rebuild_columns(table, plan.keys, shuffled.codes)
     made |= rebuild_columns(table, plan.others, others)
-    frame = nw.from_dict({name: made.get(name, table.frame[name]) for name in table.columns})
-    original, attacking = space.codes, ctx.part(0.85, 1.0, stage="measuring")
-    attacked = linkage(space, original, shuffled.codes, targets=options.targets, ctx=attacking)
+    measuring = ctx.part(0.85, 1.0, stage="measuring")
+    measuring.tell(0.0)
     stages = Stages(
         space, options.m, options.blend, before, blended, middle, shuffled, after, plan.others, others
     )
     figures = stages.figures(options.divergence, options.bound)
-    figures["linkage"] = {
-        "before": linkage(space, original, original).to_dict(),
-        "after": attacked.to_dict(),
-    }
+    measuring.tell(0.1)
+    original = space.codes
+    risk = {"before": linkage(space, original, original).to_dict()}
+    # The attack comes last: whoever wishes to finish then gets all but some of its targets.
+    attacked = linkage(space, original, shuffled.codes, targets=options.targets, ctx=measuring.part(0.2, 1.0))
+    figures["linkage"] = risk | {"after": attacked.to_dict()}
     return Stirred(
-        frame,
+        nw.from_dict({name: made.get(name, table.frame[name]) for name in table.columns}),
         figures,
         (*plan.notes, *stages.notes(table, plan.places(plan.flattened), plan.places(plan.shuffled))),
         stages.steps(plan.flattened, plan.shuffled),
