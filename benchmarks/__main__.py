@@ -1,6 +1,6 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--quick] [--json]``.
 
-NAME is `speed` where nothing is said, or `channel`, `enforce`, `limits`, `loss`, `mixed`, `proof`, `quantize`,
+NAME is `speed` by default, or `channel`, `enforce`, `limits`, `loss`, `mixed`, `proof`, `quantize`,
 `records`: one module each.
 """
 

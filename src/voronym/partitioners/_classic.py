@@ -1,0 +1,40 @@
+"""What the classic methods have in common: the promise about sizes, and a second phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from voronym.options import Options
+from voronym.partition import Partition
+from voronym.registry import algorithm
+
+Function = Callable[..., Partition]
+
+
+def classic(
+    name: str,
+    *,
+    cost: str,
+    reference: str,
+    more: str = "",
+    options: type[Options] = Options,
+    univariate: bool = False,
+) -> Callable[[Function], Function]:
+    """Register a method on coordinates whose groups have k to 2k-1 records.
+
+    Parameters
+    ----------
+    name, cost, reference, options, univariate
+        As for `voronym.registry.algorithm`.
+    more : str
+        What it promises beyond the sizes.
+    """
+    return algorithm(
+        name,
+        guarantee="every group has k to 2k-1 records" + (f"; {more}" if more else ""),
+        cost=cost,
+        reference=reference,
+        options=options,
+        univariate=univariate,
+        max_size=lambda k: 2 * k - 1,
+    )
