@@ -267,6 +267,22 @@ class Context:
             budget = _adapted(budget, perf_counter() - before, 4.0)
             self.tell(done, whole=True)
 
+    def ranges(self, work: Callable[[int, int], object], stop: int, *, budget: int, start: int = 0) -> None:
+        """Call ``work(start, stop)`` for one range after the other, until the last one ends at ``stop``.
+
+        For work that must be whole and takes one item after the other; the ranges adapt to short pieces.
+        """
+        at = start
+
+        def piece(items: int) -> float:
+            nonlocal at
+            end = min(stop, at + items)
+            work(at, end)
+            at = end
+            return at / stop
+
+        self.pieces(piece, budget=budget)
+
     def search(self, work: Callable[[int], bool], *, budget: int) -> Iterator[None]:
         """Call ``work(budget)`` until it says that all is done or `over` holds; yield after each piece.
 

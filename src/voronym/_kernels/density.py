@@ -3,22 +3,52 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from voronym._kernels import kernel
 from voronym._kernels.plain import add_exactly, squared_distance
-from voronym._kernels.tree import remove
+from voronym._kernels.tree import Tree, remove
 from voronym._kernels.vmdav import next_to
 
 
+class Around(NamedTuple):
+    """Records, and what is known of each one's k nearest, itself included."""
+
+    X: Any
+    tree: Tree
+    near: Any  # (n, k) by distance, then index
+    centers: Any  # (n, d) their mean
+    squares: Any  # (n,) their sum of squares
+    distances: Any  # (k,) scratch
+    members: Any  # (k,) scratch
+
+
+class Rest(NamedTuple):
+    """The records that have no group yet."""
+
+    alive: Any  # ascending; the first ``state[0]`` of them
+    labels: Any  # (n,) the group of a record, or -1
+    state: Any  # (remaining, groups)
+
+
+class Sums(NamedTuple):
+    """Exact sums of the remaining records, and scratch for their mean."""
+
+    high: Any
+    low: Any
+    mean: Any
+
+
 @kernel
-def look(X, tree, near, centers, i, distances, members):
+def look(around, i):
     """Fill ``near[i]``, the remaining records nearest to record i, and ``centers[i]``, their mean.
 
     Record i itself is one of them, unless as many equal records have lower indices. Returns their sum of
     squares.
     """
+    X, near, centers, members = around.X, around.near, around.centers, around.members
     k = near.shape[1]
-    next_to(X, tree, i, k, distances, members)
+    next_to(X, around.tree, i, k, around.distances, members)
     for j in range(X.shape[1]):
         total = 0.0
         for q in range(k):
@@ -32,10 +62,10 @@ def look(X, tree, near, centers, i, distances, members):
 
 
 @kernel
-def look_all(X, tree, near, centers, squares, distances, members, start, stop):
+def look_all(around, start, stop):
     """Look around the records from ``start`` to ``stop``."""
     for i in range(start, stop):
-        squares[i] = look(X, tree, near, centers, i, distances, members)
+        around.squares[i] = look(around, i)
 
 
 @kernel
@@ -48,92 +78,94 @@ def is_stale(near, i, labels):
 
 
 @kernel
-def take_near(tree, near, i, labels, state, members):
-    """Make a cell of the nearest of record i; ``state`` begins with (remaining, cells)."""
+def take_near(around, rest, i):
+    """Make a group of the nearest of record i."""
+    near, members = around.near, around.members
     k = near.shape[1]
     for q in range(k):
         members[q] = near[i, q]
-        labels[members[q]] = state[1]
-    remove(tree, members, k)
-    state[0] -= k
-    state[1] += 1
+        rest.labels[members[q]] = rest.state[1]
+    remove(around.tree, members, k)
+    rest.state[0] -= k
+    rest.state[1] += 1
 
 
 @kernel
-def drop_taken(alive, left, labels):
-    """Keep the records without a cell."""
+def drop_taken(rest, left):
+    """Keep, of the first ``left`` records, those without a group."""
     kept = 0
     for t in range(left):
-        if labels[alive[t]] < 0:
-            alive[kept] = alive[t]
+        if rest.labels[rest.alive[t]] < 0:
+            rest.alive[kept] = rest.alive[t]
             kept += 1
 
 
 @kernel
-def sparsest(X, tree, near, centers, order, alive, labels, state, distances, members, cells):
-    """Make cells around the first remaining records of an order: ``cells`` of them, while k remain."""
-    k = near.shape[1]
+def sparsest(around, rest, order, groups):
+    """Make groups around the first remaining records of an order: ``groups`` of them, while k remain."""
+    k = around.near.shape[1]
     at = 0
-    left = state[0]
-    while state[0] >= k and state[1] < cells:
-        while labels[order[at]] >= 0:
+    left = rest.state[0]
+    while rest.state[0] >= k and rest.state[1] < groups:
+        while rest.labels[order[at]] >= 0:
             at += 1
-        look(X, tree, near, centers, order[at], distances, members)
-        take_near(tree, near, order[at], labels, state, members)
-    drop_taken(alive, left, labels)
+        look(around, order[at])
+        take_near(around, rest, order[at])
+    drop_taken(rest, left)
 
 
 @kernel
-def densest(X, tree, near, centers, squares, alive, labels, state, distances, members, budget):
-    """Make cells around the densest remaining records, from ``state`` (remaining, cells).
+def densest(around, rest, budget):
+    """Make groups around the densest remaining records, for ``budget`` steps.
 
     ``squares[i]`` is the sum of squares of i and its nearest. It may fall as well as rise when one of them
     leaves, so those are all looked at again: bounds would not do.
     """
-    k = near.shape[1]
-    while state[0] >= k and budget > 0:
-        left = state[0]
+    near, squares, alive, labels = around.near, around.squares, rest.alive, rest.labels
+    while rest.state[0] >= near.shape[1] and budget > 0:
+        left = rest.state[0]
         budget -= left
         best = math.inf
         chosen = -1
         for t in range(left):
             i = alive[t]
             if is_stale(near, i, labels):
-                squares[i] = look(X, tree, near, centers, i, distances, members)
+                squares[i] = look(around, i)
             if squares[i] < best:
                 best = squares[i]
                 chosen = i
-        take_near(tree, near, chosen, labels, state, members)
-        drop_taken(alive, left, labels)
+        take_near(around, rest, chosen)
+        drop_taken(rest, left)
 
 
 @kernel
-def farthest_out(
-    X, tree, near, centers, alive, labels, state, high, low, mean, distances, members, budget
-):  # fmt: skip
-    """Make cells of the nearest of the record whose group has its mean farthest from that of the remaining.
+def farthest_out(around, rest, sums, budget):
+    """Make groups of the nearest of the record whose group has its mean farthest from that of the remaining.
 
-    ``state`` is (remaining, cells); ``alive`` has the remaining records, ascending.
+    For ``budget`` steps.
     """
+    X, near, centers, alive, labels = around.X, around.near, around.centers, rest.alive, rest.labels
+    mean = sums.mean
     d = X.shape[1]
     k = near.shape[1]
-    while state[0] >= k and budget > 0:
-        left = state[0]
+    while rest.state[0] >= k and budget > 0:
+        left = rest.state[0]
         budget -= left
         for j in range(d):
-            mean[j] = high[j] / left
+            mean[j] = sums.high[j] / left
         best = -1.0
         chosen = -1
         for t in range(left):
             i = alive[t]
             if is_stale(near, i, labels):
-                look(X, tree, near, centers, i, distances, members)
+                look(around, i)
             distance = squared_distance(centers, i, mean)
             if distance > best:
                 best = distance
                 chosen = i
-        take_near(tree, near, chosen, labels, state, members)
+        take_near(around, rest, chosen)
         for q in range(k):
             for j in range(d):
-                high[j], low[j] = add_exactly(high[j], low[j], -X[members[q], j])
-        drop_taken(alive, left, labels)
+                step = -X[around.members[q], j]
+                sums.high[j], sums.low[j] = add_exactly(sums.high[j], sums.low[j], step)
+        drop_taken(rest, left)

@@ -1,44 +1,68 @@
-"""The nearest records of every record: where the methods that weigh neighbourhoods begin."""
+"""The nearest records of every record, and groups made of them: for methods that weigh neighbourhoods."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
 from voronym._kernels import tree as trees
+from voronym._kernels.density import Around, Rest
 from voronym.context import Context
+from voronym.partitioners._cells import attach_leftovers
+from voronym.problem import Problem
 
 
-class Neighbourhoods(NamedTuple):
-    """A tree of the records and what is known of each one's k nearest, itself included."""
-
-    tree: trees.Tree
-    near: NDArray[np.int64]  # (n, k) by distance, then index
-    centers: NDArray[np.float64]  # (n, d) their mean
-    squares: NDArray[np.float64]  # (n,) their sum of squares
-
-
-def neighbourhoods(X: NDArray[np.float64], k: int, ctx: Context) -> Neighbourhoods:
+def neighbourhoods(X: NDArray[np.float64], k: int, ctx: Context) -> Around:
     """Look around every record.
 
     Among more than k equal records one may be missing from its own list. O(n) searches in the tree; memory
     O(n (k + d)).
     """
     n, d = len(X), X.shape[1]
-    tree = trees.grow(X, X.mean(axis=0))
     near, centers, squares = np.empty((n, k), np.int64), np.empty((n, d)), np.empty(n)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    done = 0
+    scratch = np.empty(k), np.empty(k, np.int64)
+    around = Around(X, trees.grow(X, X.mean(axis=0)), near, centers, squares, *scratch)
+    ctx.ranges(lambda start, stop: kernels.look_all(around, start, stop), n, budget=2_000)
+    return around
+
+
+def take_groups(
+    problem: Problem,
+    ctx: Context,
+    choose: Callable[[Around, Rest, int], None],
+    *,
+    begin: Callable[[Around, Rest], None] | None = None,
+) -> NDArray[np.int64]:
+    """Take away one record and its k-1 nearest after the other; the last fewer than k join the nearest group.
+
+    Parameters
+    ----------
+    problem, ctx
+        The records and the size of the groups, and the context.
+    choose : callable
+        ``(around, rest, budget)``: a kernel that makes groups for so many steps.
+    begin : callable, optional
+        ``(around, rest)``: makes some groups before.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        Labels in the order in which the groups were made.
+    """
+    n, k = problem.n, problem.k
+    around = neighbourhoods(problem.points, k, ctx.part(0.0, 0.3))
+    labels = np.full(n, -1, np.int64)
+    rest = Rest(np.arange(n), labels, np.array([n, 0]))
+    if begin is not None:
+        begin(around, rest)
 
     def work(budget: int) -> float:
-        nonlocal done
-        stop = min(n, done + budget)
-        kernels.look_all(X, tree, near, centers, squares, distances, members, done, stop)
-        done = stop
-        return done / n
+        choose(around, rest, budget)
+        return 1.0 if rest.state[0] < k else 1.0 - (float(rest.state[0]) / n) ** 2
 
-    ctx.pieces(work, budget=2_000)
-    return Neighbourhoods(tree, near, centers, squares)
+    ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
+    attach_leftovers(problem.records, labels)
+    return labels

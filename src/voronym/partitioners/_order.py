@@ -21,16 +21,11 @@ def nearest_next(X: NDArray[np.float64], first: int, ctx: Context) -> NDArray[np
     n = len(X)
     order, tree = np.full(n, first), trees.grow(X, X.mean(axis=0))
     distances, pair = np.empty(1), np.empty(1, np.int64)
-    done = 0
 
-    def work(budget: int) -> float:
-        nonlocal done
-        stop = min(n, done + budget)
-        kernels.visit_nearest(X, tree, order, done, stop, distances, pair)
-        done = stop
-        return done / n
+    def visit(start: int, stop: int) -> None:
+        kernels.visit_nearest(X, tree, order, start, stop, distances, pair)
 
-    ctx.pieces(work, budget=5_000)
+    ctx.ranges(visit, n, budget=5_000)
     return order
 
 
@@ -66,20 +61,16 @@ def cut(
     Y = np.ascontiguousarray(X[order] - X.mean(axis=0))
     sizes, mean = np.array(sorted(set(ks))), np.empty(X.shape[1])
     cost, last = np.zeros((len(sizes), n + 1)), np.zeros((len(sizes), n + 1), np.int64)
-    done = 1
 
-    def work(budget: int) -> float:
-        nonlocal done
-        stop = min(n + 1, done + budget)
-        kernels.cut_runs(Y, sizes, cost, last, mean, done, stop)
-        done = stop
-        return done / (n + 1)
+    def fill(start: int, stop: int) -> None:
+        kernels.cut_runs(Y, sizes, cost, last, mean, start, stop)
 
-    ctx.pieces(work, budget=max(1, 2_000_000 // (int(sizes[-1]) * X.shape[1])))
-    return {int(k): Partition(_labels(order, last[q]), k=int(k)) for q, k in enumerate(sizes)}
+    ctx.ranges(fill, n + 1, start=1, budget=max(1, 2_000_000 // (int(sizes[-1]) * X.shape[1])))
+    return {int(k): Partition(run_labels(order, last[q]), k=int(k)) for q, k in enumerate(sizes)}
 
 
-def _labels(order: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+def run_labels(order: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labels of the runs of an order, from the size of the last run before each place."""
     labels = np.empty(len(order), np.int64)
     end, cell = len(order), 0
     while end > 0:

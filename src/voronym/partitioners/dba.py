@@ -8,30 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
+from voronym._kernels.density import Around, Rest
 from voronym.context import Context
 from voronym.options import Options, option, whole
 from voronym.partition import Partition
-from voronym.partitioners._cells import attach_leftovers, dissolve_cells
-from voronym.partitioners._near import neighbourhoods
+from voronym.partitioners._cells import dissolve_cells
+from voronym.partitioners._classic import classic
+from voronym.partitioners._near import take_groups
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 REFERENCE = "Lin, Wen, Hsieh, Chang: Density-based microaggregation, 2010"
 
 
-@algorithm(
+@classic(
     "dba-1",
-    guarantee="every group has k to 2k-1 records",
     cost="O(n²) steps and O(n k) searches in a k-d tree; memory O(n (k + d))",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def dba_1(problem: Problem, ctx: Context) -> Partition:
-    """Build cells where records crowd: the densest remaining record and its k-1 nearest.
+    """Build groups where records crowd: the densest remaining record and its k-1 nearest.
 
     A record is the denser, the smaller the sum of squares of the group it forms with its k-1 nearest
-    remaining records. The fewer than k records left at the end each join the cell whose mean is nearest. Ties
-    go to the lowest index.
+    remaining records. The fewer than k records left at the end each join the group whose mean is nearest.
+    Ties go to the lowest index.
 
     Notes
     -----
@@ -61,24 +60,18 @@ class Sparsest(Options):
     )
 
 
-@algorithm(
+@classic(
     "dba-2",
-    guarantee="every group has k to 2k-1 records; never a larger loss than dba-1 where p is 0",
+    more="never a larger loss than dba-1 where p is 0",
     cost="that of dba-1, then O(n²/k) distances; memory O(n (k + d))",
     reference=REFERENCE,
     options=Sparsest,
-    max_size=lambda k: 2 * k - 1,
 )
 def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
-    """Build cells as "dba-1" does, then dissolve, last made first, those better off in others.
+    """Build groups as "dba-1" does, then dissolve, last made first, those better off in others.
 
-    The cells made last are of what the dense regions left over, so they come first. With ``p`` above 0, the
-    variant called DBA-2P, the p sparsest records form cells with their k-1 nearest before all others.
-
-    References
-    ----------
-    J.-L. Lin, T.-H. Wen, J.-C. Hsieh and P.-C. Chang, "Density-based microaggregation for statistical
-    disclosure control", Expert Systems with Applications 37 (2010), 3256-3263.
+    The groups made last are of what the dense regions left over, so they come first. With ``p`` above 0, the
+    variant called DBA-2P, the p sparsest records form groups with their k-1 nearest before all others.
 
     Examples
     --------
@@ -95,18 +88,9 @@ def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
 
 
 def phase_1(problem: Problem, p: int, ctx: Context) -> NDArray[np.int64]:
-    """Return labels in the order in which the cells were made."""
-    X, k, n = problem.points, problem.k, problem.n
-    tree, near, centers, squares = neighbourhoods(X, k, ctx.part(0.0, 0.3))
-    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    order = np.argsort(-squares, kind="stable")
-    kernels.sparsest(X, tree, near, centers, order, alive, labels, state, distances, members, p)
+    """Return labels in the order in which the groups were made."""
 
-    def work(budget: int) -> float:
-        kernels.densest(X, tree, near, centers, squares, alive, labels, state, distances, members, budget)
-        return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
+    def begin(around: Around, rest: Rest) -> None:
+        kernels.sparsest(around, rest, np.argsort(-around.squares, kind="stable"), p)
 
-    ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
-    attach_leftovers(problem.records, labels)
-    return labels
+    return take_groups(problem, ctx, kernels.densest, begin=begin)

@@ -11,10 +11,10 @@ from voronym._kernels import shorten as kernels
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
+from voronym.partitioners._classic import classic
 from voronym.partitioners._near import neighbourhoods
 from voronym.partitioners._order import cut, nearest_next, outermost
 from voronym.problem import Problem, check_k, check_points
-from voronym.registry import algorithm
 
 NEAR = 10
 """Near records that a record's edges are compared with."""
@@ -23,12 +23,11 @@ LEAST = 8
 """Records from which on a tour has room for the moves."""
 
 
-@algorithm(
+@classic(
     "fdm",
-    guarantee="every group has k to 2k-1 records; no cut of the same tour loses less",
+    more="no cut of the same tour loses less",
     cost="O(n) searches in a k-d tree, O(n) moves of O(n) steps at worst, O(n k) steps; memory O(n d)",
     reference="Mortazavi, Jalili: Fast data-oriented microaggregation algorithm, 2014",
-    max_size=lambda k: 2 * k - 1,
 )
 def fdm(problem: Problem, ctx: Context) -> Partition:
     """Make a short tour of all records, then cut it at the best places.
@@ -78,11 +77,6 @@ def fdm_partitions(
     -------
     dict
         k -> Partition, by rising k.
-
-    References
-    ----------
-    R. Mortazavi and S. Jalili, "Fast data-oriented microaggregation algorithm for large numerical datasets",
-    Knowledge-Based Systems 67 (2014), 195-205.
 
     Examples
     --------

@@ -9,27 +9,25 @@ from voronym._kernels import density as kernels
 from voronym._kernels import plain
 from voronym.context import Context
 from voronym.partition import Partition
-from voronym.partitioners._cells import attach_leftovers, by_falling_loss, dissolve_cells
-from voronym.partitioners._near import neighbourhoods
+from voronym.partitioners._cells import by_falling_loss, dissolve_cells
+from voronym.partitioners._classic import classic
+from voronym.partitioners._near import take_groups
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 REFERENCE = "Panagiotakis, Tziritas: Successive group selection for microaggregation, 2013"
 
 
-@algorithm(
+@classic(
     "gsms",
-    guarantee="every group has k to 2k-1 records",
     cost="O(n²/k) distances and O(n k) searches in a k-d tree; memory O(n (k + d))",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def gsms(problem: Problem, ctx: Context) -> Partition:
     """Take away, again and again, the group that leaves the least sum of squares in it and in the rest.
 
     Every remaining record proposes a group: itself and its k-1 nearest. The one that minimises
-    ``SSE(group) + SSE(rest)``, the rest taken as a single cell, becomes a cell, while k or more records
-    remain; the others each join the cell whose mean is nearest.
+    ``SSE(group) + SSE(rest)``, the rest taken as a single group, becomes one, while k or more records
+    remain; the others each join the group whose mean is nearest.
 
     Notes
     -----
@@ -52,22 +50,16 @@ def gsms(problem: Problem, ctx: Context) -> Partition:
     return Partition(_select(problem, ctx), k=problem.k)
 
 
-@algorithm(
+@classic(
     "gsms-t2",
-    guarantee="every group has k to 2k-1 records; never a larger loss than gsms",
+    more="never a larger loss than gsms",
     cost="that of gsms, then O(n²/k) distances; memory O(n (k + d))",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def gsms_t2(problem: Problem, ctx: Context) -> Partition:
-    """Build cells as "gsms" does, then dissolve those whose records are better off in others.
+    """Build groups as "gsms" does, then dissolve those whose records are better off in others.
 
     The second phase is that of `voronym.partitioners.tfrp.tfrp_2`.
-
-    References
-    ----------
-    C. Panagiotakis and G. Tziritas, "Successive group selection for microaggregation", IEEE Transactions on
-    Knowledge and Data Engineering 25 (2013), 1191-1195.
 
     Examples
     --------
@@ -81,20 +73,7 @@ def gsms_t2(problem: Problem, ctx: Context) -> Partition:
 
 
 def _select(problem: Problem, ctx: Context) -> NDArray[np.int64]:
-    X, k = problem.points, problem.k
-    n, d = X.shape
-    tree, near, centers, _ = neighbourhoods(X, k, ctx.part(0.0, 0.3))
-    labels, alive, state = np.full(n, -1, np.int64), np.arange(n), np.array([n, 0])
-    high, low, mean = np.empty(d), np.empty(d), np.empty(d)
-    distances, members = np.empty(k), np.empty(k, np.int64)
-    plain.start_sums(X, high, low)
-
-    def work(budget: int) -> float:
-        kernels.farthest_out(
-            X, tree, near, centers, alive, labels, state, high, low, mean, distances, members, budget
-        )
-        return 1.0 if state[0] < k else 1.0 - (float(state[0]) / n) ** 2
-
-    ctx.part(0.3, 1.0).pieces(work, budget=2_000_000)
-    attach_leftovers(problem.records, labels)
-    return labels
+    X = problem.points
+    sums = kernels.Sums(*(np.empty(X.shape[1]) for _ in range(3)))
+    plain.start_sums(X, sums.high, sums.low)
+    return take_groups(problem, ctx, lambda near, rest, n: kernels.farthest_out(near, rest, sums, n))

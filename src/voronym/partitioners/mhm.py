@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from voronym.context import Context
 from voronym.partition import Partition
+from voronym.partitioners._classic import classic
 from voronym.partitioners._order import chain_cells, cut, nearest_next, outermost
 from voronym.problem import Problem
-from voronym.registry import METHODS, algorithm
+from voronym.registry import METHODS
 
 REFERENCE = "Domingo-Ferrer et al.: Efficient multivariate data-oriented microaggregation, 2006"
 
 
-@algorithm(
+@classic(
     "npn-mhm",
-    guarantee="every group has k to 2k-1 records; no cut of the same path loses less",
+    more="no cut of the same path loses less",
     cost="O(n) searches in a k-d tree and O(n k) steps, O(n²) distances at worst; memory O(n d)",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def npn_mhm(problem: Problem, ctx: Context) -> Partition:
     """Go from each record to the nearest one not yet visited, then cut that path at the best places.
 
-    The path begins at the record farthest from the mean of all; ties go to the lowest index. Cells are runs
+    The path begins at the record farthest from the mean of all; ties go to the lowest index. Groups are runs
     of the path of k to 2k-1 records; the best of them form a shortest path, as in `univariate`.
 
     References
@@ -41,25 +41,19 @@ def npn_mhm(problem: Problem, ctx: Context) -> Partition:
     return cut(X, order, [k], ctx.part(0.5, 1.0))[k]
 
 
-@algorithm(
+@classic(
     "mdav-mhm",
-    guarantee="every group has k to 2k-1 records; never a larger loss than mdav",
+    more="never a larger loss than mdav",
     cost="that of mdav, then O(n k) steps; memory O(n d)",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def mdav_mhm(problem: Problem, ctx: Context) -> Partition:
-    """Chain the cells of MDAV to a path, then cut that path at the best places.
+    """Chain the groups of MDAV to a path, then cut that path at the best places.
 
-    The path begins at the record farthest from the mean of all, in its cell. From a cell it goes on to the
-    one with the nearest centroid not yet visited; inside a cell, entered at the record nearest to the one
-    left last, always to the nearest record. The cells of MDAV are runs of this path, so the best cut loses no
-    more than they do.
-
-    References
-    ----------
-    J. Domingo-Ferrer, A. Martínez-Ballesté, J. M. Mateo-Sanz and F. Sebé, "Efficient multivariate
-    data-oriented microaggregation", The VLDB Journal 15 (2006), 355-369.
+    The path begins at the record farthest from the mean of all, in its group. From a group it goes on to
+    the one with the nearest centroid not yet visited; inside a group, entered at the record nearest to the
+    one left last, always to the nearest record. The groups of MDAV are runs of this path, so the best cut
+    loses no more than they do.
 
     Examples
     --------
@@ -71,30 +65,14 @@ def mdav_mhm(problem: Problem, ctx: Context) -> Partition:
     return _recut("mdav", problem, ctx)
 
 
-@algorithm(
+@classic(
     "md-mhm",
-    guarantee="every group has k to 2k-1 records; never a larger loss than md",
+    more="never a larger loss than md",
     cost="that of md, then O(n k) steps; memory O(n d)",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def md_mhm(problem: Problem, ctx: Context) -> Partition:
-    """Chain the cells of MD to a path, then cut that path at the best places.
-
-    As `mdav_mhm`, from the cells of `md`.
-
-    References
-    ----------
-    J. Domingo-Ferrer, A. Martínez-Ballesté, J. M. Mateo-Sanz and F. Sebé, "Efficient multivariate
-    data-oriented microaggregation", The VLDB Journal 15 (2006), 355-369.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
-    >>> vr.microaggregate(X, 2, method="md-mhm").labels.tolist()
-    [0, 0, 1, 1, 1, 2, 2]
-    """
+    """Chain the groups of MD to a path, as `mdav_mhm` does those of MDAV, and cut it at the best places."""
     return _recut("md", problem, ctx)
 
 

@@ -9,16 +9,14 @@ from voronym._kernels import graph as kernels
 from voronym.context import Context
 from voronym.groups import split_large
 from voronym.partition import Partition
+from voronym.partitioners._classic import classic
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 
-@algorithm(
+@classic(
     "mst",
-    guarantee="every group has k to 2k-1 records",
     cost="O(n²) distances, O(n³/k) at worst where one component is left to be split; memory O(n d)",
     reference="Laszlo, Mukherjee: Minimum spanning tree partitioning algorithm for microaggregation, 2005",
-    max_size=lambda k: 2 * k - 1,
 )
 def mst(problem: Problem, ctx: Context) -> Partition:
     """Cut the longest edges of the minimum spanning tree that leave k records on both sides.

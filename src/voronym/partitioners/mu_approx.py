@@ -10,18 +10,17 @@ from voronym._kernels.md import make_heap
 from voronym.context import Context
 from voronym.groups import split_large
 from voronym.partition import Partition
+from voronym.partitioners._classic import classic
 from voronym.partitioners._near import neighbourhoods
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 
-@algorithm(
+@classic(
     "mu-approx",
-    guarantee="every group has k to 2k-1 records; a loss of O(k³) times the least possible at most",
+    more="a loss of O(k³) times the least possible at most",
     cost="O(n) searches in a k-d tree, then O(n k log n); memory O(n (k + d))",
     reference="Domingo-Ferrer, Sebé, Solanas: A polynomial-time approximation to optimal multivariate "
     "microaggregation, 2008",
-    max_size=lambda k: 2 * k - 1,
 )
 def mu_approx(problem: Problem, ctx: Context) -> Partition:
     """Join near records to trees of at least k, and cut those that are too large.

@@ -10,25 +10,23 @@ from voronym._kernels import tree as trees
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._cells import attach_leftovers, by_falling_loss, dissolve_cells
+from voronym.partitioners._classic import classic
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 REFERENCE = "Chang, Li, Huang: TFRP: an efficient microaggregation algorithm, 2007"
 
 
-@algorithm(
+@classic(
     "tfrp-1",
-    guarantee="every group has k to 2k-1 records",
     cost="O(n log n) and n/k searches in a k-d tree, O(n²/k) distances at worst; memory O(n d)",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def tfrp_1(problem: Problem, ctx: Context) -> Partition:
-    """Build cells at the ends seen from two fixed points: the least and the greatest values of all columns.
+    """Build groups at the ends seen from two fixed points: the least and the greatest values of all columns.
 
     In turns, the record farthest from the point of the columns' minima, and the one farthest from that of
-    their maxima, forms a cell with its k-1 nearest, while k or more records remain. The others each join the
-    cell whose mean, before any of them joined, is nearest. Ties go to the lowest index.
+    their maxima, forms a group with its k-1 nearest, while k or more records remain. The others each join the
+    group whose mean, before any of them joined, is nearest. Ties go to the lowest index.
 
     References
     ----------
@@ -44,28 +42,22 @@ def tfrp_1(problem: Problem, ctx: Context) -> Partition:
     return Partition(phase_1(problem, ctx), k=problem.k)
 
 
-@algorithm(
+@classic(
     "tfrp-2",
-    guarantee="every group has k to 2k-1 records; never a larger loss than tfrp-1",
+    more="never a larger loss than tfrp-1",
     cost="that of tfrp-1, then O(n²/k) distances; memory O(n d)",
     reference=REFERENCE,
-    max_size=lambda k: 2 * k - 1,
 )
 def tfrp_2(problem: Problem, ctx: Context) -> Partition:
-    """Build cells as "tfrp-1" does, then dissolve those whose records are better off in others.
+    """Build groups as "tfrp-1" does, then dissolve those whose records are better off in others.
 
-    The cells are visited once, by falling sum of squares; `voronym.partitioners._cells.dissolve_cells`
+    The groups are visited once, by falling sum of squares; `voronym.partitioners._cells.dissolve_cells`
     says how.
 
     Notes
     -----
-    Readings chosen where the description leaves room: a centroid moves with each record that joins; a cell
-    that reaches 2k records is split by MDAV at once; cells are visited by their loss after the first phase.
-
-    References
-    ----------
-    C.-C. Chang, Y.-C. Li and W.-H. Huang, "TFRP: an efficient microaggregation algorithm for statistical
-    disclosure control", Journal of Systems and Software 80 (2007), 1866-1878.
+    Readings chosen where the description leaves room: a centroid moves with each record that joins; a group
+    that reaches 2k records is split by MDAV at once; groups are visited by their loss after the first phase.
 
     Examples
     --------

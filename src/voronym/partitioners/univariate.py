@@ -7,17 +7,17 @@ import numpy as np
 from voronym._kernels import univariate as kernels
 from voronym.context import Context
 from voronym.partition import Partition
+from voronym.partitioners._classic import classic
+from voronym.partitioners._order import run_labels
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 
-@algorithm(
+@classic(
     "univariate",
-    guarantee="every group has k to 2k-1 records; no partition of the column loses less",
+    more="no partition of the column loses less",
     cost="O(n log n + n k); memory O(n)",
     reference="10.1109/TKDE.2003.1209020",
     univariate=True,
-    max_size=lambda k: 2 * k - 1,
 )
 def univariate(problem: Problem, ctx: Context) -> Partition:
     """Solve one column exactly: cells are runs of the sorted values, the best a shortest path.
@@ -44,20 +44,9 @@ def univariate(problem: Problem, ctx: Context) -> Partition:
     values = np.ascontiguousarray(X[order, 0])
     values -= values[n // 2]
     cost, last = np.zeros(n + 1), np.zeros(n + 1, np.int64)
-    done = 1
 
-    def work(budget: int) -> float:
-        nonlocal done
-        stop = min(n + 1, done + budget)
-        kernels.shortest_path(values, k, cost, last, done, stop)
-        done = stop
-        return 1.0 if done == n + 1 else done / (n + 1)
+    def fill(start: int, stop: int) -> None:
+        kernels.shortest_path(values, k, cost, last, start, stop)
 
-    ctx.pieces(work, budget=max(1, 10_000_000 // k))
-    labels = np.empty(n, np.int64)
-    end, cell = n, 0
-    while end > 0:
-        size = int(last[end]) or end  # no path: fewer than k records in all
-        labels[order[end - size : end]] = cell
-        end, cell = end - size, cell + 1
-    return Partition(labels, k=k)
+    ctx.ranges(fill, n + 1, start=1, budget=max(1, 10_000_000 // k))
+    return Partition(run_labels(order, last), k=k)
