@@ -15,6 +15,7 @@ from benchmarks.base import Benchmark, Case, Row
 from benchmarks.memory import peak_mebibytes
 from voronym import datasets
 from voronym.context import Context
+from voronym.problem import Problem
 
 # method, records, columns, with the plain loops too
 CASES = [
@@ -109,6 +110,5 @@ def _function(method: str, path: str) -> Any:
         return lambda X, k: front.microaggregate(X, k, method="univariate").labels
     module = importlib.import_module(f"voronym.partitioners.{method}")
     function = getattr(module, f"partition_{path}")
-    if method == "vmdav":
-        return lambda X, k: np.asarray(function(X, k, 0.2, Context()))
-    return lambda X, k: np.asarray(function(X, k, Context()))
+    more = (0.2,) if method == "vmdav" else ()
+    return lambda X, k: np.asarray(function(Problem.of(X, k).records, k, *more, Context()))
