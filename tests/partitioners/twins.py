@@ -136,10 +136,13 @@ def spread(X, members):
     return ((X[members] - X[members].mean(axis=0)) ** 2).sum()
 
 
-def dba(X, k, p=0):
-    """DBA-1, after p cells around the records that are sparsest at the start; labels as cells were made."""
+def dba(X, k, p=0, ties=1):
+    """DBA-1, after p cells around the records that are sparsest at the start; labels as cells were made.
+
+    Records with the same nearest are equally sparse: the first of them comes first, or with -1 the last.
+    """
     labels, rest, cell = np.full(len(X), -1), np.arange(len(X)), 0
-    sparse = sorted(rest, key=lambda i: -spread(X, nearest(X, rest, X[i], k)))
+    sparse = sorted(rest, key=lambda i: (-np.round(spread(X, nearest(X, rest, X[i], k)), 9), ties * i))
     while len(rest) >= k:
         if cell < p:
             chosen = next(i for i in sparse if labels[i] < 0)
