@@ -63,12 +63,7 @@ class Programme:
         self.solver.addRows(rows, least, most, 0, *nothing)
 
     def add_columns(
-        self,
-        costs: ArrayLike,
-        rows: Sequence[Integers],
-        *,
-        upper: float = INFINITY,
-        entry: float = 1.0,
+        self, costs: ArrayLike, rows: Sequence[Integers], *, upper: float = INFINITY, entry: float = 1.0
     ) -> None:
         """Add columns, each with the same entry in some rows."""
         prices = np.asarray(costs, dtype=np.float64)

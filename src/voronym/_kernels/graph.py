@@ -84,7 +84,7 @@ def name_components(joined, parent, cut, labels):
 
 @kernel
 def find(leader, i):
-    """Return who stands for the component of record i."""
+    """Return the root of the component of record i."""
     while leader[i] != i:
         leader[i] = leader[leader[i]]
         i = leader[i]

@@ -10,15 +10,4 @@ from voronym.papers import icsm, pcl, t_closeness  # noqa: F401 - importing regi
 from voronym.papers.base import PAPERS, Paper, reproduce
 from voronym.papers.items import Chart, Curve, Highlight, Item, Panel, Picture, Table
 
-__all__ = [
-    "PAPERS",
-    "Chart",
-    "Curve",
-    "Highlight",
-    "Item",
-    "Panel",
-    "Paper",
-    "Picture",
-    "Table",
-    "reproduce",
-]
+__all__ = ["PAPERS", "Chart", "Curve", "Highlight", "Item", "Panel", "Paper", "Picture", "Table", "reproduce"]

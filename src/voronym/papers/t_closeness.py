@@ -152,13 +152,7 @@ def descend(
 
     alphabet, _, _ = check_alphabet(p, d)
     found = steepest(
-        alphabet,
-        weight_d=1.0,
-        weight_r=multiplier,
-        tolerance=1e-9,
-        iterations=steps,
-        start=start,
-        ctx=ctx,
+        alphabet, weight_d=1.0, weight_r=multiplier, tolerance=1e-9, iterations=steps, start=start, ctx=ctx
     )
     return alphabet, found.J
 

@@ -18,9 +18,7 @@ from voronym.papers.pcl import published
 
 
 @paper(
-    "pcl",
-    reference=f"{published.FIRST}; {published.SECOND}",
-    subject="Quantizers with cells of given sizes",
+    "pcl", reference=f"{published.FIRST}; {published.SECOND}", subject="Quantizers with cells of given sizes"
 )
 def items(full: bool, ctx: Context) -> Iterator[Item]:
     """Compute the figures of both papers; those on real data need the reference files."""

@@ -1,8 +1,8 @@
 """Costs per cell that give the cells their prescribed sizes: solvers behind one interface.
 
 `transport` is exact, for cells of any size; `newton` smooths the counts and follows their derivatives;
-`levenberg_marquardt` is the papers' own. Each is called as ``solver(X, centroids, sizes)`` and returns an
-`Assignment`. `SOLVERS` has them by name.
+`levenberg_marquardt` is the papers' own. Each is called as ``solver(X, centroids, sizes)``, with ``space``,
+``start`` and ``progress`` as in `transport`, and returns an `Assignment`. `SOLVERS` has them by name.
 
 `base` has the answer and the checks; `sources` where distances come from; `guess` costs from counts; `repair`
 exact sizes by shortest paths.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.context import Context, Progress
 from voronym.errors import InputError
+from voronym.problem import check_points
 from voronym.space import Euclidean, Space
 
 Floats = NDArray[np.float64]
@@ -76,35 +77,6 @@ class Assignment:
         )
 
 
-def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
-    """Give a solver ``work(X, centroids, sizes, ctx, **options)`` its public form.
-
-    That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
-    """
-
-    @wraps(work)
-    def solve(
-        X: ArrayLike,
-        centroids: ArrayLike,
-        sizes: Sizes,
-        *,
-        progress: Progress | None = None,
-        ctx: Context | None = None,
-        **options: Any,
-    ) -> Assignment:
-        if ctx is not None:
-            return work(X, centroids, sizes, ctx, **options)
-        ctx = Context(progress=progress).part(0.0, 1.0, stage="assigning")
-        answer = work(X, centroids, sizes, ctx, **options)
-        ctx.done()
-        return answer
-
-    shown = [one for one in signature(work).parameters.values() if one.name != "ctx"]
-    last = Parameter("progress", Parameter.KEYWORD_ONLY, default=None, annotation="Progress | None")
-    solve.__signature__ = signature(work).replace(parameters=[*shown, last])  # type: ignore[attr-defined]
-    return solve
-
-
 class Bounds(NamedTuple):
     """The least and the greatest size of each cell."""
 
@@ -120,6 +92,51 @@ class Bounds(NamedTuple):
         """Return the bounds of joint cells, the cells that are numbered alike; none above ``most``."""
         low, high = (np.bincount(cells, side).astype(np.int64) for side in self)
         return Bounds(low, np.minimum(high, most))
+
+
+class Given(NamedTuple):
+    """What a cost solver is given, checked."""
+
+    X: Floats
+    C: Floats
+    sizes: Bounds
+    space: Space
+    start: Floats
+
+
+def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
+    """Give a solver ``work(given, ctx, **options)`` its public form, `transport` says which.
+
+    That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
+    """
+
+    @wraps(work)
+    def solve(
+        X: ArrayLike,
+        centroids: ArrayLike,
+        sizes: Sizes,
+        *,
+        space: Space | None = None,
+        start: ArrayLike | None = None,
+        progress: Progress | None = None,
+        ctx: Context | None = None,
+        **options: Any,
+    ) -> Assignment:
+        points = check_points(X)
+        C = check_centroids(centroids, points.shape[1])
+        bounds = check_sizes(sizes, len(points), len(C))
+        given = Given(points, C, bounds, check_space(space), check_start(start, len(C)))
+        if ctx is not None:
+            return work(given, ctx, **options)
+        ctx = Context(progress=progress).part(0.0, 1.0, stage="assigning")
+        answer = work(given, ctx, **options)
+        ctx.done()
+        return answer
+
+    common = list(signature(solve, follow_wrapped=False).parameters.values())
+    own = [one for one in signature(work).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    solve.__signature__ = signature(work).replace(parameters=[*common[:5], *own, common[5]])  # type: ignore[attr-defined]
+    return solve
 
 
 def numbers(values: object, refusal: str) -> Floats:
@@ -181,9 +198,8 @@ def check_sizes(sizes: Any, n: int, m: int) -> Bounds:
     return Bounds(exact, exact)
 
 
-def check_exact(sizes: Any, n: int, m: int, solver: str) -> Integers:
-    """Return sizes that n points can meet, for a solver that takes no bounds on them."""
-    bounds = check_sizes(sizes, n, m)
+def check_exact(bounds: Bounds, solver: str) -> Integers:
+    """Return exact sizes, for a solver that takes no bounds on them."""
     if not bounds.exact:
         raise InputError(f"{solver} takes exact sizes; for bounds use transport")
     return bounds.low

@@ -21,12 +21,7 @@ RIDGE = 1e-9
 
 
 def guess(
-    source: Source,
-    sizes: Integers,
-    c: Floats,
-    margin: float,
-    scan: Scan,
-    rounds: int = 40,
+    source: Source, sizes: Integers, c: Floats, margin: float, scan: Scan, rounds: int = 40
 ) -> tuple[Floats, float]:
     """Return costs that give nearly the sizes, and how far they may still be off.
 

@@ -5,24 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from voronym._kernels import power
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.problem import check_points
 from voronym.quantize import _assign
-from voronym.quantize.costs.base import (
-    Assignment,
-    Floats,
-    Integers,
-    Sizes,
-    check_centroids,
-    check_exact,
-    check_space,
-    check_start,
-    cost_solver,
-)
+from voronym.quantize.costs.base import Assignment, Floats, Given, Integers, check_exact, cost_solver
 from voronym.space import Euclidean, Space
 
 SHARES = (0.05, 0.2, 0.025, 0.5, 0.0125)
@@ -37,13 +25,9 @@ DENSE = 400
 
 @cost_solver
 def levenberg_marquardt(
-    X: ArrayLike,
-    centroids: ArrayLike,
-    sizes: Sizes,
+    given: Given,
     ctx: Context,
     *,
-    space: Space | None = None,
-    start: ArrayLike | None = None,
     tolerance: float = 0.005,
     iterations: int = 100,
     damping: str = "tikhonov",
@@ -64,24 +48,14 @@ def levenberg_marquardt(
 
     Parameters
     ----------
-    X : array, shape (n, d)
-        Points.
-    centroids : array, shape (m, d)
-        One for each cell; they stay.
-    sizes : array of int, shape (m,)
-        The sizes asked for; they sum to n.
-    space : Space, optional
-        Squared Euclidean by default.
-    start : array, shape (m,), optional
-        Costs to start from; 0 by default. A cell that has no points at all gets a lower cost first.
+    X, centroids, sizes, space, start
+        As in `transport`; sizes are exact. A cell that has no points at all gets a lower cost first.
     tolerance : float
         How far a cell's size may be off, as a share of what is asked for; one point always may.
     iterations : int
         Steps, at most.
     damping : {"tikhonov", "marquardt"}
         S, above.
-    progress : callable, optional
-        Called between the steps.
 
     Returns
     -------
@@ -108,17 +82,14 @@ def levenberg_marquardt(
     >>> bool(abs(found.sizes - [700, 300]).max() <= 2)
     True
     """
-    points = check_points(X)
-    C = check_centroids(centroids, points.shape[1])
-    target = check_exact(sizes, len(points), len(C), "levenberg-marquardt")
-    costs = check_start(start, len(C))
+    target = check_exact(given.sizes, "levenberg-marquardt")
     if damping not in ("tikhonov", "marquardt"):
         raise InputError(f'damping is "tikhonov" or "marquardt", not {damping!r}')
     if not tolerance >= 0 or iterations < 0:
         raise InputError("tolerance and iterations must be 0 or more")
-    work, unit = _scaled(points, C, target, check_space(space), ctx)
+    work, unit = _scaled(given, ctx)
     allowed = np.maximum(1.0, tolerance * target)
-    view = work.look(np.ldexp(costs, -unit))
+    view = work.look(np.ldexp(given.start, -unit))
     best, done = view, 0
     mu, tried = 1e-3, 0
     while done < iterations and not ctx.over and not (np.abs(view.counts - target) <= allowed).all():
@@ -157,13 +128,14 @@ class _Scaled(Space):
         return self.space.centroid(X)
 
 
-def _scaled(X: Floats, C: Floats, target: Integers, space: Space, ctx: Context) -> tuple[_Work, int]:
+def _scaled(given: Given, ctx: Context) -> tuple[_Work, int]:
     """Return the problem with costs near 1, and their binary exponent: JᵀJ has their inverse to the fourth.
 
     By powers of two, so that no bit changes. Squared distances scale with the coordinates; in spaces without
     them the costs are divided as they come.
     """
-    flat, places = space.coordinates(X), space.coordinates(C)
+    X, C, sizes, space, _ = given
+    target, flat, places = sizes.low, space.coordinates(X), space.coordinates(C)
     if flat is None or places is None:
         unit = int(np.frexp(space.cost(X, C[:1]).max())[1])
         return _Work(X, C, target, _Scaled(space, unit), ctx), unit

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from voronym._kernels import soft as kernels
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.problem import check_points
-from voronym.quantize.costs.base import (
-    Assignment,
-    Floats,
-    Sizes,
-    check_centroids,
-    check_exact,
-    check_space,
-    check_start,
-    cost_solver,
-)
+from voronym.quantize.costs.base import Assignment, Floats, Given, check_exact, cost_solver
 from voronym.space import Space
 
 BLOCK = 2_000_000
@@ -38,17 +27,7 @@ LEAST = 0.1
 
 
 @cost_solver
-def newton(
-    X: ArrayLike,
-    centroids: ArrayLike,
-    sizes: Sizes,
-    ctx: Context,
-    *,
-    space: Space | None = None,
-    start: ArrayLike | None = None,
-    tolerance: float = 1e-3,
-    iterations: int = 200,
-) -> Assignment:
+def newton(given: Given, ctx: Context, *, tolerance: float = 1e-3, iterations: int = 200) -> Assignment:
     """Find costs that give the cells nearly their sizes, by derivatives of a smooth dual.
 
     The problem: maximise ``g(c) = sum_i softmin_q (d(x_i, centroid_q) + c_q) - sum_q sizes_q c_q``, with
@@ -61,22 +40,12 @@ def newton(
 
     Parameters
     ----------
-    X : array, shape (n, d) or (n,)
-        The points.
-    centroids : array, shape (m, d)
-        One per cell.
-    sizes : array of int, shape (m,)
-        How many points each cell should have; they sum to n and are 1 or more.
-    space : Space, optional
-        The distance; squared Euclidean by default.
-    start : array, shape (m,), optional
-        Costs to start from.
+    X, centroids, sizes, space, start
+        As in `transport`; sizes are exact, and 1 or more.
     tolerance : float
         Largest difference of a smooth count from its size, relative to the size.
     iterations : int
         Newton's steps at most.
-    progress : callable, optional
-        Called now and then with a `voronym.Step`; it may raise to stop the work.
 
     Returns
     -------
@@ -102,15 +71,13 @@ def newton(
     >>> np.abs(answer.sizes - [300, 700]).max() <= 3
     np.True_
     """
-    points = check_points(X)
-    C = check_centroids(centroids, points.shape[1])
-    target = check_exact(sizes, len(points), len(C), "newton")
+    target = check_exact(given.sizes, "newton")
     if (target == 0).any():
         raise InputError(
             f"newton needs sizes of 1 or more: {int((target == 0).sum())} of {len(target)} are 0"
         )
-    problem = Smooth(points, C, target.astype(np.float64), check_space(space), ctx)
-    c = check_start(start, len(C))
+    problem = Smooth(given.X, given.C, target.astype(np.float64), given.space, ctx)
+    c = given.start
     heats = problem.temperatures()
     steps = 0
     for number, heat in enumerate(heats):

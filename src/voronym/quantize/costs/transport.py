@@ -6,21 +6,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
-from voronym.problem import check_points
 from voronym.quantize.costs.base import (
     Assignment,
     Bounds,
     Floats,
+    Given,
     Integers,
-    Sizes,
-    check_centroids,
-    check_sizes,
-    check_space,
-    check_start,
     cost_solver,
     round_sizes,
 )
@@ -49,16 +43,7 @@ SMALL = 500_000
 
 
 @cost_solver
-def transport(
-    X: ArrayLike,
-    centroids: ArrayLike,
-    sizes: Sizes,
-    ctx: Context,
-    *,
-    space: Space | None = None,
-    start: ArrayLike | None = None,
-    tolerance: float = 1e-9,
-) -> Assignment:
+def transport(given: Given, ctx: Context, *, tolerance: float = 1e-9) -> Assignment:
     """Assign points to cells of prescribed sizes at the least total distance, exactly.
 
     The problem: minimise ``sum_i d(x_i, centroid of i's cell)`` over all assignments that give cell q
@@ -121,15 +106,12 @@ def transport(
     >>> answer.costs.round(9).tolist()  # 60 to 80 will do: the points in the middle are at 1, 81 and 4, 64
     [70.0, 0.0]
     """
-    points = check_points(X)
-    C = check_centroids(centroids, points.shape[1])
-    bounds = check_sizes(sizes, len(points), len(C))
-    where = check_space(space)
     if not tolerance >= 0.0:
         raise InputError(f"tolerance must be 0 or more, not {tolerance!r}")
-    engine = Engine(points, where, ctx)
-    solved = engine.solve(C, bounds, engine.tamed(check_start(start, len(C)), C, bounds))
-    return engine.settle(solved, bounds, tolerance)
+    X, C, sizes, space, start = given
+    engine = Engine(X, space, ctx)
+    solved = engine.solve(C, sizes, engine.tamed(start, C, sizes))
+    return engine.settle(solved, sizes, tolerance)
 
 
 @dataclass(frozen=True, eq=False)
