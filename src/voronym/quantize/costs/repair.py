@@ -10,7 +10,7 @@ from voronym._kernels import flow as kernels
 from voronym.quantize.costs.base import Bounds, Floats, Integers
 from voronym.quantize.costs.sources import Arcs, Source, widen
 
-BUDGET = 20_000
+BUDGET = 4_000
 """Cells visited between two ticks."""
 
 MANY = 0.15

@@ -25,6 +25,9 @@ ROOM = 8
 PIECE = 131_072
 """Points below a node that is searched in one go, where boxes tell cells apart: about 0.05 s."""
 
+FEW = 256
+"""Cells up to which that is so; with more of them a piece is smaller."""
+
 WORK = 100_000_000
 """Distances times columns of such a piece, where they do not: about 0.1 s."""
 
@@ -178,9 +181,11 @@ class Tree(Source):
         placed = self.space.coordinates(C)
         assert placed is not None  # noqa: S101 - a tree is for spaces that have coordinates
         self.C = np.ascontiguousarray(placed - self.origin)
-        piece = PIECE if C.shape[1] <= 4 else max(1024, min(PIECE, WORK // C.size))
+        piece = PIECE * FEW // max(FEW, len(C))
+        if C.shape[1] > 4:
+            piece = min(piece, WORK // C.size)
         level = 0
-        while len(self.mass) >> level > piece and 2 << level < len(self.boxes.start):
+        while len(self.mass) >> level > max(1024, piece) and 2 << level < len(self.boxes.start):
             level += 1
         self.blocks = range(1 << level, 2 << level)
 
