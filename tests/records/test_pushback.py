@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from records.calls import blend, clusters
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.partition import Partition
-from voronym.records import Mixed, blend, clusters, make_fields
+from voronym.records import Mixed, make_fields
 from voronym.records import cluster as module
 from voronym.records.cluster import describe
 from voronym.records.divergence import divergence, edges, histogram
@@ -48,13 +49,13 @@ def decoded(space, codes):
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_papers_fifth_record_by_hand(unit):
     space, found = paper()
-    made = blend(space, found, m=1, mode="centroid", unit=unit)
+    made = blend(space, found, m=1, blend="centroid", unit=unit)
     assert decoded(space, made.codes[4]) == [13053, 23, "Indian"]  # the nationality is within the radius
     assert made.changed.tolist() == [1, 1, 0]
     assert made.partition.labels.tolist() == [0] * 5
     np.testing.assert_array_equal(made.codes[:4], space.codes[:4])
     for seed in range(5):
-        made = blend(space, found, m=1, mode="element", unit=unit, ctx=Context(seed=seed))
+        made = blend(space, found, m=1, blend="element", unit=unit, ctx=Context(seed=seed))
         zip_, age, nation = decoded(space, made.codes[4])
         assert zip_ in (13053, 13068)
         assert age in (28, 29, 21, 23)
@@ -81,7 +82,7 @@ def test_blending_any_mixture(drawn, epsilon, m, mode, unit, exact):
             blend(space, found, m=m)
         return
     try:
-        made = blend(space, found, m=m, mode=mode, unit=unit, bound=0.5, ctx=Context(seed=1))
+        made = blend(space, found, m=m, blend=mode, unit=unit, bound=0.5, ctx=Context(seed=1))
     except GuaranteeError as error:
         if mode != "noise" or "raise the bound" not in str(error):
             raise
@@ -115,7 +116,7 @@ def test_the_cheapest_cluster_is_taken(unit):
     table = datasets.hospital(400, outliers=5, seed=7).select("age", "days", "nationality")
     space = space_of(table, Schema.build(table, keys=table.columns))
     found = clusters(space, m=4, epsilon=0.5)
-    made = blend(space, found, m=4, mode="centroid")
+    made = blend(space, found, m=4, blend="centroid")
     large = np.flatnonzero(found.partition.sizes > 4)
     cost = space.cost(space.codes[made.moved], found.centroids[large])
     first = np.array(
@@ -125,7 +126,7 @@ def test_the_cheapest_cluster_is_taken(unit):
     for i in range(len(made.moved)):
         chosen = np.flatnonzero(made.partition.labels[first] == went[i])
         assert cost[i, chosen].min() == pytest.approx(cost[i].min())
-    whole = blend(space, found, m=4, mode="centroid", unit="cluster")
+    whole = blend(space, found, m=4, blend="centroid", unit="cluster")
     for cell in np.flatnonzero(found.partition.sizes <= 4):  # they stay together
         assert len(set(whole.partition.labels[found.partition.labels == cell])) == 1
 
@@ -135,7 +136,7 @@ def test_only_values_outside_the_radius_change():
     space = space_of(table, Schema.build(table, keys=table.columns))
     found = clusters(space, m=4, epsilon=0.57)
     for mode in MODES:
-        made = blend(space, found, m=4, mode=mode, ctx=Context(seed=0))
+        made = blend(space, found, m=4, blend=mode, ctx=Context(seed=0))
         large = np.flatnonzero(found.partition.sizes > 4)
         host = large[nearest(space, space.codes[made.moved], found.centroids[large], ctx=Context()).index]
         for k, field in enumerate(space.fields):
@@ -150,7 +151,7 @@ def test_noise_keeps_the_divergence_it_reports(measure, bound):
     table = datasets.hospital(900, outliers=12, seed=8).select("age", "days", "zip", "admitted")
     space = space_of(table, Schema.build(table, keys=table.columns))
     found = clusters(space, m=4, epsilon=0.6)
-    made = blend(space, found, m=4, mode="noise", measure=measure, bound=bound, ctx=Context(seed=3))
+    made = blend(space, found, m=4, blend="noise", divergence=measure, bound=bound, ctx=Context(seed=3))
     assert made.changed.sum() > 10
     worst = np.zeros(len(space.fields))
     old = space.codes
@@ -180,7 +181,7 @@ def test_noise_stays_inside_the_radius():
     values = np.unique(table["x"])
     drawn = set()
     for seed in range(30):
-        made = blend(space, found, m=1, mode="noise", bound=0.5, ctx=Context(seed=seed))
+        made = blend(space, found, m=1, blend="noise", bound=0.5, ctx=Context(seed=seed))
         assert made.partition.labels[11] == made.partition.labels[0]
         drawn.add(float(values[made.codes[11, 0]]))
     assert drawn <= {10.0, 11.0, 12.0, 13.0}
@@ -192,8 +193,8 @@ def test_noise_that_cannot_keep_its_bound_is_not_published():
     with pytest.raises(
         GuaranteeError, match="noise in column 'zip' cannot keep the divergence within 0: 1 records join"
     ):
-        blend(space, found, m=1, mode="noise", bound=0.0)
-    assert blend(space, found, m=1, mode="noise", bound=0.2).divergence.max() > 0
+        blend(space, found, m=1, blend="noise", bound=0.0)
+    assert blend(space, found, m=1, blend="noise", bound=0.2).divergence.max() > 0
 
 
 def test_all_outliers_become_clusters_of_more_than_m():
@@ -220,7 +221,7 @@ def test_one_cluster_is_left_as_it_is():
 def test_wrong_words_are_refused():
     space, found = paper()
     with pytest.raises(InputError, match="blend must be 'element' or 'centroid' or 'noise'"):
-        blend(space, found, m=1, mode="mean")
+        blend(space, found, m=1, blend="mean")
     with pytest.raises(InputError, match="'record' or 'cluster'"):
         blend(space, found, m=1, unit="table")
 

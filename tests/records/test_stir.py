@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
+from records.calls import clusters, shuffle
 from voronym import datasets
 from voronym._kernels import records as kernels
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.records import Mixed, clusters, flatten, make_fields, shuffle
-from voronym.records.divergence import check_measure, divergence, edges, histogram
+from voronym.records import Mixed, RecordsOptions, flatten, make_fields
+from voronym.records.divergence import divergence, edges, histogram
 from voronym.records.stir import single_valued
 from voronym.table import Schema, Table
 
@@ -42,7 +43,7 @@ def totals(space, codes, found, rows, cell):
 def test_shuffling_keeps_values_and_the_bound(grouped, measure, bound, columns):
     space, found = grouped
     old = space.codes
-    made = shuffle(space, old, found, columns, measure=measure, bound=bound, ctx=Context(seed=2))
+    made = shuffle(space, old, found, columns, divergence=measure, bound=bound, ctx=Context(seed=2))
     stays = [k for k in range(4) if k not in columns]
     np.testing.assert_array_equal(made.codes[:, stays], old[:, stays])
     for cell, rows in enumerate(found.partition.cells()):
@@ -157,4 +158,4 @@ def test_repair_bookkeeping():
 def test_wrong_bounds_are_refused():
     for measure, bound in (("js", 0.1), ("kl", -1), ("kl", math.nan), ("kl", True), ("emd", "x")):
         with pytest.raises(InputError):
-            check_measure(measure, bound)
+            RecordsOptions(divergence=measure, bound=bound)

@@ -53,6 +53,19 @@ class Hosts(NamedTuple):
 
 
 @kernel
+def _divide(Z, order, at, start, stop, border):
+    """Put the records below a border first; return where the others begin."""
+    left, right = start, stop - 1
+    while left <= right:
+        if Z[order[left], at] < border:
+            left += 1
+        else:
+            order[left], order[right] = order[right], order[left]
+            right -= 1
+    return left
+
+
+@kernel
 def split(Z, limits, order, stack, labels, state, budget):
     """Cut blocks of records until no coordinate of a piece spans more than its limit.
 
@@ -84,21 +97,9 @@ def split(Z, limits, order, stack, labels, state, budget):
             continue
         parts = math.ceil(worst)
         border = low_at + span_at * ((parts // 2) / parts)
-        left, right = start, stop - 1
-        while left <= right:
-            if Z[order[left], at] < border:
-                left += 1
-            else:
-                order[left], order[right] = order[right], order[left]
-                right -= 1
+        left = _divide(Z, order, at, start, stop, border)
         if left in (start, stop):  # rounding put the border on an end: cut off the lowest value
-            left, right = start, stop - 1
-            while left <= right:
-                if Z[order[left], at] <= low_at:
-                    left += 1
-                else:
-                    order[left], order[right] = order[right], order[left]
-                    right -= 1
+            left = _divide(Z, order, at, start, stop, np.nextafter(low_at, np.inf))
         stack[state[0], 0], stack[state[0], 1] = start, left
         stack[state[0] + 1, 0], stack[state[0] + 1, 1] = left, stop
         state[0] += 2

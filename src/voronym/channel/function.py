@@ -180,8 +180,9 @@ class _Solve:
         if value <= least + slack:
             return self._nearest()
         if self.method == "mirror":
-            J, slope, steps, low, _ = self._bisect(lambda J: self.a.distortion(J) > value)
-            bound = low(value)
+            J, slope, bound, steps = self._bisect(
+                lambda J: self.a.distortion(J) > value, lambda slope, cost: (cost - value) / slope
+            )
         else:
             found = self._limited(Limit("distortion", value))
             bound = found.bound - found.weight_d * value
@@ -202,8 +203,9 @@ class _Solve:
             J, bound = perfect(self.a, self.ctx)
             return J, inf, bound, 0
         if self.method == "mirror":
-            J, slope, steps, _, high = self._bisect(lambda J: self.a.risk(J) <= value)
-            bound = high(value)
+            J, slope, bound, steps = self._bisect(
+                lambda J: self.a.risk(J) <= value, lambda slope, cost: cost - slope * value
+            )
         else:
             found = self._limited(Limit("risk", value))
             bound = found.bound - found.weight_r * value
@@ -232,38 +234,28 @@ class _Solve:
     def _limited(self, limit: Limit) -> Solution:
         return interior(self.a, self.ctx, limit=limit, tolerance=self.tolerance)
 
-    def _bisect(
-        self, too_high: Callable[[Array], bool]
-    ) -> tuple[Array, float, int, Callable[[float], float], Callable[[float], float]]:
-        """Bisect on the multiplier; the best mixture of the last two rules, and bounds from all of them.
+    def _bisect(self, too_high: Callable[[Array], bool], proven: Callable[[float, float], float]) -> Answer:
+        """Bisect on the multiplier; return the best mixture of the last two rules.
 
         Every multiplier λ with ``D + λ R >= c`` for all rules proves ``R >= (c - D0)/λ`` where ``D <= D0``,
-        and ``D >= c - λ R0`` where ``R <= R0``.
+        and ``D >= c - λ R0`` where ``R <= R0``: the best of these, ``proven(λ, c)``, is the bound.
         """
         scale = self.a.distortion(self.a.constant()) / self.a.source_risk
         low, high = 1e-6 * scale, 1e6 * scale
         below, above = self.a.nearest(), self.a.constant()
-        tangents: list[tuple[float, float]] = []
-        steps = 0
+        bound, steps = -inf, 0
         for _ in range(40):
             middle = float(np.sqrt(low * high))
             found = self._at(middle)
             steps += found.iterations
-            tangents.append((middle, found.bound))
+            bound = max(bound, proven(middle, found.bound))
             if too_high(found.J):
                 high, above = middle, found.J
             else:
                 low, below = middle, found.J
             if high / low < 1.0 + self.tolerance or self.ctx.over:
                 break
-        mixed = _last(below, above, too_high)
-        return (
-            mixed,
-            float(np.sqrt(low * high)),
-            steps,
-            lambda D0: max((c - D0) / slope for slope, c in tangents),
-            lambda R0: max(c - slope * R0 for slope, c in tangents),
-        )
+        return _last(below, above, too_high), float(np.sqrt(low * high)), bound, steps
 
 
 def _toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: float) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
-from voronym.channel.rules import BINS, Mask, Rule, masks
+from voronym.channel.rules import BINS, Matrix, Noise, Rule, masks
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
 from voronym.keys import Coordinates
@@ -190,7 +190,7 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
 
 
 def _draw(
-    planned: Sequence[Mask], ctx: Context, options: ChannelOptions
+    planned: Sequence[Noise | Matrix], ctx: Context, options: ChannelOptions
 ) -> tuple[dict[str, nw.Series[Any]], list[Rule]]:
     """Apply the rules one by one; a limit on the risk is shared out by what the keys tell unmasked."""
     columns: dict[str, nw.Series[Any]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -80,17 +80,6 @@ class Rule:
             f"is left of these keys tells {self.risk:.3g} nats about the confidential columns instead of "
             f"{self.information:.3g}, {model}."
         )
-
-
-class Mask(Protocol):
-    """Some of the keys, and the way in which they will be randomised."""
-
-    columns: tuple[str, ...]
-    information: float
-
-    def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
-        """Find the best rule within a limit, and draw the published columns."""
-        ...
 
 
 class Noise:
@@ -215,12 +204,10 @@ def _distortions(letters: Ints, codes: list[Ints]) -> Array:
     return d / max(counted, 1)
 
 
-def masks(table: Table, coordinates: Coordinates) -> list[Mask]:
+def masks(table: Table, coordinates: Coordinates) -> list[Noise | Matrix]:
     """Return how the keys will be randomised: numbers together, names together if combinations are few."""
-    made: list[Mask] = []
     noise = Noise(coordinates, table)
-    if noise.varies:  # constants tell nothing and stay
-        made.append(noise)
+    made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants tell nothing and stay
     names = tuple(block.name for block in coordinates.codec.blocks if block.kind == "nominal")
     if not names:
         return made

@@ -3,7 +3,7 @@
 `fields` a table's columns with a metric each (`voronym.space.metrics`); `cluster` groups within epsilon in
 every column (`blocks` for large tables); `pushback` brings lonely records into larger clusters (`noise` draws
 values); `stir` flattens and shuffles under a bound (`divergence`); `attack` links records; `figures`
-what is reported; `front` the door.
+what is reported; `options` what can be asked for; `front` the door.
 
 Equations are numbered as in the paper that this room is after, which looks at data anonymization from a
 vector quantization point of view and speaks of "pushing back outliers in the crowd". It left the algorithms
@@ -14,6 +14,7 @@ from voronym.records.attack import linkage
 from voronym.records.cluster import Clusters, clusters
 from voronym.records.fields import DEFAULTS, make_fields
 from voronym.records.front import Stirred, anonymize_records
+from voronym.records.options import RecordsOptions
 from voronym.records.pushback import Blended, blend
 from voronym.records.stir import Shuffled, flatten, shuffle
 from voronym.space.field import Field
@@ -56,6 +57,7 @@ __all__ = [
     "Nominal",
     "Overlap",
     "Rank",
+    "RecordsOptions",
     "Shuffled",
     "Spread",
     "Stirred",

@@ -11,10 +11,8 @@ from voronym.context import Context, check_seed
 from voronym.rate import Rate, rate
 from voronym.records.blocks import refined
 from voronym.records.nearest import nearest
+from voronym.records.options import TARGETS
 from voronym.space.mixed import Mixed
-
-TARGETS = 2000
-"""Originals to attack; more are sampled without replacement."""
 
 Ints = NDArray[np.int64]
 

@@ -16,18 +16,13 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from voronym._kernels import records as kernels
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.options import number
 from voronym.partition import Partition
 from voronym.records.blocks import in_blocks
+from voronym.records.options import RecordsOptions
 from voronym.space.mixed import Mixed
 
 EXACT = 1000
 """Up to so many records all pairs are compared, by complete linkage."""
-
-SHARE = 0.05
-"""Share of the records that may be in small clusters where epsilon is chosen from the data."""
-
-Epsilon = float | Mapping[str, float] | None
 
 
 @dataclass(frozen=True)
@@ -70,9 +65,7 @@ class Clusters:
         )
 
 
-def clusters(
-    space: Mixed, *, m: int, epsilon: Epsilon = None, share: float = SHARE, ctx: Context | None = None
-) -> Clusters:
+def clusters(space: Mixed, options: RecordsOptions, ctx: Context | None = None) -> Clusters:
     """Group the records so that no two of a cluster are farther apart than epsilon_k in any column k.
 
     Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. How
@@ -85,15 +78,8 @@ def clusters(
     ----------
     space : Mixed
         The records.
-    m : int
-        A cluster of at most m records is small: its members are outliers.
-    epsilon : mapping, float or None
-        By column, in units of its metric; columns that are not named are not limited. A number q from 0 to 1
-        takes the q-quantile of the pairwise distances in every column. None chooses q: 1.00, 0.95, 0.90, ...
-        as long as at most ``share`` of the records are in small clusters, then three halvings of the last
-        step.
-    share : float
-        See ``epsilon``.
+    options : RecordsOptions
+        Its m, epsilon and share.
     ctx : Context, optional
         Told about the search, which must be whole.
 
@@ -107,17 +93,14 @@ def clusters(
     >>> from voronym.space.metrics import Absolute
     >>> ages = np.array([20, 22, 23, 50])
     >>> space = Mixed.fit([Field(("age",), "absolute", Absolute().geometry(ages, "age"), np.arange(4))])
-    >>> clusters(space, m=1, epsilon={"age": 3}).partition.labels.tolist()
+    >>> clusters(space, RecordsOptions(m=1, epsilon={"age": 3})).partition.labels.tolist()
     [0, 0, 0, 1]
     """
     ctx = Context() if ctx is None else ctx
-    curve: tuple[Point, ...] = ()
-    if epsilon is None:
-        limits, labels, curve = _choose(space, m, share, ctx)
-    else:
-        limits = _limits(space, epsilon)
-        labels = group(space, limits, m, ctx)
-    return describe(space, space.codes, Partition(labels), limits, curve)
+    if options.epsilon is None:
+        return _choose(space, options, ctx)
+    limits = _limits(space, options.epsilon)
+    return describe(space, space.codes, Partition(group(space, limits, options.m, ctx)), limits)
 
 
 def describe(
@@ -170,11 +153,9 @@ def group(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> ND
     return np.asarray(fcluster(linkage(worst, "complete"), 1.0, "distance") - 1, np.int64)
 
 
-def _choose(
-    space: Mixed, m: int, share: float, ctx: Context
-) -> tuple[NDArray[np.float64], NDArray[np.int64], tuple[Point, ...]]:
+def _choose(space: Mixed, options: RecordsOptions, ctx: Context) -> Clusters:
     """Go down from all pairs while few enough records are in small clusters; then halve the last step."""
-    n = len(space.fields[0].codes)
+    n, m = len(space.fields[0].codes), options.m
     best = (_limits(space, 1.0), np.zeros(n, np.int64))
     curve = [Point(1.0, 1, 0, 0.0)]
 
@@ -187,7 +168,7 @@ def _choose(
         small = sizes[sizes <= m]
         curve.append(Point(round(q, 6), len(sizes), len(small), float(small.sum() / n)))
         ctx.tell(len(curve) / 24, whole=True)
-        if small.sum() > share * n:
+        if small.sum() > options.share * n:
             return False
         best = (tried, labels)
         return True
@@ -199,7 +180,9 @@ def _choose(
     for _ in range(3):
         middle = (low + high) / 2.0
         low, high = (low, middle) if holds(middle) else (middle, high)
-    return best[0], best[1], tuple(sorted(curve, key=lambda point: -point.pairs))
+    limits, labels = best
+    ordered = tuple(sorted(curve, key=lambda point: -point.pairs))
+    return describe(space, space.codes, Partition(labels), limits, ordered)
 
 
 def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.float64]:
@@ -211,12 +194,8 @@ def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.fl
             raise InputError(f"epsilon names columns that are no keys: {', '.join(map(repr, unknown))}")
         limits = np.full(len(space.fields), np.inf)
         for name, limit in epsilon.items():
-            limits[names[name]] = number(0.0)(f"epsilon of {name!r}", limit)
+            limits[names[name]] = limit
         return limits
-    try:
-        number(0.0, 1.0)("epsilon", epsilon)
-    except InputError as error:
-        raise InputError(f"{error}; or a mapping with a distance per column, such as {{'age': 5}}") from None
     if epsilon >= 1.0:
         return np.full(len(space.fields), np.inf)
     return np.array([found.quantile(float(epsilon)) for found in space.spreads])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from voronym._kernels.mixed import LINE
 from voronym.records.blocks import refined
 from voronym.records.cluster import Clusters
+from voronym.records.options import RecordsOptions
 from voronym.records.pushback import Blended
 from voronym.records.stir import Shuffled, single_valued
 from voronym.space.field import Field
@@ -51,10 +52,8 @@ class Stages:
     ----------
     space : Mixed
         The keys; ``space.codes`` are the original records.
-    m : int
-        Clusters of at most m records were dissolved.
-    mode : str
-        How records were blended.
+    options : RecordsOptions
+        What was asked for.
     before, blended, middle, shuffled, after : Clusters, Blended, Clusters, Shuffled, Clusters
         The stages, in their order.
     others, other_codes : sequence of Field, array of int
@@ -62,8 +61,7 @@ class Stages:
     """
 
     space: Mixed
-    m: int
-    mode: str
+    options: RecordsOptions
     before: Clusters
     blended: Blended
     middle: Clusters
@@ -72,25 +70,25 @@ class Stages:
     others: Sequence[Field]
     other_codes: Ints
 
-    def figures(self, measure: str, bound: float) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         """Return everything that was measured, as plain types."""
-        shuffled = self.shuffled
+        shuffled, options = self.shuffled, self.options
         return {
-            "m": self.m,
+            "m": options.m,
             "records": self.before.partition.n,
             "clusters_before": _sizes(self.before),
             "clusters_after": _sizes(self.after),
-            "small_clusters": int((self.before.partition.sizes <= self.m).sum()),
+            "small_clusters": int((self.before.partition.sizes <= options.m).sum()),
             "outliers": len(self.blended.moved),
-            "blend": self.mode,
+            "blend": options.blend,
             "columns": self._columns(),
             "divergence": {
-                "measure": measure,
-                "bound": bound,
+                "measure": options.divergence,
+                "bound": options.bound,
                 "largest": float(shuffled.divergence.max(initial=0.0)),
                 "mean": float(shuffled.divergence.mean()) if len(shuffled.divergence) else 0.0,
                 "before_repair": _finite(shuffled.first.max(initial=0.0)),
-                "repaired": int((shuffled.first > bound).sum()),
+                "repaired": int((shuffled.first > options.bound).sum()),
                 "put_back": shuffled.put_back,
             },
             "centroid_shift": self._shifts(),
@@ -137,7 +135,7 @@ class Stages:
 
     def notes(self, table: Table, flattened: Sequence[int], shuffled: Sequence[int]) -> tuple[str, ...]:
         """Return warnings: what the method did not do for some records."""
-        fields, sizes, m = self.space.fields, self.middle.partition.sizes, self.m
+        fields, sizes, m = self.space.fields, self.middle.partition.sizes, self.options.m
         touched = [*flattened, *shuffled]
         out = []
         for k, alone in zip(touched, single_valued(self.middle, touched).T, strict=True):
@@ -178,8 +176,8 @@ class Stages:
         out = [
             "distances: " + ", ".join(f"{one.name} ({one.metric})" for one in self.space.fields),
             f"{len(sizes)} clusters with epsilon {how}; {len(self.blended.moved)} records in "
-            f"{int((sizes <= self.m).sum())} clusters of at most {self.m}",
-            f"blended into {self.after.partition.n_cells} clusters by {self.mode}",
+            f"{int((sizes <= self.options.m).sum())} clusters of at most {self.options.m}",
+            f"blended into {self.after.partition.n_cells} clusters by {self.options.blend}",
         ]
         if flattened:
             out.append(f"flattened to the centroid: {', '.join(flattened)}")

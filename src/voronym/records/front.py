@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.masked import Masked
-from voronym.options import Options, by_column, columns, number, one_of, option, whole
-from voronym.records.attack import TARGETS, linkage
-from voronym.records.cluster import SHARE, Clusters, Epsilon, clusters, describe
-from voronym.records.divergence import Measure
-from voronym.records.fields import Choice, make_fields, rebuild_columns
+from voronym.records.attack import linkage
+from voronym.records.cluster import Clusters, clusters, describe
+from voronym.records.fields import make_fields, rebuild_columns
 from voronym.records.figures import Stages
-from voronym.records.pushback import Mode, Unit, blend, check_mode, check_size, check_unit
+from voronym.records.options import RecordsOptions
+from voronym.records.pushback import blend, check_size
 from voronym.records.stir import flatten, shuffle, stir_alone
 from voronym.registry import table_method
 from voronym.space.field import Field
@@ -50,52 +49,6 @@ class Stirred(Masked):
     space: Mixed | None = None
     codes: NDArray[np.int64] | None = None
     moved: NDArray[np.int64] | None = None
-
-
-def _check_shuffle(name: str, value: Any) -> Any:
-    return value if isinstance(value, str) and value == "keys" else columns(name, value)
-
-
-@dataclass(frozen=True)
-class RecordsOptions(Options):
-    """Options of the method records; `clusters`, `blend` and `shuffle` say more about theirs."""
-
-    m: int = option(4, "clusters of at most m records are dissolved", check=whole(1))
-    epsilon: Epsilon = option(
-        None, "how far apart two values of a column may be in a cluster; by column, or one for all"
-    )
-    share: float = option(
-        SHARE,
-        "share of a column's values that blending may change, where epsilon is not given",
-        check=number(0.0, 1.0),
-    )
-    blend: Mode = option(
-        "element",
-        "what a moved record takes over: element (only what stands out), centroid or noise",
-        check=check_mode,
-    )
-    unit: Unit = option("record", "what is moved at a time: record or cluster", check=check_unit)
-    flatten: Sequence[str] = option(
-        (), "keys or confidential columns that become the same in a cluster", check=columns, shape="columns"
-    )
-    shuffle: Sequence[str] | Literal["keys"] = option(
-        "keys",
-        "columns to permute inside each cluster; by default all keys not flattened",
-        check=_check_shuffle,
-        shape="columns",
-    )
-    divergence: Measure = option(
-        "kl", "what shuffling keeps within the bound: kl or emd", check=one_of("kl", "emd")
-    )
-    bound: float = option(0.1, "that bound, in nats or from 0 to 1", check=number(0.0))
-    metrics: Mapping[str, Choice] | None = option(
-        None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
-    )
-    weights: Mapping[str, float] | None = option(
-        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
-    )
-    reference: str | ArrayLike = option("normal", "what distances are mapped to: normal or uniform")
-    targets: int = option(TARGETS, "records that the linkage attack tries", check=whole(1))
 
 
 def anonymize_records(
@@ -132,10 +85,7 @@ def anonymize_records(
     progress : callable, optional
         Called with a `voronym.Step` now and then.
     **options
-        The fields of `voronym.records.front.RecordsOptions`: m, epsilon, share, blend, unit, flatten,
-        shuffle, divergence, bound, metrics, weights, reference and targets. A confidential column that is
-        shuffled gets a permutation of its own. A metric is a name, a metric, a function of two values, or
-        labels and a matrix; where none is given, the kind decides (`voronym.records.DEFAULTS`).
+        The fields of `voronym.records.RecordsOptions`.
 
     Returns
     -------
@@ -175,26 +125,20 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     check_size(options.m, table.n)
     plan = _Plan.of(table, options)
     space = Mixed.fit(plan.keys, weights=options.weights, reference=options.reference, rng=ctx.rng)
-    within: dict[str, Any] = {"measure": options.divergence, "bound": options.bound}
-    grouping = ctx.part(0.0, 0.5, stage="grouping")
-    before = clusters(space, m=options.m, epsilon=options.epsilon, share=options.share, ctx=grouping)
-    blended = blend(
-        space, before, m=options.m, mode=options.blend, unit=options.unit, **within, ctx=ctx.part(0.5, 0.7)
-    )
+    before = clusters(space, options, ctx.part(0.0, 0.5, stage="grouping"))
+    blended = blend(space, before, options, ctx.part(0.5, 0.7))
     middle = describe(space, blended.codes, blended.partition, before.epsilon)
     # Flattened first: what is constant in a cluster ties no combination to a row.
-    flat = flatten(blended.codes, middle, plan.places(plan.flattened))
-    shuffled = shuffle(space, flat, middle, plan.places(plan.shuffled), **within, ctx=ctx.part(0.7, 0.85))
+    codes = flatten(blended.codes, middle, plan.places(plan.flattened))
+    shuffled = shuffle(space, codes, middle, plan.places(plan.shuffled), options, ctx.part(0.7, 0.85))
     others = stir_alone(plan.others, plan.flattened, middle.partition, ctx)
     after = describe(space, shuffled.codes, middle.partition, before.epsilon)
     made = rebuild_columns(table, plan.keys, shuffled.codes)
     made |= rebuild_columns(table, plan.others, others)
     measuring = ctx.part(0.85, 1.0, stage="measuring")
     measuring.tell(0.0)
-    stages = Stages(
-        space, options.m, options.blend, before, blended, middle, shuffled, after, plan.others, others
-    )
-    figures = stages.figures(options.divergence, options.bound)
+    stages = Stages(space, options, before, blended, middle, shuffled, after, plan.others, others)
+    figures = stages.figures()
     measuring.tell(0.1)
     original = space.codes
     risk = {"before": linkage(space, original, original).to_dict()}

@@ -9,7 +9,8 @@ from voronym._kernels.mixed import LINE
 from voronym.context import Context
 from voronym.errors import GuaranteeError
 from voronym.records.cluster import Clusters
-from voronym.records.divergence import Measure, divergence, edges, histogram
+from voronym.records.divergence import divergence, edges, histogram
+from voronym.records.options import RecordsOptions
 from voronym.space.field import SMALL
 from voronym.space.mixed import Mixed
 
@@ -31,13 +32,12 @@ class Noise:
         found: Clusters,
         members: Ints,
         start: Ints,
-        measure: Measure,
-        bound: float,
+        options: RecordsOptions,
         ctx: Context,
     ) -> None:
         self.space, self.found, self.members, self.start = space, found, members, start
-        self.measure, self.bound, self.rng, self.ctx = measure, bound, ctx.rng, ctx
-        self.codes = space.codes
+        self.measure, self.bound = options.divergence, options.bound
+        self.rng, self.ctx, self.codes = ctx.rng, ctx, space.codes
 
     def draw(self, k: int, hosts: Ints) -> tuple[Ints, float]:
         """Return a level of column k for each newcomer to a cluster, and the largest divergence reached."""
@@ -70,8 +70,8 @@ class Noise:
                 return drawn, reached
         raise GuaranteeError(
             f"noise in column {field.name!r} cannot keep the divergence within {self.bound:g}: {count} "
-            "records join a "
-            f"cluster of {len(levels)}, which makes it {reached:.3g}; raise the bound, or blend by 'element'"
+            f"records join a cluster of {len(levels)}, which makes it {reached:.3g}; raise the bound, or "
+            "blend by 'element'"
         )
 
     def _fair(self, before: Ints, member_bin: Ints, count: int) -> Ints:

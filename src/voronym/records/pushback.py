@@ -8,26 +8,20 @@ centroid are replaced (equation 5).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
-from voronym.options import one_of
 from voronym.partition import Partition
 from voronym.records.cluster import Clusters
-from voronym.records.divergence import Measure
 from voronym.records.nearest import nearest
 from voronym.records.noise import Noise
+from voronym.records.options import RecordsOptions
 from voronym.space.mixed import Mixed
 
-Mode = Literal["element", "centroid", "noise"]
-Unit = Literal["record", "cluster"]
 Ints = NDArray[np.int64]
-
-check_mode, check_unit = one_of(*get_args(Mode)), one_of(*get_args(Unit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +39,7 @@ class Blended:
     changed : array of int, shape (d,)
         Values replaced, by column.
     divergence : array, shape (d,)
-        Largest divergence of a cluster's distances to its centroid, by column; of mode "noise" only, else 0.
+        Largest divergence of a cluster's distances to its centroid, by column, where noise was drawn; else 0.
     """
 
     codes: Ints
@@ -55,22 +49,12 @@ class Blended:
     divergence: NDArray[np.float64]
 
 
-def blend(
-    space: Mixed,
-    found: Clusters,
-    *,
-    m: int,
-    mode: Mode = "element",
-    unit: Unit = "record",
-    measure: Measure = "kl",
-    bound: float = 0.1,
-    ctx: Context | None = None,
-) -> Blended:
+def blend(space: Mixed, found: Clusters, options: RecordsOptions, ctx: Context | None = None) -> Blended:
     """Move the members of clusters with at most m records to the clusters that cost least.
 
     Guarantee: afterwards every cluster has more than m members, every member is within its cluster's radius
     of the centroid in every column, every value is one that the column has, and records of large clusters
-    are unchanged. With mode "noise" the divergence of the distances to the centroid, over the original
+    are unchanged. Where noise is drawn, the divergence of the distances to the centroid, over the original
     members and with the drawn values added, is at most ``bound`` in each cluster and column. Cost: records
     moved times large clusters.
 
@@ -83,21 +67,12 @@ def blend(
         The records.
     found : Clusters
         Their clusters.
-    m : int
-        Clusters of at most m records are dissolved.
-    mode : {"element", "centroid", "noise"}
-        A value outside the radius becomes that of a random member (equation 8), that of the centroid (7), or
-        a value of the column about as far from the centroid as members are (6).
-    unit : {"record", "cluster"}
-        Move record by record, or small clusters as a whole. A whole one may also join another small one, if
-        they have more than m together.
-    measure, bound : {"kl", "emd"}, float
-        For mode "noise".
+    options : RecordsOptions
+        Its m, blend and unit; for noise its divergence and bound.
     ctx : Context, optional
         Its generator draws members and noise.
     """
-    check_mode("blend", mode)
-    check_unit("unit", unit)
+    m = options.m
     check_size(m, found.partition.n)
     ctx = Context() if ctx is None else ctx
     labels = found.partition.labels
@@ -106,23 +81,23 @@ def blend(
     changed, worst = np.zeros(len(space.fields), np.int64), np.zeros(len(space.fields))
     if not len(small):
         return Blended(codes, found.partition, small, changed, worst)
-    move = _by_record if unit == "record" or found.partition.sizes.max() <= m else _by_cluster
+    move = _by_record if options.unit == "record" or found.partition.sizes.max() <= m else _by_cluster
     target = move(space, codes, found, m, ctx)
     moved = np.flatnonzero(target != labels)
     hosts = target[moved]
     members = np.flatnonzero(target == labels)
     members = members[np.argsort(labels[members], kind="stable")]
     start = np.searchsorted(labels[members], np.arange(found.partition.n_cells + 1))
-    noise = Noise(space, found, members, start, measure, bound, ctx)
+    noise = Noise(space, found, members, start, options, ctx)
     for k, field in enumerate(space.fields):
         centre = found.centroids[hosts, k]
         out = np.flatnonzero(field.distance(codes[moved, k], centre) > found.radii[hosts, k])
         changed[k] = len(out)
         if not len(out):
             continue
-        if mode == "centroid":
+        if options.blend == "centroid":
             new = centre[out]
-        elif mode == "element":
+        elif options.blend == "element":
             size = start[hosts[out] + 1] - start[hosts[out]]
             new = codes[members[start[hosts[out]] + ctx.rng.integers(0, size)], k]
         else:

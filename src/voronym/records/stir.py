@@ -16,7 +16,8 @@ from voronym._kernels import records as kernels
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.records.cluster import Clusters, distances_to
-from voronym.records.divergence import Measure, check_measure, divergence, edges, histogram
+from voronym.records.divergence import divergence, edges, histogram
+from voronym.records.options import RecordsOptions
 from voronym.space.field import Field
 from voronym.space.medoid import medoids
 from voronym.space.mixed import Mixed
@@ -88,9 +89,7 @@ def shuffle(
     codes: Ints,
     found: Clusters,
     columns: Sequence[int],
-    *,
-    measure: Measure = "kl",
-    bound: float = 0.1,
+    options: RecordsOptions,
     ctx: Context | None = None,
 ) -> Shuffled:
     """Permute the values of each column among the members of each cluster (equation 10).
@@ -121,12 +120,11 @@ def shuffle(
         Their clusters.
     columns : sequence of int
         Which columns to shuffle.
-    measure, bound : {"kl", "emd"}, float
-        What is kept within which bound.
+    options : RecordsOptions
+        Its divergence and bound.
     ctx : Context, optional
         Its generator draws permutations and swaps.
     """
-    bound = check_measure(measure, bound)
     ctx = Context() if ctx is None else ctx
     labels, m = found.partition.labels, found.partition.n_cells
     chosen = list(columns)
@@ -143,7 +141,7 @@ def shuffle(
         if len(rows) == 1 or not chosen:
             continue
         D = np.ascontiguousarray(away[:, rows])
-        places, reached[cell], first[cell], back = _one(D, base[rows], measure, bound, ctx)
+        places, reached[cell], first[cell], back = _one(D, base[rows], options, ctx)
         put_back += back
         # Columns that stay would tie a combination to its row, unless the cluster has one value there.
         if all((codes[rows, k] == codes[rows[0], k]).all() for k in stays):
@@ -156,14 +154,11 @@ def shuffle(
 
 
 def _one(
-    D: NDArray[np.float64],
-    base: NDArray[np.float64],
-    measure: Measure,
-    bound: float,
-    ctx: Context,
+    D: NDArray[np.float64], base: NDArray[np.float64], options: RecordsOptions, ctx: Context
 ) -> tuple[Ints, float, float, int]:
     """Shuffle one cluster: who gets whose value, the divergence reached and at first, columns put back."""
     d, size = D.shape
+    measure, bound = options.divergence, options.bound
     total = base + D.sum(axis=0)
     borders = edges(total)
     f = histogram(total, borders)

@@ -1,0 +1,115 @@
+"""The options of the method, which its stages share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from voronym.errors import InputError
+from voronym.options import Options, by_column, columns, number, one_of, option, whole
+from voronym.records.fields import Choice
+
+SHARE = 0.05
+"""Share of the records that may be in small clusters where epsilon is chosen from the data."""
+
+TARGETS = 2000
+"""Originals to attack; more are sampled without replacement."""
+
+Epsilon = float | Mapping[str, float] | None
+
+
+def _check_epsilon(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {column: number(0.0)(f"{name} of {column!r}", limit) for column, limit in value.items()}
+    try:
+        return number(0.0, 1.0)(name, value)
+    except InputError as error:
+        raise InputError(f"{error}; or a mapping with a distance per column, such as {{'age': 5}}") from None
+
+
+def _check_shuffle(name: str, value: Any) -> Any:
+    return value if isinstance(value, str) and value == "keys" else columns(name, value)
+
+
+@dataclass(frozen=True)
+class RecordsOptions(Options):
+    """Options of the method records, and of its stages.
+
+    Parameters
+    ----------
+    m : int
+        A cluster of at most m records is small: its members are outliers, and it is dissolved.
+    epsilon : mapping, float or None
+        How far apart two members of a cluster may be. By column, in units of its metric; columns that are not
+        named are not limited. A number q from 0 to 1 takes the q-quantile of the pairwise distances in every
+        column. None chooses q: 1.00, 0.95, 0.90, ... as long as at most ``share`` of the records are in small
+        clusters, then three halvings of the last step.
+    share : float
+        See ``epsilon``.
+    blend : {"element", "centroid", "noise"}
+        A value outside the radius of its new cluster becomes that of a random member (equation 8), that of
+        the centroid (7), or a value of the column about as far from the centroid as members are (6).
+    unit : {"record", "cluster"}
+        Move record by record, or small clusters as a whole. A whole one may also join another small one, if
+        they have more than m together.
+    flatten : sequence of str
+        Keys or confidential columns that become the centroid's value in every cluster.
+    shuffle : sequence of str or "keys"
+        Keys or confidential columns to permute inside each cluster; by default all keys that are not
+        flattened. A confidential column gets a permutation of its own.
+    divergence, bound : {"kl", "emd"}, float
+        What shuffling, and blending by noise, keep within which bound, in nats or from 0 to 1.
+    metrics : mapping, optional
+        By column: a metric's name, a metric, a function of two values, or labels and a matrix; otherwise the
+        kind decides (`voronym.records.DEFAULTS`).
+    weights : mapping, optional
+        By column, for adding up distances; 1 by default.
+    reference : {"normal", "uniform"} or array
+        What distances are mapped to, see `voronym.space.mapping.DistanceMap`.
+    targets : int
+        Records that the linkage attack tries.
+    """
+
+    m: int = option(4, "clusters of at most m records are dissolved", check=whole(1))
+    epsilon: Epsilon = option(
+        None,
+        "how far apart two values of a column may be in a cluster; by column, or one for all",
+        check=_check_epsilon,
+    )
+    share: float = option(
+        SHARE,
+        "share of a column's values that blending may change, where epsilon is not given",
+        check=number(0.0, 1.0),
+    )
+    blend: Literal["element", "centroid", "noise"] = option(
+        "element",
+        "what a moved record takes over: element (only what stands out), centroid or noise",
+        check=one_of("element", "centroid", "noise"),
+    )
+    unit: Literal["record", "cluster"] = option(
+        "record", "what is moved at a time: record or cluster", check=one_of("record", "cluster")
+    )
+    flatten: Sequence[str] = option(
+        (), "keys or confidential columns that become the same in a cluster", check=columns, shape="columns"
+    )
+    shuffle: Sequence[str] | Literal["keys"] = option(
+        "keys",
+        "columns to permute inside each cluster; by default all keys not flattened",
+        check=_check_shuffle,
+        shape="columns",
+    )
+    divergence: Literal["kl", "emd"] = option(
+        "kl", "what shuffling keeps within the bound: kl or emd", check=one_of("kl", "emd")
+    )
+    bound: float = option(0.1, "that bound, in nats or from 0 to 1", check=number(0.0))
+    metrics: Mapping[str, Choice] | None = option(
+        None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
+    )
+    weights: Mapping[str, float] | None = option(
+        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
+    )
+    reference: str | ArrayLike = option("normal", "what distances are mapped to: normal or uniform")
+    targets: int = option(TARGETS, "records that the linkage attack tries", check=whole(1))
