@@ -35,9 +35,7 @@ class Limits(Benchmark):
     """Every method that takes a time limit, and every method's answer to somebody who waits no longer."""
 
     name = "limits"
-    title = (
-        "Seconds granted and taken (allowed: limit + 10 % + 1 s); seconds to cancel (1) and finish (2)"
-    )
+    title = "Seconds granted and taken (allowed: limit + 10 % + 1 s); seconds to cancel (1) and finish (2)"
     columns: ClassVar[dict[str, str]] = {
         "method": "method",
         "n": "n",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 base = pytest.importorskip("benchmarks.base", reason="the benchmarks are run from the root of the checkout")
+from benchmarks.limits import Limits  # noqa: E402
 from benchmarks.quantize import OURS, THEIRS, Quantize, equal  # noqa: E402
 from benchmarks.speed import CASES, Speed  # noqa: E402
 
@@ -62,3 +63,14 @@ def test_ours_stands_beside_the_baseline():
         pytest.approx(300),
         False,
     )
+
+
+def test_answers_to_limits_and_wishes_are_timed():
+    cases = list(Limits().cases(quick=True))
+    assert {case["asked"] for case in cases} == {"limit", "cancel", "finish"}
+    assert {case["method"] for case in cases if case["asked"] == "cancel"} > {"mdav", "records", "channel"}
+    row = Limits.measure(method="anneal", n=300, asked="limit", granted=0.5)
+    assert row["seconds"] >= 0.5
+    assert row["answer"] == "result"
+    early = Limits.measure(method="mst", n=50, asked="finish", granted=2.0)
+    assert (early["answer"], early["kept"]) == ("done before", True)

@@ -9,7 +9,7 @@ import typer
 
 from voronym.cli import common
 
-OUTLIERS = 5  # patients nobody else is like: what keys give away, and cells take back
+OUTLIERS = 5  # patients nobody else is like: what keys give away, and groups take back
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 
 
