@@ -81,7 +81,7 @@ def test_mutual_information_is_that_of_the_cells():
         assert row.information.plug_in == pytest.approx(finding.detail["columns"]["w"]["nats"])
         assert row.limits["floor"] <= row.information.plug_in
         assert row.limits["reached"] <= row.information.plug_in + 1e-12
-        assert row.limits["miub"] == pytest.approx((1 - row.loss / 100) * found.plane.unchanged.plug_in)
+        assert row.limits["by_lot"] == pytest.approx((1 - row.loss / 100) * found.plane.unchanged.plug_in)
     small, large = ([r.information.plug_in for r in found.rows if r.k == k] for k in (3, 20))
     assert max(large) < min(small)
 

@@ -117,3 +117,37 @@ def test_cancel_from_another_thread_is_heeded_by_running_blocks():
 def test_a_time_limit_is_a_number_of_seconds(wrong):
     with pytest.raises(InputError, match="number of seconds"):
         Context(time_limit=wrong)
+
+
+def test_the_error_of_a_map_inside_a_map_is_told():
+    ctx = Context(threads=3)
+
+    def inner(number: int) -> int:
+        if number == 1:
+            raise InputError("the real cause")
+        return number
+
+    def outer(number: int) -> list[int]:
+        if number == 0:
+            return ctx.map(inner, range(3))
+        while not ctx.over:
+            sleep(0.01)
+        return []
+
+    for _ in range(5):
+        with pytest.raises(InputError, match="the real cause"):
+            ctx.map(outer, range(3))
+
+
+def test_a_map_inside_a_block_does_not_hide_that_another_block_failed():
+    ctx = Context(threads=2)
+
+    def work(number: int) -> None:
+        if number == 0:
+            sleep(0.1)
+            raise InputError("no")
+        while not ctx.over:  # would run for ever if the inner map took the halt back
+            ctx.map(lambda x: x, [1, 2])
+
+    with pytest.raises(InputError, match="no"):
+        ctx.map(work, range(2))

@@ -43,7 +43,7 @@ def test_sse_and_centroids_equal_the_definition(given_labels, d, offset):
 
 
 def test_a_small_cell_cannot_be_built():
-    with pytest.raises(GuaranteeError, match="1 of 2 cells have fewer than k=3"):
+    with pytest.raises(GuaranteeError, match="1 of 2 groups have fewer than k=3"):
         Partition([0, 0, 0, 1, 1], k=3)
 
 

@@ -64,7 +64,7 @@ def test_the_same_recipe_gives_the_same_release_but_for_row_order():
             "list of texts",
         ),
         ("options = 5\n" + ONE_KEY, "table of names"),
-        ("time_limit = 0\n" + ONE_KEY, "above 0"),
+        ("time_limit = -1\n" + ONE_KEY, "not negative"),
         ("schema = 5", "schema"),
         ("[schema]\ncolumns = [3]", "column"),
     ],

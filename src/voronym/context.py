@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from numbers import Integral, Real
-from threading import Event
+from threading import Event, local
 from time import perf_counter
 from typing import TypeVar
 
@@ -75,7 +75,12 @@ class _Whole:
         self.progress = progress
         self.finish, self.cancel = Event(), Event()
         self.halt = Event()  # a block failed: the others need not go on
+        self.thread = local()  # whether this one works on a block
         self.shown, self.stage = 0.0, ""
+
+    def mark(self) -> None:
+        """Remember that the thread that calls this works on blocks."""
+        self.thread.working = True
 
 
 class Context:
@@ -318,11 +323,13 @@ class Context:
             Called every tenth of a second instead of telling the share of the blocks that are done.
         """
         listed = list(blocks)
+        if getattr(self._whole.thread, "working", False):  # inside a block: no threads within threads
+            return self._one_by_one(function, listed, whole, lambda: self.check(whole=whole))
         threads = min(self.threads, len(listed))
         if threads <= 1:
             return self._one_by_one(function, listed, whole, tell)
         try:
-            with ThreadPoolExecutor(threads) as pool:
+            with ThreadPoolExecutor(threads, initializer=self._whole.mark) as pool:
                 futures = [pool.submit(function, block) for block in listed]
                 try:
                     self._wait(futures, whole, tell)

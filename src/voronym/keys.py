@@ -41,7 +41,7 @@ class Published:
         What was measured on the way, JSON-able, without a record in it.
     steps : tuple of str
         What was done, a sentence each.
-    fates : mapping
+    published_as : mapping
         How each key is published, where it is not as the codec says.
     """
 
@@ -49,7 +49,7 @@ class Published:
     centroids: NDArray[Any]
     figures: Mapping[str, Any] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
-    fates: Mapping[str, str] = field(default_factory=dict)
+    published_as: Mapping[str, str] = field(default_factory=dict)
 
 
 class Keys(ABC):
@@ -118,7 +118,7 @@ class Coordinates(Keys):
         The m means are decoded once, then gathered by label: a mean computed again for each row could differ
         in its last bits.
         """
-        centroids = part.centroids(self.X)
+        centroids = self.records.centroids(part)
         return Published(self.codec.decode(centroids, part.labels), centroids)
 
     def loss(self, frame: Any) -> float:

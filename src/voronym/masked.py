@@ -25,11 +25,13 @@ class Masked:
     figures : dict
         What the method measured, JSON-able, without a record in it.
     notes : tuple of str
-        Warnings for the data holder.
+        Warnings for the data holder; they may compare with the originals.
     steps : tuple of str
         What was done, a sentence each, for the report.
     evidence : object
         What the internal report may draw; kept in memory only.
+    public_notes : tuple of str
+        Those of the notes that readers of the release may see.
     """
 
     frame: nw.DataFrame[Any]
@@ -37,6 +39,7 @@ class Masked:
     notes: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     evidence: Any = None
+    public_notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Grouped(Masked):
         What the method proved about the loss, where it did.
     costs : tuple of Cost
         What each guarantee cost, in the order given; k-anonymity first.
-    fates : mapping
+    published_as : mapping
         How each key is published, where it is not as the codec says.
     """
 
@@ -87,4 +90,4 @@ class Grouped(Masked):
     group_loss: float | None = None
     bound: Any = None
     costs: tuple[Cost, ...] = ()
-    fates: Mapping[str, str] = field(default_factory=dict)
+    published_as: Mapping[str, str] = field(default_factory=dict)

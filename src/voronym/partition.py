@@ -1,4 +1,4 @@
-"""The frozen partition of records into cells."""
+"""The frozen partition of records into groups."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Centring(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Records divided into cells: labels ``0..m-1`` and the cells' sizes.
+    """Records divided into groups: labels ``0..m-1`` and the groups' sizes.
 
-    Guarantee: every record is in exactly one cell, no cell is empty, and where ``k`` is stated every cell
+    Guarantee: every record is in exactly one group, no group is empty, and where ``k`` is stated every group
     has at least ``k`` records. All of it is checked here, when the object is built; the arrays are read-only.
 
     Parameters
     ----------
     labels : array of int, shape (n,)
-        The cell of each record. Any integers; they are renumbered 0..m-1 in order of first appearance.
+        The group of each record. Any integers; they are renumbered 0..m-1 in order of first appearance.
     k : int, optional
-        The least size that every cell must have.
+        The least size that every group must have.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Partition:
     >>> part.n_cells, part.sizes.tolist()
     (2, [2, 3])
     >>> part
-    Partition(5 records in 2 cells of 2..3, k=2)
+    Partition(5 records in 2 groups of 2..3, k=2)
     """
 
     labels: NDArray[np.int64]
@@ -56,7 +56,7 @@ class Partition:
         given = np.asarray(self.labels)
         if given.ndim != 1 or given.size == 0:
             raise InputError(
-                f"labels must be a non-empty vector, one cell per record; got shape {given.shape}"
+                f"labels must be a non-empty vector, one group per record; got shape {given.shape}"
             )
         if not np.issubdtype(given.dtype, np.integer):
             raise InputError(f"labels must be integers, not {given.dtype}")
@@ -67,7 +67,7 @@ class Partition:
         sizes = np.bincount(labels).astype(np.int64)
         if self.k is not None and sizes.min() < self.k:
             raise GuaranteeError(
-                f"{int((sizes < self.k).sum())} of {len(sizes)} cells have fewer than k={self.k} records "
+                f"{int((sizes < self.k).sum())} of {len(sizes)} groups have fewer than k={self.k} records "
                 f"(the smallest has {sizes.min()})"
             )
         labels.flags.writeable = sizes.flags.writeable = False
@@ -81,11 +81,11 @@ class Partition:
 
     @property
     def n_cells(self) -> int:
-        """Number of cells."""
+        """Number of groups."""
         return len(self.sizes)
 
     def cells(self) -> list[NDArray[np.int64]]:
-        """Return the record indices of each cell, ascending."""
+        """Return the record indices of each group, ascending."""
         order = np.argsort(self.labels, kind="stable")
         return np.split(order, np.cumsum(self.sizes)[:-1])
 
@@ -130,7 +130,7 @@ class Partition:
     def __repr__(self) -> str:
         stated = "" if self.k is None else f", k={self.k}"
         sizes = f"{self.sizes.min()}..{self.sizes.max()}"
-        return f"Partition({self.n} records in {self.n_cells} cells of {sizes}{stated})"
+        return f"Partition({self.n} records in {self.n_cells} groups of {sizes}{stated})"
 
 
 def group_means(X: NDArray[np.float64], labels: NDArray[np.int64], groups: int) -> NDArray[np.float64]:

@@ -179,14 +179,30 @@ def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
     columns = [name for name in table.columns if name in masked.frame.columns]
     shuffled = table.like(masked.frame.select(columns)).rows(order)
     released = table.like(tidy(shuffled.frame))  # without categories, indexes and memory of the original
-    coordinates = None
-    with contextlib.suppress(SchemaError, InputError):  # a key without coordinates, such as text
-        coordinates = Coordinates.of(table)
-    loss = None if coordinates is None else coordinates.loss(table.like(masked.frame))
+    coordinates, loss = _loss(table, masked)
     evidence = Evidence(table, coordinates, masked, order, loss, clock.seconds)
-    release = Release(released, recipe, evidence=evidence, notes=(*table.doubts, *masked.notes))
+    release = Release(
+        released,
+        recipe,
+        evidence=evidence,
+        notes=(*table.doubts, *masked.notes),
+        public_notes=(*table.doubts, *masked.public_notes),
+    )
     clock.lap("measuring")
     return release
+
+
+def _loss(table: Table, masked: Masked) -> tuple[Coordinates | None, float | None]:
+    """Return the keys as numbers and what was lost of their variance.
+
+    None where a key has no numbers, such as text, or is published in another form than it had.
+    """
+    if any(masked.frame[name].dtype != table.frame[name].dtype for name in table.keys):
+        return None, None
+    with contextlib.suppress(SchemaError):
+        coordinates = Coordinates.of(table)
+        return coordinates, coordinates.loss(table.like(masked.frame))
+    return None, None
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context) -> Masked:
@@ -229,6 +245,10 @@ def _recipe(
 ) -> Recipe:
     """Write down what was asked for."""
     method = "auto" if method is None else method
+    if not isinstance(method, str):
+        raise InputError(f"method must be the name of a method, not {method!r}")
+    if isinstance(models, Mapping) or not isinstance(models, (str, Model, Sequence)):
+        raise InputError('models must be models or texts such as "t-closeness=0.2", not ' + repr(models))
     if method not in METHODS or METHODS[method].groups:  # others promise no k and draw a seed of their own
         k, seed = 5 if k is None else k, 0 if seed is None else seed
     listed = [models] if isinstance(models, (str, Model)) else models
@@ -236,7 +256,7 @@ def _recipe(
         schema=table.schema,
         k=k,
         method=method,
-        options=dict(options or {}),
+        options={} if options is None else options,
         models=tuple(map(str, listed)),
         seed=seed,
         time_limit=time_limit,

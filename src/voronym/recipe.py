@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 import tomli_w
 from markupsafe import Markup
 
+from voronym.context import check_seconds
 from voronym.errors import InputError, WriteError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.privacy import KAnonymity, Model, parse_model
@@ -100,8 +101,8 @@ class Recipe:
         KEY_SPACES[self.space]  # says which there are, where this is none
         if self.space != DEFAULT_SPACE and not self.makes_groups:
             raise InputError(f"method {self.method!r} makes no groups: leave out the space")
-        if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
-            raise InputError("time_limit must be a number of seconds above 0")
+        if self.time_limit is not None:
+            check_seconds(self.time_limit)
         if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
             raise InputError('models must be a list of texts such as "k-anonymity=5"')
         object.__setattr__(self, "models", tuple(self.models))
@@ -133,12 +134,12 @@ class Recipe:
         return f"Recipe({said}, {self.schema!r})"
 
     def __str__(self) -> str:
-        return self.to_toml()
+        return tomli_w.dumps(self.to_dict())  # what no file can hold is shown by its name
 
     def _repr_html_(self) -> str:
         models = Markup(" ").join(chip(model, "green") for model in self.required) or "none"
         facts = {**dict(self._facts()), "promises": models}
-        file = Markup("<details><summary>as a file</summary><pre>{}</pre></details>").format(self.to_toml())
+        file = Markup("<details><summary>as a file</summary><pre>{}</pre></details>").format(str(self))
         return f"{html_facts(facts.items())}{self.schema._repr_html_()}{file}"
 
     def _facts(self) -> list[tuple[str, object]]:

@@ -98,9 +98,9 @@ class Evidence:
         return self.partition.centroids(self.coordinates.X)
 
     @property
-    def fates(self) -> Mapping[str, str]:
+    def published_as(self) -> Mapping[str, str]:
         """How each key is published, where it is not as the codec says."""
-        return {} if self.grouped is None else self.grouped.fates
+        return {} if self.grouped is None else self.grouped.published_as
 
     @property
     def grouped(self) -> Grouped | None:
@@ -133,11 +133,13 @@ class Release:
         *,
         evidence: Evidence | None = None,
         notes: Sequence[str] = (),
+        public_notes: Sequence[str] = (),
     ) -> None:
         self._table = table
         self.recipe = recipe
         self.schema: Schema = recipe.schema
         self.warnings = tuple(notes)
+        self.public_warnings = tuple(public_notes)
         self._evidence = evidence
         self._dossier: Dossier | None = None
         grouped = None if evidence is None else evidence.grouped
@@ -155,7 +157,7 @@ class Release:
         """What the method measured, such as distortion and risk of a channel; in a mixed space the cost by
         metric."""
         self.steps: tuple[str, ...] = () if evidence is None else evidence.masked.steps
-        """What was done in such cases, a sentence each."""
+        """What the method did, a sentence each."""
         identifiers = [name for name in recipe.schema.identifiers if name in table.columns]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
@@ -180,11 +182,11 @@ class Release:
 
     @cached_property
     def gap(self) -> float | None:
-        """How many percent the loss of the cells is above the least possible one, at most.
+        """How many percent the loss of the groups is above the least possible one, at most.
 
         From the bound that the method proved, or from the cheap one by nearest neighbours, on first use.
-        None where there are too many records for that, where nothing but 0 is proven, where cells had to obey
-        other models than k-anonymity, where the method made no cells, or made them in another space.
+        None where there are too many records for that, where nothing but 0 is proven, where groups had to
+        obey other models than k-anonymity, where the method made no groups, or made them in another space.
         """
         return self._find_gap(Context())
 

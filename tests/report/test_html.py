@@ -147,7 +147,7 @@ class Guarded:
     """A release whose evidence and utility raise when they are touched."""
 
     def __init__(self, release):
-        names = ("_table", "schema", "recipe", "findings", "risk", "gap", "warnings", "figures", "steps")
+        names = ("_table", "schema", "recipe", "findings", "risk", "gap", "public_warnings", "figures", "steps")
         names += ("information_loss", "group_loss")
         self.__dict__.update({name: getattr(release, name) for name in names})
 
@@ -160,6 +160,14 @@ def test_the_public_part_never_touches_the_originals(release):
     assert public_of(guarded, Context()) == public_of(release, Context())
     with pytest.raises(AssertionError, match="touched _evidence"):
         inside_of(guarded, guarded._evidence, Context())
+
+
+def test_notes_that_compare_with_the_originals_stay_inside(patients):
+    with pytest.warns(UserWarning):
+        stirred = vr.anonymize(patients, keys=["age", "sex"], drop_undeclared=True, method="records")
+    found = stirred.dossier()
+    assert found.inside.warnings
+    assert not set(found.public.warnings) & set(found.inside.warnings)
 
 
 def test_a_public_page_is_made_from_the_public_part_alone(release):
@@ -186,7 +194,7 @@ def test_hostile_names_and_categories_are_escaped(make_release):
         {bad: np.arange(n) % 17, "</style><b>": [bad if i % 2 else "<img src=x onerror=y>" for i in range(n)]}
     )
     release = make_release(frame, keys=frame.columns)
-    release.warnings = (*release.warnings, f"column {bad} is odd")
+    release.warnings = release.public_warnings = (*release.warnings, f"column {bad} is odd")
     for audience in ("internal", "public"):
         page = render(release, audience=audience)
         check(page)

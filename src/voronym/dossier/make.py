@@ -42,7 +42,6 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 GROUPS = "groups"
-_SEED_NOTE = "was given a seed"
 _SHARE = 0.05  # of outliers, the default of `voronym.records.clusters`
 
 
@@ -92,21 +91,21 @@ def public_of(release: Release, ctx: Context) -> Public:
     counted = release.risk
     ctx.tell(0.2, whole=True)
     plane = _cloud(table, ctx)
-    fates = methods.fates_of(story, release.figures, recipe.options, schema) if drawn else {}
+    published_as = methods.published_as(story, release.figures, recipe.options, schema) if drawn else {}
     return Public(
         story=story,
         method=recipe.method,
         guarantee=METHODS[recipe.method].guarantee if recipe.method in METHODS else "",
         k=recipe.k,
-        columns=_columns(schema, fates),
+        columns=_columns(schema, published_as),
         records=table.n,
         risk=counted,
         findings=tuple(release.findings),
         information_loss=release.information_loss,
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
-        warnings=tuple(note for note in release.warnings if not (drawn and _SEED_NOTE in note)),
-        steps=tuple(release.steps) if drawn else (),
+        warnings=release.public_warnings,
+        steps=release.steps,
         seeded=recipe.seed is not None,
         recipe=_public_recipe(recipe, table.frame),
         plane=plane,
@@ -121,10 +120,12 @@ def story_of(recipe: Recipe) -> str:
     return GROUPS if recipe.makes_groups else recipe.method
 
 
-def _columns(schema: Schema, fates: Mapping[str, str]) -> tuple[Column, ...]:
+def _columns(schema: Schema, published_as: Mapping[str, str]) -> tuple[Column, ...]:
     usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
     return tuple(
-        Column(one.name, one.role, one.kind, fates.get(one.name) or usual.get(one.role, "kept as it was"))
+        Column(
+            one.name, one.role, one.kind, published_as.get(one.name) or usual.get(one.role, "kept as it was")
+        )
         for one in schema.columns
     )
 
@@ -187,7 +188,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.8, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
-        columns=_columns(schema, _fates(release, evidence)),
+        columns=_columns(schema, _published_as(release, evidence)),
         warnings=tuple(release.warnings),
         figures=dict(release.figures),
         seconds=dict(evidence.seconds),
@@ -205,14 +206,14 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     )
 
 
-def _fates(release: Release, evidence: Evidence) -> Mapping[str, str]:
+def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     """Say of each key how it was encoded and published."""
     if story_of(release.recipe) != GROUPS:
-        return methods.fates_of(
+        return methods.published_as(
             release.recipe.method, release.figures, release.recipe.options, release.schema
         )
-    if evidence.fates:
-        return evidence.fates
+    if evidence.published_as:
+        return evidence.published_as
     codec = evidence.codec
     out: dict[str, str] = {}
     for block, sentence in [] if codec is None else zip(codec.blocks, codec.describe(), strict=True):
@@ -233,7 +234,13 @@ def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
     """Return each key's loss in percent, the largest first: as published, and of its group's mean."""
     X, part, codec, means = evidence.X, evidence.partition, evidence.codec, evidence.centroids
     by_group: dict[str, float] = {}
-    if X is not None and part is not None and codec is not None and means is not None and not evidence.fates:
+    if (
+        X is not None
+        and part is not None
+        and codec is not None
+        and means is not None
+        and not evidence.published_as
+    ):
         gone = np.square(X - means[part.labels]).sum(axis=0)
         there = np.square(X - X.mean(axis=0)).sum(axis=0)
         for block in codec.blocks:
@@ -271,7 +278,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
 def _plane(evidence: Evidence) -> GroupMap | ShiftMap | None:
     X, codec, part = evidence.X, evidence.codec, evidence.partition
     if part is not None and X is not None and codec is not None:
-        return planes.group_map(X, part, codec, exact=not evidence.fates)
+        return planes.group_map(X, part, codec, exact=not evidence.published_as)
     made = evidence.masked
     after = None if X is None or codec is None else codec.encode(made.frame)
     found, space, codes = (getattr(made, name, None) for name in ("after", "space", "codes"))

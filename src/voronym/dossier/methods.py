@@ -142,7 +142,7 @@ def rate_of(plain: Figures) -> Rate:
     return Rate(**{name: plain[name] for name in names if name in plain})
 
 
-def fates_of(method: str, figures: Figures, options: Figures, schema: Schema) -> dict[str, str]:
+def published_as(method: str, figures: Figures, options: Figures, schema: Schema) -> dict[str, str]:
     """Say what a method without groups did to each column that it touched."""
     if method == "channel":
         words = {"noise": "noise added, rounded and clipped to its range", "pram": "drawn anew by a matrix"}

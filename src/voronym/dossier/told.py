@@ -13,7 +13,7 @@ from voronym.evaluate.tradeoff import Plane, letters, plane, told
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.table.table import Table
 
-KINDS = ("floor", "reached", "normal", "miub")
+KINDS = ("floor", "reached", "normal", "by_lot")
 _POINTS = 161
 
 
@@ -68,7 +68,7 @@ def curves(found: Plane, right: float) -> Mapping[str, tuple[Point, ...]]:
     """Return the limits of a plane as points, by kind, up to a loss in percent; dense at small losses."""
     at = np.square(np.linspace(0.0, min(right / 100, 1.0) ** 0.5, _POINTS))
     made = {curve.kind: curve.points(at) for curve in found.curves}
-    made["miub"] = [(float(share), found.upper(float(share))) for share in at]
+    made["by_lot"] = [(float(share), found.upper(float(share))) for share in at]
     return {
         kind: tuple((100 * a, b) for a, b in made[kind] if np.isfinite(b)) for kind in KINDS if kind in made
     }

@@ -117,7 +117,7 @@ class Plane:
 
     def limits(self, share: float) -> dict[str, float]:
         """Return every limit at a distortion, in nats."""
-        return {curve.kind: curve.at(share) for curve in self.curves} | {"miub": self.upper(share)}
+        return {curve.kind: curve.at(share) for curve in self.curves} | {"by_lot": self.upper(share)}
 
     def to_dict(self, shares: ArrayLike | None = None) -> dict[str, Any]:
         """Return plain data: the ends, the curves as pairs, the notes; nobody's values."""

@@ -49,7 +49,7 @@ class Settings:
 
     @classmethod
     def read(cls, method: Method, space: str, given: dict[str, Any]) -> Settings:
-        """Divide options by whom they are for; refuse those that nobody looks at."""
+        """Split the options between method, space and grouping; refuse unknown ones."""
         sorts = _sorts(method, space)
         known = [name for sort in sorts for name in sort.names()]
         unknown = sorted(set(given) - set(known))
@@ -120,6 +120,7 @@ def mask_by_groups(
         _gather(table, published, part),
         figures=published.figures,
         notes=tuple(notes),
+        public_notes=tuple(notes),
         steps=published.steps,
         records=keys.records,
         partition=part,
@@ -127,7 +128,7 @@ def mask_by_groups(
         group_loss=costs[-1].loss,
         bound=bound,
         costs=costs,
-        fates=published.fates,
+        published_as=published.published_as,
     )
 
 

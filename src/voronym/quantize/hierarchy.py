@@ -78,7 +78,7 @@ def hierarchy(problem: Problem, ctx: Context, options: HierarchyOptions) -> Part
     >>> X = vr.datasets.gaussian(1000, 2)
     >>> part = vr.microaggregate(X, 5, method="hierarchy", size=250, inner="mdav")
     >>> part
-    Partition(1000 records in 200 cells of 5..5, k=5)
+    Partition(1000 records in 200 groups of 5..5, k=5)
     """
     X, k, n = problem.points, problem.k, problem.n
     inner = METHODS[options.inner]

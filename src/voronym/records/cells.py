@@ -106,7 +106,7 @@ class MixedKeys(Keys):
             found.levels,
             figures,
             self._steps(figures),
-            self._fates(),
+            self._published_as(),
         )
 
     def _steps(self, figures: Mapping[str, Any]) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class MixedKeys(Keys):
             f"The published centres cost {figures['mixed_loss']:.2f} % of what one centre for all would.",
         )
 
-    def _fates(self) -> dict[str, str]:
+    def _published_as(self) -> dict[str, str]:
         """Say of each key how it is published."""
         words = "{}; published is the value with the least sum of mapped distances to the group’s"
         return {

@@ -137,7 +137,7 @@ def _told(rows: Sequence[Row], found: Plane) -> Part | None:
     right = 1.06 * max(losses) or 1.0
     limits = curves(found, right)
     tops = [1.12 * max(getattr(told, name) for _, told in used) or 1.0 for name in ("plug_in", "high")]
-    kinds = (("floor", "reached", "miub"), ("normal",))
+    kinds = (("floor", "reached", "by_lot"), ("normal",))
     drawn = [lines(limits, kind, top) for kind, top in zip(kinds, tops, strict=True)]
     counted, estimated = (
         _plane(used, drawn[i], (right, tops[i]), found.levels.column, population=bool(i)) for i in range(2)

@@ -10,11 +10,11 @@ from voronym.report.curves import Line
 MOSTLY = 0.8
 """Share of the count that chance alone explains, above which the page says so."""
 
-LOOKS = {"floor": "no", "reached": "re", "normal": "nd", "miub": "mi"}
+LOOKS = {"floor": "no", "reached": "re", "normal": "nd", "by_lot": "mi"}
 NAMES = {
     "floor": "no rule gets here: proven for this table",
     "reached": "least risk known to be reached",
-    "miub": "keys unchanged or their mean, by lot",
+    "by_lot": "each record keeps its keys or gets the mean, at random",
     "normal": "least risk of normal data like these",
 }
 

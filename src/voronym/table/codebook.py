@@ -30,8 +30,10 @@ class Labels:
 
     def only(self, columns: Collection[str]) -> Labels:
         """Return the labels of some of the columns."""
-        parts = (self.variables, self.values)
-        return Labels(*({name: one[name] for name in one if name in columns} for one in parts))
+        return Labels(
+            {name: label for name, label in self.variables.items() if name in columns},
+            {name: labels for name, labels in self.values.items() if name in columns},
+        )
 
 
 _BOOKS: dict[str, Book] = {}

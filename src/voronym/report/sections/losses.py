@@ -69,7 +69,7 @@ def told(_: Dossier, found: Told) -> Data:
     """Show where a release sits between what its keys told unmasked and nothing, with the limits."""
     now, loss = found.now, found.loss
     top = 1.1 * max(found.unchanged.plug_in, now.plug_in, now.high) or 1.0
-    limits = lines(found.curves, ("floor", "reached", "normal", "miub"), top)
+    limits = lines(found.curves, ("floor", "reached", "normal", "by_lot"), top)
     stated = {} if found.stated is None else {"by the rules’ own account": [Dot(loss, found.stated)]}
     drawn = risk_plane(
         stated
