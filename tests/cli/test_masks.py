@@ -59,6 +59,7 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--method", "channel", "--max-rsik", "1"], 2, "Did you mean --max-risk?"),
         (["--method", "channel", "--max-risk", "1", "--max-risk=2"], 2, "--max-risk is given twice"),
         (["--method", "channel", "--max-risk"], 2, "--max-risk needs a value"),
+        (["--overwrit"], 2, "did you mean --overwrite"),
         (["--method", "channel", "--max-risk", "--json"], 2, "--max-risk needs a value"),
         (["--method", "channel", "--max-risk", "little"], 2, "max_risk must be a finite number"),
         (["--method", "channel", "1"], 2, "'1' is not understood"),

@@ -148,8 +148,8 @@ class Guarded:
     """A release whose evidence and utility raise when they are touched."""
 
     def __init__(self, release):
-        names = ("_table", "schema", "recipe", "findings", "risk", "gap", "public_warnings", "figures", "steps")
-        names += ("information_loss", "group_loss")
+        names = ("_table", "schema", "recipe", "findings", "risk", "gap", "public_warnings", "figures")
+        names += ("steps", "information_loss", "group_loss")
         self.__dict__.update({name: getattr(release, name) for name in names})
 
     def __getattr__(self, name):

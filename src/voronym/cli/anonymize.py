@@ -94,7 +94,8 @@ def anonymize(
     from voronym.recipe import Recipe
     from voronym.table.read import read
 
-    source, own = common.words([source, *more.args])
+    flags = [flag for one in more.command.params for flag in one.opts]
+    source, own = common.words([source, *more.args], flags)
     outputs = [output, save_recipe, report, public_report]
     common.check_outputs(outputs, source=source, overwrite=overwrite)
     written = None if recipe is None else Recipe.load(recipe)
@@ -102,7 +103,6 @@ def anonymize(
         bar.begin("reading", 0.0)
         frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
         name, where = (method or "auto", space) if written is None else (written.method, written.space)
-        flags = [flag for one in more.command.params for flag in one.opts]
         chosen = method_options(name, where, option or (), own, frame.columns, flags)
         release = make(
             frame,

@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -131,8 +132,11 @@ def column_options(
     return {"kinds": pairs(kinds, "--kind"), "orders": levels, "locations": places}
 
 
-def words(given: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
-    """Split what no verb declares into the source, which stands alone, and ``--name value`` items."""
+def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
+    """Split what no verb declares into the source, which stands alone, and ``--name value`` items.
+
+    ``flags`` are those that the verb declares: a misspelt one would swallow the word behind it.
+    """
     alone: list[str] = []
     out: list[tuple[str, str]] = []
     waiting = list(given)
@@ -145,13 +149,22 @@ def words(given: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:
         if not word.startswith("--") or not name:
             raise InputError(f"there is no option {word}; options of a method are written --NAME VALUE")
         if not found and (not waiting or waiting[0].startswith("--")):
-            raise InputError(f"--{name} needs a value")
+            raise InputError(f"--{name} needs a value{_meant([name], flags)}")
         out.append((name.replace("-", "_"), value if found else waiting.pop(0)))
-    if len(alone) != 1:
-        raise InputError(
-            "name the table to read" if not alone else f"{alone[1]!r} is not understood: one table at a time"
-        )
+    if not alone:
+        raise InputError(f"name the table to read{_meant([name for name, _ in out], flags)}")
+    if len(alone) > 1:
+        raise InputError(f"{alone[1]!r} is not understood: one table at a time")
     return alone[0], out
+
+
+def _meant(names: Sequence[str], flags: Sequence[str]) -> str:
+    """Return a question where a name looks like a flag."""
+    for name in map(flag, names):
+        near = get_close_matches(name, flags, 1, 0.8)
+        if near and near[0] != name:
+            return f"; did you mean {near[0]} instead of {name}?"
+    return ""
 
 
 def flag(name: str) -> str:
