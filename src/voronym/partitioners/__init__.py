@@ -5,8 +5,26 @@ variable-size MDAV; `tfrp` two fixed reference points; `mst` the minimum spannin
 with a proven factor; `dba` by density; `gsms` by what is left; `mhm` and `fdm` the best cut of a path;
 `univariate` the optimum of a single column.
 
-Shared: `_order` paths and their cuts; `_near` the nearest of every record;
-`_cells` what is done to cells once they are made.
+Shared: `_classic` the promise about sizes that most of them make; `_order` paths and their cuts; `_near` the
+nearest of every record; `_cells` what is done to groups once they are made.
+
+Examples
+--------
+Where groups are plain to see, all of them see the same:
+
+>>> import voronym as vr
+>>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
+>>> for name in ("dba-1", "fdm", "gsms", "md", "mdav-mhm", "mst", "mu-approx", "npn-mhm", "tfrp-1"):
+...     print(f"{name:9}", vr.microaggregate(X, 2, method=name).labels.tolist())
+dba-1     [0, 0, 1, 1, 1, 2, 2]
+fdm       [0, 0, 1, 1, 1, 2, 2]
+gsms      [0, 0, 1, 1, 1, 2, 2]
+md        [0, 0, 1, 1, 1, 2, 2]
+mdav-mhm  [0, 0, 1, 1, 1, 2, 2]
+mst       [0, 0, 1, 1, 1, 2, 2]
+mu-approx [0, 0, 1, 1, 1, 2, 2]
+npn-mhm   [0, 0, 1, 1, 1, 2, 2]
+tfrp-1    [0, 0, 1, 1, 1, 2, 2]
 """
 
 from voronym.partitioners import (  # noqa: F401 - importing registers

@@ -1,4 +1,4 @@
-"""What the classic methods have in common: the promise about sizes, and a second phase."""
+"""What the classic methods have in common: the promise about sizes."""
 
 from __future__ import annotations
 

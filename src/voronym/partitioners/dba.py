@@ -41,12 +41,6 @@ def dba_1(problem: Problem, ctx: Context) -> Partition:
     ----------
     J.-L. Lin, T.-H. Wen, J.-C. Hsieh and P.-C. Chang, "Density-based microaggregation for statistical
     disclosure control", Expert Systems with Applications 37 (2010), 3256-3263.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> vr.microaggregate([[0.0], [0.3], [5.0], [5.1], [9.0], [9.2]], 2, method="dba-1").labels.tolist()
-    [0, 0, 1, 1, 2, 2]
     """
     return Partition(phase_1(problem, 0, ctx), k=problem.k)
 
@@ -72,13 +66,6 @@ def dba_2(problem: Problem, ctx: Context, options: Sparsest) -> Partition:
 
     The groups made last are of what the dense regions left over, so they come first. With ``p`` above 0, the
     variant called DBA-2P, the p sparsest records form groups with their k-1 nearest before all others.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0, 9.1, 9.2, 9.3]
-    >>> vr.microaggregate(X, 3, method="dba-2").labels.tolist()
-    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     """
     labels = phase_1(problem, options.p, ctx.part(0.0, 0.6))
     part = Partition(labels, k=problem.k)

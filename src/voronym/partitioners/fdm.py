@@ -44,13 +44,6 @@ def fdm(problem: Problem, ctx: Context) -> Partition:
     ----------
     R. Mortazavi and S. Jalili, "Fast data-oriented microaggregation algorithm for large numerical datasets",
     Knowledge-Based Systems 67 (2014), 195-205.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
-    >>> vr.microaggregate(X, 2, method="fdm").labels.tolist()
-    [0, 0, 1, 1, 1, 2, 2]
     """
     X, k = problem.points, problem.k
     return _partitions(X, [k], ctx)[k]

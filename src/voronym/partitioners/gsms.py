@@ -40,12 +40,6 @@ def gsms(problem: Problem, ctx: Context) -> Partition:
     ----------
     C. Panagiotakis and G. Tziritas, "Successive group selection for microaggregation", IEEE Transactions on
     Knowledge and Data Engineering 25 (2013), 1191-1195.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="gsms").labels.tolist()
-    [0, 0, 1, 1, 2, 2]
     """
     return Partition(_select(problem, ctx), k=problem.k)
 
@@ -60,13 +54,6 @@ def gsms_t2(problem: Problem, ctx: Context) -> Partition:
     """Build groups as "gsms" does, then dissolve those whose records are better off in others.
 
     The second phase is that of `voronym.partitioners.tfrp.tfrp_2`.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0, 9.1, 9.2, 9.3]
-    >>> vr.microaggregate(X, 3, method="gsms-t2").labels.tolist()
-    [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
     part = Partition(_select(problem, ctx.part(0.0, 0.7)), k=problem.k)
     return dissolve_cells(problem, part, by_falling_loss(problem, part), ctx.part(0.7, 1.0))

@@ -10,29 +10,27 @@ from voronym._kernels import scan as scans
 from voronym._kernels import tree as trees
 from voronym.context import Context
 from voronym.partition import Partition
+from voronym.partitioners._classic import classic
 from voronym.problem import Problem
-from voronym.registry import algorithm
 from voronym.space.records import Points
 
 FAST_FROM = 2_000
 """Records from which on the tree pays."""
 
 
-@algorithm(
+@classic(
     "md",
-    guarantee="every group has k to 2k-1 records",
     cost="O(n) searches in a k-d tree as a rule, O(n³/k) distances at worst; memory O(n d)",
     reference="10.1109/69.979982",
-    max_size=lambda k: 2 * k - 1,
 )
 def md(problem: Problem, ctx: Context) -> Partition:
-    """Build cells around the two most distant of the remaining records.
+    """Build groups around the two most distant of the remaining records.
 
     While 3k records or more remain: r and s are the two most distant of them; the k nearest to r (itself
-    included) form a cell, then the k nearest to s among the others. With 2k to 3k-1 left, one more cell
+    included) form a group, then the k nearest to s among the others. With 2k to 3k-1 left, one more group
     around r, and the rest is the last. r is the record with the lower index; among equally distant pairs the
-    one with the lowest r, then the lowest s. Where s fell into r's cell (only if many records are equally far
-    from r), the record farthest from r among the others takes its place.
+    one with the lowest r, then the lowest s. Where s fell into r's group (only if many records are equally
+    far from r), the record farthest from r among the others takes its place.
 
     The most distant pair is exact. Each record keeps the largest distance to any record as of its last look;
     it stays an upper bound as records leave, so only the few with the largest bounds are looked at again.
@@ -41,12 +39,6 @@ def md(problem: Problem, ctx: Context) -> Partition:
     ----------
     J. Domingo-Ferrer and J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical
     disclosure control", IEEE Transactions on Knowledge and Data Engineering 14 (2002), 189-201.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="md").labels.tolist()
-    [0, 0, 1, 1, 2, 2]
     """
     return Partition(partition(Points(problem.space, problem.X), problem.k, ctx), k=problem.k)
 

@@ -28,13 +28,6 @@ def npn_mhm(problem: Problem, ctx: Context) -> Partition:
     ----------
     J. Domingo-Ferrer, A. Martínez-Ballesté, J. M. Mateo-Sanz and F. Sebé, "Efficient multivariate
     data-oriented microaggregation", The VLDB Journal 15 (2006), 355-369.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
-    >>> vr.microaggregate(X, 2, method="npn-mhm").labels.tolist()
-    [0, 0, 1, 1, 1, 2, 2]
     """
     X, k = problem.points, problem.k
     order = nearest_next(X, outermost(X), ctx.part(0.0, 0.5))
@@ -54,13 +47,6 @@ def mdav_mhm(problem: Problem, ctx: Context) -> Partition:
     the one with the nearest centroid not yet visited; inside a group, entered at the record nearest to the
     one left last, always to the nearest record. The groups of MDAV are runs of this path, so the best cut
     loses no more than they do.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
-    >>> vr.microaggregate(X, 2, method="mdav-mhm").labels.tolist()
-    [0, 0, 1, 1, 1, 2, 2]
     """
     return _recut("mdav", problem, ctx)
 

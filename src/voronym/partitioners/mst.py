@@ -35,13 +35,6 @@ def mst(problem: Problem, ctx: Context) -> Partition:
     ----------
     M. Laszlo and S. Mukherjee, "Minimum spanning tree partitioning algorithm for microaggregation", IEEE
     Transactions on Knowledge and Data Engineering 17 (2005), 902-911.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
-    >>> vr.microaggregate(X, 2, method="mst").labels.tolist()
-    [0, 0, 1, 1, 1, 2, 2]
     """
     X, k = problem.points, problem.k
     labels = components(X, k, ctx.part(0.0, 0.7))

@@ -49,13 +49,6 @@ def mu_approx(problem: Problem, ctx: Context) -> Partition:
     ----------
     J. Domingo-Ferrer, F. Sebé and A. Solanas, "A polynomial-time approximation to optimal multivariate
     microaggregation", Computers & Mathematics with Applications 55 (2008), 714-732.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [[0.0], [0.1], [5.0], [5.1], [5.2], [9.0], [9.2]]
-    >>> vr.microaggregate(X, 2, method="mu-approx").labels.tolist()
-    [0, 0, 1, 1, 1, 2, 2]
     """
     X, k = problem.points, problem.k
     labels = parts(X, k, ctx.part(0.0, 0.9))

@@ -32,12 +32,6 @@ def tfrp_1(problem: Problem, ctx: Context) -> Partition:
     ----------
     C.-C. Chang, Y.-C. Li and W.-H. Huang, "TFRP: an efficient microaggregation algorithm for statistical
     disclosure control", Journal of Systems and Software 80 (2007), 1866-1878.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="tfrp-1").labels.tolist()
-    [0, 0, 1, 1, 2, 2]
     """
     return Partition(phase_1(problem, ctx), k=problem.k)
 
@@ -58,13 +52,6 @@ def tfrp_2(problem: Problem, ctx: Context) -> Partition:
     -----
     Readings chosen where the description leaves room: a centroid moves with each record that joins; a group
     that reaches 2k records is split by MDAV at once; groups are visited by their loss after the first phase.
-
-    Examples
-    --------
-    >>> import voronym as vr
-    >>> X = [0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3, 9.0, 9.1, 9.2, 9.3]
-    >>> vr.microaggregate(X, 3, method="tfrp-2").labels.tolist()
-    [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
     """
     part = Partition(phase_1(problem, ctx.part(0.0, 0.5)), k=problem.k)
     return dissolve_cells(problem, part, by_falling_loss(problem, part), ctx.part(0.5, 1.0))
