@@ -84,6 +84,7 @@ def test_a_design_ends_at_its_deadline():
 
 def test_a_design_is_cancelled_within_a_second():
     X, C, sizes = instance(100_000, 2000)
+    pcl(X[:2000], 40, restarts=2)  # compiled: numba does not stop for wishes
     ctx = Context()
     asked = after(1.0, ctx.cancel)
     with pytest.raises(Cancelled):
