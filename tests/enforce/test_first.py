@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from voronym.privacy import PSensitive, TCloseness
 from voronym.privacy.cells import Levels
 from voronym.privacy.enforce.first import buckets, least_size, proven_size, stratified, worst_distance
-from voronym.privacy.enforce.rules import Asked
+from voronym.privacy.enforce.rules import Requirements
 
 
 def levels_of(codes):
@@ -123,6 +123,6 @@ def test_like_keys_come_together():
 
 def test_the_least_size_is_what_a_single_cell_needs():
     levels = Levels("c", np.arange(100) % 4, False, tuple("abcd"))
-    assert least_size(Asked([PSensitive(4).judge(levels)]), 2) == 4
-    assert least_size(Asked([TCloseness(0.0).judge(levels)]), 2) == 4
-    assert least_size(Asked([TCloseness(0.5).judge(levels)]), 2) == 2
+    assert least_size(Requirements([PSensitive(4).judge(levels)]), 2) == 4
+    assert least_size(Requirements([TCloseness(0.0).judge(levels)]), 2) == 4
+    assert least_size(Requirements([TCloseness(0.5).judge(levels)]), 2) == 2

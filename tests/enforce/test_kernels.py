@@ -8,12 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voronym._kernels import enforce as kernels
-from voronym._kernels import verdict
+from voronym._kernels import kernel, verdict
+from voronym.context import Context
 from voronym.privacy import DeltaDisclosure, LDiversity, MutualInformation, PSensitive, TCloseness
 from voronym.privacy.cells import Levels
-from voronym.privacy.enforce.rules import Asked
+from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.enforce.search import Search
-from voronym.progress import silent
+from voronym.problem import Problem
+
+
+@kernel
+def tried(cells, watch, p, out, new):
+    kernels.tried(cells, watch, p, out, new, 0)
+
 
 MODELS = [
     TCloseness(0.3, distance="ordered"),
@@ -41,7 +48,7 @@ def test_a_rule_holds_where_its_judge_does(model, seed, m, cells):
     rng = np.random.default_rng(seed)
     levels = column(rng, 40, m)
     judge = model.judge(levels)
-    asked = Asked([judge])
+    asked = Requirements([judge])
     labels = rng.integers(0, cells, 40)
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     values = judge.values(labels, int(labels.max()) + 1)
@@ -65,7 +72,7 @@ def test_distances_are_those_of_the_judges(model):
     rng = np.random.default_rng(3)
     levels = column(rng, 500, 60)
     judge = model.judge(levels)
-    rules = Asked([judge]).rules
+    rules = Requirements([judge]).rules
     for _ in range(30):
         codes = np.sort(rng.choice(levels.codes, int(rng.integers(1, 40))))
         assert verdict.measure(rules, 0, codes, len(codes)) == pytest.approx(judge.value(codes), abs=1e-12)
@@ -74,22 +81,22 @@ def test_distances_are_those_of_the_judges(model):
 def test_every_model_but_the_taxonomy_is_known_to_the_kernels():
     levels = column(np.random.default_rng(0), 30, 4)
     for model in MODELS:
-        assert Asked([model.judge(levels)]).foreign == (False,)
+        assert Requirements([model.judge(levels)]).foreign == (False,)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_an_exchange_is_judged_as_a_recount_would(model):
     rng = np.random.default_rng(5)
     levels = column(rng, 60, 6)
-    asked = Asked([model.judge(levels)])
-    search = Search(rng.normal(size=(60, 2)), rng.permutation(60) // 10, 3, asked, silent)
-    found, buffer = np.zeros(1), np.zeros(64, np.int64)
-    labels = search.groups.labels
+    asked = Requirements([model.judge(levels)])
+    search = Search(Problem.of(rng.normal(size=(60, 2)), 3), rng.permutation(60) // 10, asked, Context())
+    labels = search.cells.labels
     for _ in range(200):
         i, j = rng.integers(0, 60, 2)
         if labels[i] == labels[j]:
             continue
-        kernels.tried(search.groups, asked.rules, asked.codes, labels[i], i, j, buffer, found)
+        tried(search.cells, search.watch, labels[i], i, j)
+        found = search.watch.pair[0]
         members = np.append(np.setdiff1d(np.flatnonzero(labels == labels[i]), [i]), j)
         codes = np.sort(levels.codes[members])
         assert found[0] == pytest.approx(verdict.violation(asked.rules, 0, codes, len(codes)), abs=1e-12)
@@ -100,17 +107,17 @@ def test_moves_keep_books():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 3))
     levels = column(rng, 200, 5)
-    asked = Asked([TCloseness(0.35, distance="equal").judge(levels)])
-    search = Search(X, np.arange(200) % 25, 5, asked, silent)
-    before = search.squares
+    asked = Requirements([TCloseness(0.35, distance="equal").judge(levels)])
+    search = Search(Problem.of(X, 5), np.arange(200) % 25, asked, Context())
+    before = search.cost
     search.run(passes=3, weight=1.0, hard=False, donors=True)
-    groups = search.groups
-    assert search.squares < before
+    groups, watch = search.cells, search.watch
+    assert search.cost < before
     assert groups.sizes.min() >= 5
     for cell in range(25):
         own = groups.members[groups.start[cell] : groups.start[cell] + groups.sizes[cell]]
         assert sorted(own) == np.flatnonzero(groups.labels == cell).tolist()
-        codes = groups.ordered[0, groups.start[cell] : groups.start[cell] + groups.sizes[cell]]
+        codes = watch.ordered[0, groups.start[cell] : groups.start[cell] + groups.sizes[cell]]
         assert codes.tolist() == sorted(levels.codes[own])
-        assert groups.centroids[cell] == pytest.approx(search.points[own].mean(axis=0))
-    assert groups.totals[0] == pytest.approx(groups.violated.sum())
+        assert search.model.centroids[cell] == pytest.approx(search.records.points[own].mean(axis=0))
+    assert watch.totals[0] == pytest.approx(watch.violated.sum())

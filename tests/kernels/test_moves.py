@@ -219,7 +219,7 @@ def test_the_chain_is_the_cheapest_cycle(seed):
     cells, before = work.cells, squares_of(work)
     source = int(rng.integers(cells.labels.max() + 1))
     alive = np.flatnonzero(cells.sizes)
-    away = np.square(work.model.means[alive] - work.model.means[source]).sum(axis=1)
+    away = np.square(work.model.centroids[alive] - work.model.centroids[source]).sum(axis=1)
     wanted = best_cycle(work, alive[np.argsort(away)])
     assert Run(work, Context(), IcsmOptions()).chain(source) == (wanted < -work.tiny)
     assert squares_of(work) - before == pytest.approx(wanted, abs=1e-9)

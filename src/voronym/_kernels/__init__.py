@@ -35,6 +35,10 @@ def _stamp() -> tuple[tuple[str, int, int], ...]:
 
 _STAMP = _stamp()
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
+"""Kernels own no memory, so nothing is to be counted: counting the references to each array of a tuple took
+twenty times as long as the work in the innermost functions."""
+
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     """Machine code on disk, for the models of this folder only.
@@ -75,7 +79,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     Numba raises when the package lies in a folder it cannot write to (a read-only container, a zip file); the
     kernel then compiles once per process, rather than making ``import voronym`` fail.
     """
-    compiled: Any = numba.njit(function, nogil=True)
+    compiled: Any = numba.njit(function, **_OPTIONS)
     with contextlib.suppress(RuntimeError):
         compiled._cache = _Cache(function)
     return compiled  # type: ignore[no-any-return]
@@ -96,7 +100,7 @@ def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[...
     the tuple of many arrays that a model is.
     """
     return numba.njit(  # type: ignore[no-any-return]
-        function, nogil=True, forceinline=inline, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        function, forceinline=inline, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS
     )
 
 

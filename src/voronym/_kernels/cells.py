@@ -207,25 +207,25 @@ def approach(model, cells, i, q):
 
 
 @operation(inline=True)
-def shift(model, cells, i, q, across, limit):
-    """Return the change of the cost if record i goes to cell q; ``across`` is what `approach` returned."""
+def shift(model, cells, i, q, shared, limit):
+    """Return the change of the cost if record i goes to cell q; ``shared`` is what `approach` returned."""
     p = cells.labels[i]
     away = change(model, cells, p, i, min(-1, p), math.inf)
     return away + change(model, cells, q, min(-1, p), i, limit - away)
 
 
 @operation(inline=True)
-def swap(model, cells, i, j, across, limit):
+def swap(model, cells, i, j, shared, limit):
     """Return the change of the cost if records i and j change places; infinity where it is ``limit`` or more.
 
-    ``across`` is what `approach` returned for i and the cell of j.
+    ``shared`` is what `approach` returned for i and the cell of j.
     """
     here = change(model, cells, cells.labels[i], i, j, math.inf)
     return here + change(model, cells, cells.labels[j], j, i, limit - here)
 
 
 @operation(inline=True)
-def least_swap(model, cells, i, j, across):
+def least_swap(model, cells, i, j, shared):
     """Return a bound, from below, on what `swap` returns: neither cell can save more than by losing one."""
     p, q = cells.labels[i], cells.labels[j]
     none = min(-1, p)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from voronym._kernels import inner, kernel
-from voronym._kernels.cells import FREE, LOGGED, approach, begin, cost, go, move, refresh, release, update
+from voronym._kernels.cells import FREE, LOGGED, begin, cost, go, move, refresh, release, update
+from voronym._kernels.plain import squared_distance
 from voronym._kernels.scan import CELLS, LEFT, add, clear, mdav
 
 
@@ -29,7 +30,7 @@ def nearest_cell(model, cells, i, p):
     best, chosen = math.inf, -1
     for q in range(len(cells.sizes)):
         if cells.sizes[q] > 0:
-            distance = approach(model, cells, i, q)
+            distance = squared_distance(model.points, i, model.centroids[q])
             if distance < best and q != p:
                 best, chosen = distance, q
     return chosen, best
@@ -90,7 +91,8 @@ def dissolve(model, cells, scan, work, order, before, k, budget):
                 added = math.inf
                 break
             added += distance * cells.sizes[q] / (cells.sizes[q] + 1)
-            before[moved, :] = model.means[q]
+            for j in range(before.shape[1]):
+                before[moved, j] = model.centroids[q, j]
             go(cells, i, q)
             update(model, cells, q, none, i)
         moved = cells.count[LOGGED]
@@ -103,4 +105,5 @@ def dissolve(model, cells, scan, work, order, before, k, budget):
             for t in range(moved - 1, -1, -1):
                 q = cells.log[t, 2]
                 move(cells, cells.log[t, 0], p)
-                model.means[q, :] = before[t]
+                for j in range(before.shape[1]):
+                    model.centroids[q, j] = before[t, j]

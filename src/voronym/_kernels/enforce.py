@@ -1,4 +1,4 @@
-"""Exchanges between cells that watch privacy rules: the squares fall, and rules hold or get closer."""
+"""Exchanges between groups that watch privacy rules: the cost falls, and rules hold or get closer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels import kernel
-from voronym._kernels.plain import squared_distance
+from voronym._kernels import inner, kernel
+from voronym._kernels.cells import approach, least_swap, move, refresh, shift, swap
 from voronym._kernels.verdict import (
     FOREIGN,
     INFORMATION,
     ORDERED,
     RECURSIVE,
     SLACK,
+    Rules,
     excess,
     exchanged,
     measure,
@@ -23,82 +24,75 @@ from voronym._kernels.verdict import (
 )
 
 TRIALS = 12
-"""Exchanges with one cell, at most, that the rules may refuse before the next cell is tried."""
-
+"""Exchanges with one group, at most, that the rules may refuse before the next group is tried."""
 
 MEMBERS = 256
-"""Members of a cell, at most, that a record looks at for a swap."""
+"""Members of a group, at most, that a record looks at for a swap."""
 
 
-class Groups(NamedTuple):
-    """A partition under change, with the sorted codes of every cell."""
+class Watch(NamedTuple):
+    """What the rules say of the groups, and what the search remembers."""
 
-    labels: NDArray[np.int64]  # (n,)
-    slot: NDArray[np.int64]  # (n,) place among the cell's members
-    start: NDArray[np.int64]  # (cells,) where a cell's members begin
-    room: NDArray[np.int64]  # (cells,) how many it may have
-    sizes: NDArray[np.int64]  # (cells,)
-    members: NDArray[np.int64]  # (all the room,)
-    ordered: NDArray[np.int64]  # (C, all the room) codes of the members, ascending
-    centroids: NDArray[np.float64]  # (cells, d)
-    square: NDArray[np.float64]  # (n,) squared distance to the own centroid
-    figure: NDArray[np.float64]  # (cells, J) what was measured
-    violated: NDArray[np.float64]  # (cells, J) how far it is from what is asked
-    weight: NDArray[np.float64]  # (cells,) sum of the violations
-    totals: NDArray[np.float64]  # (J,) sum over all cells
-    changed: NDArray[np.int64]  # (cells,) when a cell last changed
+    rules: Rules
+    codes: NDArray[np.int64]  # (C, n) confidential values of the records
+    profile: NDArray[np.int64]  # (n,) a number for all of them together
+    ordered: NDArray[np.int64]  # (C, all places) codes of the members of each group, ascending
+    figure: NDArray[np.float64]  # (groups, J) what was measured
+    violated: NDArray[np.float64]  # (groups, J) how far it is from what is asked
+    weight: NDArray[np.float64]  # (groups,) sum of the violations
+    totals: NDArray[np.float64]  # (J,) sum over all groups
+    changed: NDArray[np.int64]  # (groups,) when a group last changed
     checked: NDArray[np.int64]  # (n,) when a record last had nothing to gain
     clock: NDArray[np.int64]  # (1,)
-
-
-class Memory(NamedTuple):
-    """What trials of a record with a cell gave, by the profile (all codes) of its partner in a swap."""
-
-    cost: NDArray[np.float64]  # (profiles + 1,) what the change of violations costs; the last is for shifts
+    # What trials of a record with a group gave, by the profile of its partner; the last entry is for shifts.
+    cost: NDArray[np.float64]  # (profiles + 1,) what the change of violations costs
     at: NDArray[np.int64]  # (profiles + 1,) the stamp of an entry
     stamp: NDArray[np.int64]  # (1,)
-    buffer: NDArray[np.int64]  # (the largest room + 1,)
-    pair: NDArray[np.float64]  # (2, J) violations of the two cells
+    buffer: NDArray[np.int64]  # (the largest group + 2,) room for codes
+    pair: NDArray[np.float64]  # (2, J) violations of two groups
 
 
-@kernel
-def refresh(X, groups, rules, p):
-    """Compute centroid, squares and violations of a cell anew."""
-    begin, size = groups.start[p], groups.sizes[p]
-    for a in range(X.shape[1]):
-        total = 0.0
-        for t in range(begin, begin + size):
-            total += X[groups.members[t], a]
-        groups.centroids[p, a] = total / size
-    for t in range(begin, begin + size):
-        i = groups.members[t]
-        groups.square[i] = squared_distance(X, i, groups.centroids[p])
+class Terms(NamedTuple):
+    """Which exchanges are made."""
+
+    k: int
+    weight: float  # what a unit of violation costs
+    hard: bool  # whether what holds must hold afterwards, and nothing may be violated more than it is
+    tiny: float  # what a gain must exceed
+
+
+@inner
+def judge(model, cells, watch, p):
+    """Compute cost and violations of a group anew."""
+    refresh(model, cells, p)
+    rules, begin, size = watch.rules, cells.start[p], cells.sizes[p]
     weight = 0.0
     for j in range(len(rules.kind)):
-        codes = groups.ordered[rules.column[j], begin : begin + size]
-        groups.figure[p, j] = measure(rules, j, codes, size) if rules.kind[j] != FOREIGN else 0.0
-        fresh = excess(rules, j, groups.figure[p, j], size)
-        groups.totals[j] += fresh - groups.violated[p, j]
-        groups.violated[p, j] = fresh
+        codes = watch.ordered[rules.column[j], begin : begin + size]
+        watch.figure[p, j] = measure(rules, j, codes, size) if rules.kind[j] != FOREIGN else 0.0
+        fresh = excess(rules, j, watch.figure[p, j], size)
+        watch.totals[j] += fresh - watch.violated[p, j]
+        watch.violated[p, j] = fresh
         weight += fresh
-    groups.weight[p] = weight
-    groups.clock[0] += 1
-    groups.changed[p] = groups.clock[0]
+    watch.weight[p] = weight
+    watch.clock[0] += 1
+    watch.changed[p] = watch.clock[0]
 
 
 @kernel
-def fill(X, groups, rules):
-    """Compute all cells anew."""
-    for p in range(len(groups.sizes)):
-        refresh(X, groups, rules, p)
+def judge_all(model, cells, watch, first, last):
+    """Compute the groups first..last-1 anew."""
+    for p in range(first, last):
+        judge(model, cells, watch, p)
 
 
-@kernel
-def edited(groups, c, p, out, new, buffer):
-    """Write a cell's sorted codes, less one ``out`` and with ``new`` (-1: none); return the size."""
-    begin, at, gone, come = groups.start[p], 0, out < 0, new < 0
-    for t in range(begin, begin + groups.sizes[p]):
-        v = groups.ordered[c, t]
+@inner
+def edited(cells, watch, c, p, out, new):
+    """Write a group's sorted codes, less one ``out`` and with ``new`` (-1: none); return the size."""
+    begin, at, gone, come = cells.start[p], 0, out < 0, new < 0
+    buffer = watch.buffer
+    for t in range(begin, begin + cells.sizes[p]):
+        v = watch.ordered[c, t]
         if not come and new <= v:
             buffer[at] = new
             at += 1
@@ -114,162 +108,150 @@ def edited(groups, c, p, out, new, buffer):
     return at
 
 
-@kernel
-def tried(groups, rules, codes, p, out, new, buffer, found):
-    """Set ``found`` to the violations of cell p if record ``out`` left and ``new`` came (-1: none)."""
+@inner
+def tried(cells, watch, p, out, new, side):
+    """Set a row of ``watch.pair`` to the violations of p if ``out`` left and ``new`` came (-1: none)."""
+    rules, codes, found = watch.rules, watch.codes, watch.pair[side]
     for j in range(len(rules.kind)):
         c = rules.column[j]
         a = codes[c, out] if out >= 0 else -1
         b = codes[c, new] if new >= 0 else -1
         if a == b:
-            found[j] = groups.violated[p, j]
+            found[j] = watch.violated[p, j]
         elif rules.kind[j] == FOREIGN:
             found[j] = math.inf
         elif a >= 0 and b >= 0 and rules.kind[j] != ORDERED and rules.kind[j] != RECURSIVE:
-            value = groups.figure[p, j]
-            found[j] = exchanged(rules, j, groups.ordered[c], groups.start[p], groups.sizes[p], value, a, b)
+            value = watch.figure[p, j]
+            found[j] = exchanged(rules, j, watch.ordered[c], cells.start[p], cells.sizes[p], value, a, b)
         else:
-            size = edited(groups, c, p, a, b, buffer)
-            found[j] = violation(rules, j, buffer, size)
+            size = edited(cells, watch, c, p, a, b)
+            found[j] = violation(rules, j, watch.buffer, size)
 
 
-@kernel
-def price(groups, rules, memory, codes, p, q, i, other, weight, hard):
-    """Return what it costs that i of p goes to q, and ``other`` (-1: nobody) comes for it.
+@inner
+def price(cells, watch, terms, q, i, other):
+    """Return what it costs in violations that i goes to q, and ``other`` (-1: nobody) comes for it.
 
-    Every unit of violation costs ``weight``. Infinity where it is forbidden. Hard: what holds must hold
-    afterwards, and nothing may be violated more than it is.
+    Infinity where it is forbidden.
     """
+    p, rules = cells.labels[i], watch.rules
     for side in range(2):
         if side == 0:
-            tried(groups, rules, codes, p, i, other, memory.buffer, memory.pair[0])
+            tried(cells, watch, p, i, other, side)
         else:
-            tried(groups, rules, codes, q, other, i, memory.buffer, memory.pair[1])
+            tried(cells, watch, q, other, i, side)
     total = 0.0
     for j in range(len(rules.kind)):
-        mine, theirs = memory.pair[0, j], memory.pair[1, j]
-        change = mine - groups.violated[p, j] + theirs - groups.violated[q, j]
-        if hard or change == math.inf:
+        mine, theirs = watch.pair[0, j], watch.pair[1, j]
+        change = mine - watch.violated[p, j] + theirs - watch.violated[q, j]
+        if terms.hard or change == math.inf:
             if rules.kind[j] == INFORMATION:
-                if change > 0.0 and groups.totals[j] + change > rules.need[j] / rules.scale[j]:
+                if change > 0.0 and watch.totals[j] + change > rules.need[j] / rules.scale[j]:
                     return math.inf
-            elif mine > groups.violated[p, j] + SLACK or theirs > groups.violated[q, j] + SLACK:
+            elif mine > watch.violated[p, j] + SLACK or theirs > watch.violated[q, j] + SLACK:
                 return math.inf
-        total += weight * change
+        total += terms.weight * change
     return total
 
 
-@kernel
-def best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, tiny, i):
-    """Return the best shift or swap of record i with its near cells: (change, cell, partner or -1).
+@inner
+def best_for(model, cells, watch, near, terms, i):
+    """Return the best shift or swap of record i with its near groups: (group, partner or -1); -1: none gains.
 
-    Trials are remembered by the partner's profile, and made before distances where they may gain. Where
-    violations have a price, pairs of cells without any are left alone.
+    Trials are remembered by the partner's profile, and made before costs are computed where they may gain.
+    Where violations have a price, pairs of groups without any are left alone.
     """
-    p = groups.labels[i]
-    best, cell, other = -tiny, -1, -1
-    m_p = groups.sizes[p]
-    since, mine = groups.checked[i], groups.square[i]
-    fresh = groups.changed[p] > since
+    p = cells.labels[i]
+    none = min(-1, p)
+    best, cell, other = -terms.tiny, none, none
+    m_p = cells.sizes[p]
+    since = watch.checked[i]
+    fresh = watch.changed[p] > since
     for t in range(near.shape[1]):
         q = near[i, t]
-        if q == p or not (fresh or groups.changed[q] > since):
+        if q == p or not (fresh or watch.changed[q] > since):
             continue
-        memory.stamp[0] += 1
-        m_q = groups.sizes[q]
-        across = squared_distance(X, i, groups.centroids[q])
-        hope = weight * (groups.weight[p] + groups.weight[q])
-        if weight > 0.0 and hope == 0.0:
+        watch.stamp[0] += 1
+        m_q = cells.sizes[q]
+        hope = terms.weight * (watch.weight[p] + watch.weight[q])
+        if terms.weight > 0.0 and hope == 0.0:
             continue  # there is nothing to repair
-        both = 1.0 / m_p + 1.0 / m_q
-        root, refused = math.sqrt(across), 0
+        shared, refused = approach(model, cells, i, q), 0
         for u in range(-1, min(m_q, MEMBERS)):
             if u < 0:
-                if m_p <= k or m_q >= groups.room[q]:
+                if m_p <= terms.k or m_q >= cells.capacity[q]:
                     continue
-                j, b = -1, len(memory.at) - 1
-                change = m_q / (m_q + 1.0) * across - m_p / (m_p - 1.0) * mine
+                j, b = none, len(watch.at) - 1
+                change = shift(model, cells, i, q, shared, math.inf)
                 least = change
             else:
-                # Of a large cell some members, others for each record.
-                j = groups.members[groups.start[q] + (u if m_q <= MEMBERS else (u + 61 * i) % m_q)]
-                b = profile[j]
-                change = across - mine - groups.square[j]
-                most = root + math.sqrt(groups.square[j])  # |x_i - x_j| at most
-                least = change - both * most * most
+                # Of a large group some members, others for each record.
+                j = cells.members[cells.start[q] + (u if m_q <= MEMBERS else (u + 61 * i) % m_q)]
+                b = watch.profile[j]
+                change = math.inf
+                least = least_swap(model, cells, i, j, shared)
                 if least - hope >= best:
                     continue
-                if hope == 0.0:  # distances cost less than trials
-                    change += squared_distance(X, j, groups.centroids[p])
-                    change -= both * squared_distance(X, i, X[j])
+                if hope == 0.0:  # costs are computed sooner than trials are made
+                    change = swap(model, cells, i, j, shared, best)
                     least = change
-            cost = 0.0
-            if j >= 0 and b == profile[i]:
+            paid = 0.0
+            if j >= 0 and b == watch.profile[i]:
                 if least >= best:
                     continue
             else:
                 if least - hope >= best:
                     continue
-                if memory.at[b] != memory.stamp[0]:
-                    memory.at[b] = memory.stamp[0]
-                    memory.cost[b] = price(groups, rules, memory, codes, p, q, i, j, weight, hard)
-                cost = memory.cost[b]
-                if least + cost >= best:
-                    if cost == math.inf:
+                if watch.at[b] != watch.stamp[0]:
+                    watch.at[b] = watch.stamp[0]
+                    watch.cost[b] = price(cells, watch, terms, q, i, j)
+                paid = watch.cost[b]
+                if least + paid >= best:
+                    if paid == math.inf:
                         refused += 1
                         if refused == TRIALS:
                             break
                     continue
             if j >= 0 and hope > 0.0:
-                change += squared_distance(X, j, groups.centroids[p]) - both * squared_distance(X, i, X[j])
-            if change + cost < best:
-                best, cell, other = change + cost, q, j
-    return best, cell, other
+                change = swap(model, cells, i, j, shared, best - paid)
+            if change + paid < best:
+                best, cell, other = change + paid, q, j
+    return cell, other
 
 
-@kernel
-def take(groups, codes, i, q):
-    """Move record i to cell q, which has room. `refresh` both cells afterwards."""
-    p = groups.labels[i]
-    for c in range(len(codes)):
-        v = codes[c, i]
-        at = groups.start[p]
-        while groups.ordered[c, at] != v:
+@inner
+def take(cells, watch, i, q):
+    """Move record i to group q, which has room, and its codes with it. `judge` both groups afterwards."""
+    p, ordered = cells.labels[i], watch.ordered
+    for c in range(len(watch.codes)):
+        v = watch.codes[c, i]
+        at = cells.start[p]
+        while ordered[c, at] != v:
             at += 1
-        for t in range(at, groups.start[p] + groups.sizes[p] - 1):
-            groups.ordered[c, t] = groups.ordered[c, t + 1]
-        t = groups.start[q] + groups.sizes[q]
-        while t > groups.start[q] and groups.ordered[c, t - 1] > v:
-            groups.ordered[c, t] = groups.ordered[c, t - 1]
+        for t in range(at, cells.start[p] + cells.sizes[p] - 1):
+            ordered[c, t] = ordered[c, t + 1]
+        t = cells.start[q] + cells.sizes[q]
+        while t > cells.start[q] and ordered[c, t - 1] > v:
+            ordered[c, t] = ordered[c, t - 1]
             t -= 1
-        groups.ordered[c, t] = v
-    groups.sizes[p] -= 1
-    last = groups.members[groups.start[p] + groups.sizes[p]]
-    groups.members[groups.start[p] + groups.slot[i]] = last
-    groups.slot[last] = groups.slot[i]
-    groups.members[groups.start[q] + groups.sizes[q]] = i
-    groups.slot[i] = groups.sizes[q]
-    groups.sizes[q] += 1
-    groups.labels[i] = q
+        ordered[c, t] = v
+    move(cells, i, q)
 
 
 @kernel
-def settle(X, groups, rules, memory, codes, profile, near, k, weight, hard, tiny, begin, end):
-    """Make the best shift or swap of each of the records begin..end-1, where it gains; return their number.
-
-    A cell has one place more than its room, for the middle of a swap.
-    """
+def settle(model, cells, watch, near, terms, first, last):
+    """Make the best shift or swap of each of the records first..last-1, where it gains; count them."""
     moves = 0
-    for i in range(begin, end):
-        p = groups.labels[i]
-        _, q, j = best_for(X, groups, rules, memory, codes, profile, near, k, weight, hard, tiny, i)
+    for i in range(first, last):
+        p = cells.labels[i]
+        q, j = best_for(model, cells, watch, near, terms, i)
         if q < 0:
-            groups.checked[i] = groups.clock[0]
+            watch.checked[i] = watch.clock[0]
             continue
         moves += 1
         for side in range(2):
             if side == 0 or j >= 0:
-                take(groups, codes, i if side == 0 else j, q if side == 0 else p)
+                take(cells, watch, i if side == 0 else j, q if side == 0 else p)
         for side in range(2):
-            refresh(X, groups, rules, p if side == 0 else q)
+            judge(model, cells, watch, p if side == 0 else q)
     return moves

@@ -138,14 +138,14 @@ def best_for(model, cells, search, k, i):
         if q == p or search.seen[q] == stamp or not (fresh or search.touched[q] > since):
             continue
         search.seen[q] = stamp
-        across = approach(model, cells, i, q)
+        shared = approach(model, cells, i, q)
         if cells.sizes[p] > k and cells.sizes[q] < cells.capacity[q]:
-            gain = shift(model, cells, i, q, across, best)
+            gain = shift(model, cells, i, q, shared, best)
             if gain < best:
                 best, cell, other = gain, q, none
         for u in range(cells.start[q], cells.start[q] + cells.sizes[q]):
             j = cells.members[u]
-            gain = swap(model, cells, i, j, across, best)
+            gain = swap(model, cells, i, j, shared, best)
             if gain < best:
                 best, cell, other = gain, q, j
     return best, cell, other

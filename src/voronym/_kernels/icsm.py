@@ -36,20 +36,20 @@ def best_of_pair(model, cells, p, q, k, across):
     X, square = model.points, model.square
     best, left, right = 0.0, -1, -1
     m_p, m_q = cells.sizes[p], cells.sizes[q]
-    apart = math.sqrt(squared_distance(model.means, p, model.means[q]))
+    apart = math.sqrt(squared_distance(model.centroids, p, model.centroids[q]))
     reach = 1.0 + 1.0 / math.sqrt((1.0 - 1.0 / m_p) * (1.0 - 1.0 / m_q))
     if apart > CLOSE * reach * (model.radius[p] + model.radius[q]):
         return best, left, right
     for t in range(m_p):
         i = cells.members[cells.start[p] + t]
-        across[0, t] = squared_distance(X, i, model.means[q])
+        across[0, t] = squared_distance(X, i, model.centroids[q])
         if m_p > k and m_q < 2 * k - 1:
             change = m_q / (m_q + 1.0) * across[0, t] + -m_p / (m_p - 1.0) * square[i]
             if change < best:
                 best, left, right = change, i, -1
     for u in range(m_q):
         j = cells.members[cells.start[q] + u]
-        across[1, u] = squared_distance(X, j, model.means[p])
+        across[1, u] = squared_distance(X, j, model.centroids[p])
         if m_q > k and m_p < 2 * k - 1:
             change = m_p / (m_p + 1.0) * across[1, u] + -m_q / (m_q - 1.0) * square[j]
             if change < best:

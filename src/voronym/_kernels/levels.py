@@ -221,13 +221,13 @@ def _change(model, cells, p, out, new, limit):
 
 
 @implement(operations.shift, Levels)
-def _shift(model, cells, i, q, across, limit):
+def _shift(model, cells, i, q, shared, limit):
     gone, there = model.drop[i], model.total[q]
     return price(model, cells, q, min(-1, i), i, limit + gone + there) - (there + gone)
 
 
 @implement(operations.swap, Levels)
-def _swap(model, cells, i, j, across, limit):
+def _swap(model, cells, i, j, shared, limit):
     if -model.drop[i] - model.drop[j] >= limit:  # a swap saves no more than two leavers do
         return math.inf
     p, q = cells.labels[i], cells.labels[j]
@@ -240,5 +240,5 @@ def _swap(model, cells, i, j, across, limit):
 
 
 @implement(operations.least_swap, Levels)
-def _least_swap(model, cells, i, j, across):
+def _least_swap(model, cells, i, j, shared):
     return -model.drop[i] - model.drop[j]

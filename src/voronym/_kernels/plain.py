@@ -22,6 +22,16 @@ def squared_distance(X, i, point):
 
 
 @inner
+def between(X, i, Y, j):
+    """Return the squared distance of row i of X and row j of Y: no row is taken out, so none is counted."""
+    total = 0.0
+    for a in range(X.shape[1]):
+        difference = X[i, a] - Y[j, a]
+        total += difference * difference
+    return total
+
+
+@inner
 def add_exactly(high, low, value):
     """Return the double-double ``high + low + value``, its high part rounded to nearest."""
     total = high + value

@@ -12,7 +12,7 @@ import numpy as np
 from voronym.certify import Bound
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Coordinates, Published
+from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Published
 from voronym.masked import Cost, Grouped
 from voronym.methods.auto import solve
 from voronym.options import Options, Shape, one_of, option
@@ -114,7 +114,7 @@ def mask_by_groups(
     part, bound = _groups(
         problem, chosen, settings.method, ctx.part(0.05, 0.75, stage="grouping"), bool(demands)
     )
-    part, costs = _obey(problem, part, demands, settings.groups.enforce, ctx.part(0.75, 0.95), table)
+    part, costs = _obey(problem, part, demands, settings.groups.enforce, ctx.part(0.75, 0.95))
     published = keys.publish(part)
     return Grouped(
         _gather(table, published, part),
@@ -170,7 +170,6 @@ def _obey(
     demands: Sequence[tuple[str, tuple[Judge, ...]]],
     how: str,
     ctx: Context,
-    table: Table,
 ) -> tuple[Partition, tuple[Cost, ...]]:
     """Make the groups obey one model after the other, and say what each cost.
 
@@ -191,8 +190,8 @@ def _obey(
             time=1 / (len(demands) - number),
         )
         here.tell(0.0)
-        records = problem.records if problem.records.points is not None else Coordinates.of(table).records
-        result = enforce(Problem(records, problem.k, judges), before if lucky else part, here, method=how)
+        demanding = Problem(problem.records, problem.k, judges)
+        result = enforce(demanding, before if lucky else part, here, method=how)
         found.append((name, result.partition, result.method))
     costs: list[Cost] = []
     least = np.inf

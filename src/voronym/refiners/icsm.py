@@ -211,7 +211,7 @@ class Run:
     def chain(self, source: int) -> bool:
         """Apply the best chain of replacements that begins and ends in a cell, where it gains."""
         work, cells = self.work, self.work.cells
-        means, n, alive = work.model.means, len(work.records), np.flatnonzero(cells.sizes)
+        means, n, alive = work.model.centroids, len(work.records), np.flatnonzero(cells.sizes)
         away = np.square(means[alive] - means[source]).sum(axis=1)
         away[alive == source] = -1.0
         ranked = alive[np.argsort(away, kind="stable")]
@@ -246,7 +246,7 @@ def scores(work: Work) -> NDArray[np.float64]:
     """
     cells = work.cells
     n, alive = len(work.records), np.flatnonzero(cells.sizes)
-    m, c = cells.sizes[alive].astype(float), work.model.means[alive]
+    m, c = cells.sizes[alive].astype(float), work.model.centroids[alive]
     sse = np.bincount(cells.labels, work.model.square, len(cells.sizes))[alive]
     norm = np.square(c).sum(axis=1)
     # Sums over all q of m_q D², and of D²; the term q = p is zero in each line below.

@@ -133,14 +133,24 @@ class Records:
         """Return the ratio of costs that belongs to a ratio of distances."""
         return gamma
 
-    def nearest(self, X: Array, Y: Array, many: int) -> Ints:
-        """Return the rows of Y with the least costs to each row of X, shape (len(X), many), nearest first."""
-        out = np.empty((len(X), many), np.int64)
-        step = max(1, 4_000_000 // len(Y))
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The records in the terms of the cost model's centroids."""
+        return self.X
+
+    def nearest(self, X: NDArray[Any], Y: NDArray[Any], many: int, ctx: Context) -> Ints:
+        """Return the rows of Y with the least costs to each row of X, shape (len(X), many), nearest first.
+
+        Both are given in the terms of `rows`.
+        """
+        out, step = np.empty((len(X), many), np.int64), max(1, 1_000_000 // len(Y))
         for first in range(0, len(X), step):
-            costs = self.space.cost(X[first : first + step], Y)
-            out[first : first + step] = np.argsort(costs, axis=1, kind="stable")[:, :many]
+            out[first : first + step] = self._nearest(X[first : first + step], Y, many)
+            ctx.check(whole=False)
         return out
+
+    def _nearest(self, X: NDArray[Any], Y: NDArray[Any], many: int) -> Ints:
+        return np.argsort(self.space.cost(X, Y), axis=1, kind="stable")[:, :many]
 
     @cached_property
     def coordinates(self) -> Array:
@@ -288,11 +298,21 @@ class Points(Records):
         """The points."""
         return self.points
 
-    def nearest(self, X: Array, Y: Array, many: int) -> Ints:
+    @property
+    def rows(self) -> Array:
+        """The points."""
+        return self.points
+
+    def nearest(self, X: Array, Y: Array, many: int, ctx: Context) -> Ints:
         """Return the nearest rows of Y for each row of X, by a k-d tree."""
         from scipy.spatial import cKDTree  # takes a while to load
 
-        return np.asarray(cKDTree(Y).query(X, many)[1]).reshape(len(X), many)
+        out, tree = np.empty((len(X), many), np.int64), cKDTree(Y)
+        for first in range(0, len(X), 8192):
+            rows = slice(first, first + 8192)
+            out[rows] = np.asarray(tree.query(X[rows], many)[1]).reshape(-1, many)
+            ctx.check(whole=False)
+        return out
 
     def neighbours(self, width: int, ctx: Context, *, distinct: bool = True) -> Ints | None:
         """Return the nearest other records of each, shape (n, K); None where the time was up before.

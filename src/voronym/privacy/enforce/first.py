@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels
 from voronym.privacy.enforce.merge import merge
-from voronym.privacy.enforce.rules import Asked
+from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.enforce.search import Search
 from voronym.privacy.enforce.swap import polish
-from voronym.progress import Progress, silent
+from voronym.problem import Problem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -179,7 +180,7 @@ def proven_size(levels: Levels, k: int, t: float) -> int:
     return min(size, levels.n)
 
 
-def least_size(asked: Asked, k: int) -> int:
+def least_size(asked: Requirements, k: int) -> int:
     """Return the least size from k on at which some cell, by itself, could be accepted by all judges.
 
     Tried are the two natural choices of s records: evenly spaced ranks, and each value in its rounded share.
@@ -205,16 +206,18 @@ def _some_cell(judge: Judge, size: int) -> bool:
     return bool(judge.holds(judge.value(even))) or bool(judge.holds(judge.value(rounded)))
 
 
-def starts(X: Floats, asked: Asked, *, k: int, rng: np.random.Generator) -> list[Ints]:
-    """Return stratified cells of some sizes: at which few cells fail first, none fails first, and the next.
+def starts(problem: Problem, asked: Requirements, ctx: Context) -> list[Ints]:
+    """Return stratified groups of three sizes: the smallest with few failures, with none, and the next.
 
     Ties in the confidential order are broken at random, so that each bucket has records from everywhere.
     """
-    order = np.lexsort((rng.permutation(asked.n), *asked.codes[::-1]))
-    size = least_size(asked, k)
+    X = problem.records.coordinates
+    order = np.lexsort((ctx.rng.permutation(asked.n), *asked.codes[::-1]))
+    size = least_size(asked, problem.k)
     found: list[Ints] = []
     few = good = False
     while True:
+        ctx.check(whole=False)
         labels = stratified(X, order, size)
         cells = int(labels.max()) + 1
         failing = len(asked.failing(labels)) / cells
@@ -227,9 +230,7 @@ def starts(X: Floats, asked: Asked, *, k: int, rng: np.random.Generator) -> list
         size = max(size + 1, int(size * STEP))
 
 
-def confidential_first(
-    X: Floats, asked: Asked, *, k: int, rng: np.random.Generator, progress: Progress = silent
-) -> Partition:
+def confidential_first(problem: Problem, asked: Requirements, ctx: Context) -> Partition:
     """Give every cell its share of the confidential values first, then bring together those with like keys.
 
     The problem: minimise the sum of squares over partitions into cells of at least k that all judges accept.
@@ -251,17 +252,19 @@ def confidential_first(
     2015. There cells are built one after the other by nearest records, and stay as they are.
     """
     found: list[tuple[float, Partition]] = []
-    for labels in starts(X, asked, k=k, rng=rng):
-        search = Search(X, labels, k, asked, progress)
+    for labels in starts(problem, asked, ctx):
+        search = Search(problem, labels, asked, ctx)
         if search.refused:
-            price = 100.0 * search.squares / len(search.groups.sizes)
+            price = 100.0 * search.cost / len(search.cells.sizes)
             for turn in range(3):
                 search.run(passes=LOOK, weight=price * 10.0**turn, donors=True)
         part = search.partition()
         if not asked.hold(part.labels):
-            part = merge(X, part, asked, progress=progress)
-        search = Search(X, part.labels, k, asked, progress)
+            part = merge(problem, part, asked, ctx)
+        search = Search(problem, part.labels, asked, ctx)
         search.run(passes=LOOK)
-        found.append((search.squares, search.partition()))
+        found.append((search.cost, search.partition()))
+        if ctx.over:
+            break
     best = min(found, key=lambda pair: pair[0])[1]
-    return polish(X, best, asked, k=k, progress=progress)
+    return polish(problem, best, asked, ctx)

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.partition import Partition
 from voronym.privacy.enforce.first import confidential_first, least_size
 from voronym.privacy.enforce.merge import merge
-from voronym.privacy.enforce.rules import Asked, refuse_impossible
+from voronym.privacy.enforce.rules import Requirements, refuse_impossible
 from voronym.privacy.enforce.swap import swap
 from voronym.problem import Problem
-from voronym.progress import Progress
 from voronym.registry import METHODS as PARTITIONERS
 
 FEW = 0.3
@@ -25,7 +21,7 @@ FEW = 0.3
 SMALL = 5_000
 """Records up to which they are worth trying in any case."""
 
-Method = Callable[[NDArray[np.float64], Partition, Asked, int, np.random.Generator, Progress], Partition]
+Method = Callable[[Problem, Partition, Requirements, Context], Partition]
 
 
 @dataclass(frozen=True)
@@ -38,23 +34,23 @@ class Enforced:
         With cells of at least k.
     method : str
         How it was made; "none" where the partition given was accepted as it was.
-    sse_before, sse_after : float
-        Sum of squared distances to the cells' means before and after.
+    cost_before, cost_after : float
+        Cost of publishing the groups' centroids before and after.
     tried : mapping
-        The sum of squares that each method came to.
+        The cost that each method came to.
     """
 
     partition: Partition
     method: str
-    sse_before: float
-    sse_after: float
+    cost_before: float
+    cost_after: float
     tried: Mapping[str, float] = field(default_factory=dict)
 
 
 def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "auto") -> Enforced:
     """Make a partition obey privacy models at the least loss.
 
-    The problem: minimise ``sum_i |x_i - mean(cell of i)|²`` over partitions into cells of at least k records
+    The problem: minimise the cost of publishing centroids over partitions into groups of at least k records
     that every judge accepts.
 
     Parameters
@@ -94,24 +90,27 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     >>> float(judge.values(done.partition.labels, done.partition.n_cells).min())
     2.0
     """
-    points, k = problem.points, problem.k
+    k = problem.k
     problem.records.check(part)
     part = Partition(part.labels, k=k)
     if method != "auto" and method not in METHODS:
         raise InputError(f"no way of enforcing is called {method!r}; there are: auto, {', '.join(METHODS)}")
-    before = part.sse(points)
+    before = problem.cost(part)
     judges = [judge for judge in problem.demands if judge.required is not None]
     if not judges:
         return Enforced(part, "none", before, before)
-    asked = Asked(judges)
-    if asked.n != len(points):
-        raise InputError(f"X has {len(points)} records, the confidential columns have {asked.n}")
+    asked = Requirements(judges)
+    if asked.n != problem.n:
+        raise InputError(f"X has {problem.n} records, the confidential columns have {asked.n}")
     refuse_impossible(asked.judges)
     if asked.hold(part.labels):
         return Enforced(part, "none", before, before)
     names = choose(part, asked) if method == "auto" else (method,)
-    found = {name: METHODS[name](points, part, asked, k, ctx.rng, ctx) for name in names}
-    tried = {name: result.sse(points) for name, result in found.items()}
+    found: dict[str, Partition] = {}
+    for number, name in enumerate(names):
+        here = ctx.part(number / len(names), (number + 1) / len(names), time=1.0 / (len(names) - number))
+        found[name] = METHODS[name](problem, part, asked, here)
+    tried = {name: problem.cost(result) for name, result in found.items()}
     best = min(names, key=lambda name: tried[name])
     result = Partition(found[best].labels, k=k)
     if not asked.hold(result.labels):  # never seen; the promise is checked, not trusted
@@ -119,7 +118,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     return Enforced(result, best, before, tried[best], tried)
 
 
-def choose(part: Partition, asked: Asked) -> tuple[str, ...]:
+def choose(part: Partition, asked: Requirements) -> tuple[str, ...]:
     """Return what is worth trying: confidential-first, and exchanges where few cells or records are in need.
 
     Where most cells fail, exchanges take longer and, on the tables that we measured, lose more.
@@ -128,41 +127,16 @@ def choose(part: Partition, asked: Asked) -> tuple[str, ...]:
     return ("swap", "confidential-first") if few or part.n <= SMALL else ("confidential-first",)
 
 
-def _merge(
-    X: NDArray[np.float64],
-    part: Partition,
-    asked: Asked,
-    k: int,  # noqa: ARG001 - sizes only grow
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
-    return merge(X, part, asked, progress=progress)
+def _swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+    size = least_size(asked, problem.k)
+    if size > part.sizes.min() and size > problem.k:  # no group of k could be accepted, whatever it holds
+        part = PARTITIONERS["mdav"].partition(problem.with_k(size), ctx.quiet())
+    return swap(problem, part, asked, ctx)
 
 
-def _swap(
-    X: NDArray[np.float64],
-    part: Partition,
-    asked: Asked,
-    k: int,
-    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
-    progress: Progress,
-) -> Partition:
-    size = least_size(asked, k)
-    if size > part.sizes.min() and size > k:  # no cell of k could be accepted, whatever it holds
-        part = PARTITIONERS["mdav"].partition(Problem.of(X, size), Context(progress=progress))
-    return swap(X, part, asked, k=k, progress=progress)
+def _first(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:  # noqa: ARG001
+    return confidential_first(problem, asked, ctx)  # it starts afresh
 
 
-def _first(
-    X: NDArray[np.float64],
-    part: Partition,  # noqa: ARG001 - it starts afresh
-    asked: Asked,
-    k: int,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Partition:
-    return confidential_first(X, asked, k=k, rng=rng, progress=progress)
-
-
-METHODS: Mapping[str, Method] = {"merge": _merge, "swap": _swap, "confidential-first": _first}
+METHODS: Mapping[str, Method] = {"merge": merge, "swap": _swap, "confidential-first": _first}
 """The ways of enforcing, by name."""

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from voronym._kernels import verdict
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.privacy.enforce.rules import Asked
-from voronym.progress import Progress, Step, silent
+from voronym.privacy.enforce.rules import Requirements
+from voronym.problem import Problem
+from voronym.space.records import Records
 
 NEAR = 8
 """Nearest cells that are candidates for a merge."""
@@ -20,10 +22,11 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def merge(X: NDArray[np.float64], part: Partition, asked: Asked, *, progress: Progress = silent) -> Partition:
+def merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     """Merge cells until every judge accepts them, the cheapest merge first.
 
-    Merging A and B adds ``|A| |B| / (|A| + |B|) |c_A - c_B|²`` to the sum of squares. A cell that is refused
+    Merging A and B adds ``|A| |B| / (|A| + |B|) |c_A - c_B|²`` to a sum of squares; in a space without
+    coordinates, what the smaller costs at the centroid of the larger is taken instead. A cell that is refused
     looks at the cells with the nearest centroids, and at what each would repair; its partner is the one that
     costs least for what it repairs. The cheapest of all such merges is made, and so on.
 
@@ -38,7 +41,7 @@ def merge(X: NDArray[np.float64], part: Partition, asked: Asked, *, progress: Pr
     strict privacy with enhanced utility preservation", IEEE Transactions on Knowledge and Data Engineering,
     2015: microaggregation followed by merging, there with the nearest cell.
     """
-    cells = Merging(X, part.labels, asked)
+    cells = Merging(problem.records, part.labels, asked)
     first = max(len(cells.bad()), 1)
     while True:
         heap: list[tuple[float, int, int, int, int]] = []
@@ -58,22 +61,21 @@ def merge(X: NDArray[np.float64], part: Partition, asked: Asked, *, progress: Pr
             cells.offer(heap, cell)
             turn += 1
             if turn % 64 == 0:
-                progress(Step("merge", 1.0 - min(1.0, cells.asking / first)))
+                ctx.tell(1.0 - min(1.0, cells.asking / first))
         if not len(cells.bad()):
             break
-    progress(Step("merge", 1.0))
     return Partition(cells.labels(part.labels), k=part.k)
 
 
 class Merging:
     """Cells that are merged: sizes, sums, sorted codes, and how far each is from what is asked."""
 
-    def __init__(self, X: NDArray[np.float64], labels: Ints, asked: Asked) -> None:
+    def __init__(self, records: Records, labels: Ints, asked: Requirements) -> None:
         self.asked, self.rules = asked, asked.rules
         part = Partition(labels)
         self.labels_now = part.labels
         m = part.n_cells
-        self.sizes, self.centroids = part.sizes.astype(np.float64), part.centroids(X)
+        self.unions = Means(records, part) if records.points is not None else Members(records, part)
         self.alive = np.ones(m, bool)
         self.age = np.zeros(m, np.int64)
         self.parent = np.arange(m)
@@ -92,7 +94,7 @@ class Merging:
         self.additive = np.array([bool(judge.additive) for judge in asked.judges])
         self.buffer = np.empty(asked.n, np.int64)
         self._sum()
-        self._grow_tree()
+        self._look()
 
     def _sum(self) -> None:
         self.total = self.far[self.alive].sum(axis=0)
@@ -125,8 +127,7 @@ class Merging:
         if self.count == 1 or not self.refused(cell):
             return
         near = self._near(cell)
-        sizes = self.sizes[near] * self.sizes[cell] / (self.sizes[near] + self.sizes[cell])
-        cost = sizes * np.square(self.centroids[near] - self.centroids[cell]).sum(axis=1)
+        cost = self.unions.cost(cell, near)
         gain = (self.far[near] + self.far[cell] - self._joined(cell, near)).sum(axis=1)
         # A merge that repairs nothing is the last choice; ties go to the cheaper.
         worth = np.where(gain > 0, cost / np.maximum(gain, 1e-9), np.inf)
@@ -154,10 +155,7 @@ class Merging:
         for j, row in enumerate(self._joined(cell, np.array([other]))[0]):
             self.total[j] += row - self.far[cell, j] - self.far[other, j]
             self.far[cell, j] = row
-        size = self.sizes[cell] + self.sizes[other]
-        weight = self.sizes[other] / size
-        self.centroids[cell] += weight * (self.centroids[other] - self.centroids[cell])
-        self.sizes[cell] = size
+        self.unions.join(cell, other)
         for codes in self.codes:
             both = np.concatenate([codes[cell], codes[other]])
             both.sort(kind="stable")
@@ -168,12 +166,12 @@ class Merging:
         self.count -= 1
         if 2 * self.count < self.built:
             self._sum()
-            self._grow_tree()
+            self._look()
 
-    def _grow_tree(self) -> None:
+    def _look(self) -> None:
         self.inside = np.flatnonzero(self.alive)
         self.built = len(self.inside)
-        self.tree = cKDTree(self.centroids[self.inside])
+        self.unions.look(self.inside)
 
     def _find(self, cell: int) -> int:
         while self.parent[cell] != cell:
@@ -182,11 +180,11 @@ class Merging:
         return cell
 
     def _near(self, cell: int) -> Ints:
-        """Return cells whose centroids are near: found where they stood when the tree was grown."""
+        """Return cells whose centroids are near: found where they stood when they were last looked at."""
         width = NEAR + 1
         while True:
             width = min(width, self.built)
-            found = np.atleast_1d(self.tree.query(self.centroids[cell], width)[1])
+            found = self.unions.near(cell, width)
             near = {self._find(int(c)) for c in self.inside[found]} - {cell}
             if len(near) >= min(NEAR // 2, self.count - 1) or width == self.built:
                 return np.array(sorted(near), np.int64)
@@ -196,3 +194,67 @@ class Merging:
         """Return the cell of each record."""
         roots = np.array([self._find(cell) for cell in range(len(self.parent))])
         return np.asarray(roots[start])
+
+
+class Means:
+    """Groups of points that are merged: sizes and means."""
+
+    def __init__(self, records: Records, part: Partition) -> None:
+        assert records.points is not None  # noqa: S101 - asked before
+        self.sizes, self.centroids = part.sizes.astype(np.float64), part.centroids(records.points)
+
+    def cost(self, group: int, others: Ints) -> Floats:
+        """Return what merging a group with each of others adds."""
+        sizes = self.sizes[others] * self.sizes[group] / (self.sizes[others] + self.sizes[group])
+        return np.asarray(sizes * np.square(self.centroids[others] - self.centroids[group]).sum(axis=1))
+
+    def join(self, group: int, other: int) -> None:
+        """Merge another group into a group."""
+        size = self.sizes[group] + self.sizes[other]
+        weight = self.sizes[other] / size
+        self.centroids[group] += weight * (self.centroids[other] - self.centroids[group])
+        self.sizes[group] = size
+
+    def look(self, inside: Ints) -> None:
+        """Note where some groups stand."""
+        self.tree = cKDTree(self.centroids[inside])
+
+    def near(self, group: int, many: int) -> Ints:
+        """Return the groups that stood nearest, as places among those noted."""
+        return np.atleast_1d(self.tree.query(self.centroids[group], many)[1])
+
+
+class Members:
+    """Groups in any space that are merged: members, centroids and costs."""
+
+    def __init__(self, records: Records, part: Partition) -> None:
+        self.records, self.rows = records, part.cells()
+        self.centroids = np.ascontiguousarray(records.centroids(part))
+        paired = records.space.paired(records.X, self.centroids, part.labels)
+        self.own = np.bincount(part.labels, paired, part.n_cells)
+
+    def _costs(self, rows: Ints, group: int) -> float:
+        return float(self.records.space.cost(self.records.X[rows], self.centroids[[group]]).sum())
+
+    def cost(self, group: int, others: Ints) -> Floats:
+        """Return what merging a group with each of others adds, at most."""
+        out = np.empty(len(others))
+        for at, other in enumerate(others):
+            small, large = sorted((group, int(other)), key=lambda one: len(self.rows[one]))
+            out[at] = max(0.0, self._costs(self.rows[small], large) - self.own[small])
+        return out
+
+    def join(self, group: int, other: int) -> None:
+        """Merge another group into a group."""
+        self.rows[group] = np.concatenate([self.rows[group], self.rows[other]])
+        self.centroids[group] = self.records.space.centroid(self.records.X[self.rows[group]])
+        self.own[group] = self._costs(self.rows[group], group)
+
+    def look(self, inside: Ints) -> None:
+        """Note where some groups stand."""
+        self.stood = self.centroids[inside]
+
+    def near(self, group: int, many: int) -> Ints:
+        """Return the groups that stood nearest, as places among those noted."""
+        costs = self.records.space.cost(self.centroids[[group]], self.stood)[0]
+        return np.argsort(costs, kind="stable")[:many]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,52 +11,14 @@ from numpy.typing import NDArray
 
 from voronym._kernels import verdict
 from voronym.errors import GuaranteeError
-from voronym.privacy import distances
-from voronym.privacy.cells import RELATIVE, Judge
-from voronym.privacy.delta_disclosure import surprise
-from voronym.privacy.information import contributions
-from voronym.privacy.l_diversity import effective, recursive
-from voronym.privacy.p_sensitive import distinct
+from voronym.privacy.cells import RELATIVE, Judge, Rule
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-Reading = Callable[[Any], tuple[float, float]]
-"""From a judge to the threshold and the factor of a kernel rule."""
 
-
-def _plain(judge: Any) -> tuple[float, float]:
-    return float(judge.required), 0.0
-
-
-def _effective(judge: Any) -> tuple[float, float]:
-    return math.log(judge.required), 0.0  # exp(H) >= l
-
-
-def _recursive(judge: Any) -> tuple[float, float]:
-    return float(judge.measure.keywords["l"]), float(judge.required) * (1 - 2 * RELATIVE)
-
-
-def _contributions(judge: Any) -> tuple[float, float]:
-    return float(judge.required) * float(judge.measure.keywords["unit"]), 0.0  # in nats
-
-
-KINDS: dict[Any, tuple[int, Reading]] = {
-    distinct: (verdict.DISTINCT, _plain),
-    distances.ordered: (verdict.ORDERED, _plain),
-    distances.equal: (verdict.EQUAL, _plain),
-    distances.kullback_leibler: (verdict.KL, _plain),
-    effective: (verdict.ENTROPY, _effective),
-    recursive: (verdict.RECURSIVE, _recursive),
-    surprise: (verdict.DELTA, _plain),
-    contributions: (verdict.INFORMATION, _contributions),
-}
-"""The measures that kernels can compute, by the function that a judge uses. Others are obeyed too, by merging
-and by exchanges of records whose confidential values are equal."""
-
-
-class Asked:
-    """Everything that is asked of the cells: the judges, and the same as arrays.
+class Requirements:
+    """Everything that is required of the groups: the judges, and the same as arrays.
 
     Parameters
     ----------
@@ -117,15 +78,14 @@ class Asked:
             area[at + 1 : stop + 1] = np.cumsum(below[at:stop])
         kinds, needs, factors = [], [], []
         for judge in self.judges:
-            measure = getattr(judge, "measure", None)
-            kind, read = KINDS.get(getattr(measure, "func", measure), (verdict.FOREIGN, _plain))
-            need, factor = read(judge)
+            rule = judge.rule or Rule(verdict.FOREIGN, float(judge.required or 0.0))
+            kind, need = rule.kind, rule.need
             if kind == verdict.ORDERED and judge.levels.size == 2:
                 kind = verdict.EQUAL  # the same figure, and quicker
             least = kind in (verdict.DISTINCT, verdict.ENTROPY, verdict.RECURSIVE)
             kinds.append(kind)
             needs.append(need * (1 - RELATIVE / 2 if least else 1 + RELATIVE / 2))
-            factors.append(factor)
+            factors.append(rule.factor)
         need_array = np.array(needs, np.float64)
         return verdict.Rules(
             np.array(kinds, np.int64),

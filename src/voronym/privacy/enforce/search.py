@@ -1,29 +1,25 @@
-"""Exchanges of records between near cells, with the judges looking on."""
+"""Exchanges of records between near groups, with the judges looking on."""
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
+from voronym._kernels import cells as groups
 from voronym._kernels import enforce as kernels
+from voronym.context import Context
 from voronym.partition import Partition
-from voronym.privacy.enforce.rules import Asked
-from voronym.progress import Progress, Step
+from voronym.privacy.enforce.rules import Requirements
+from voronym.problem import Problem
 
 NEAR = 10
-"""Cells with the nearest centroids, between which records move."""
+"""Groups with the nearest centroids, between which records move."""
 
 DONORS = 12
-"""Nearest records of a kind that a refused cell has too few of, and their own cells more than their share."""
+"""Nearest records of a kind that a refused group lacks, in groups that have more than their share of it."""
 
 KINDS = 16
-"""Groups, at most, in which a column with many levels is looked at for donors."""
-
-PIECE = 0.1
-"""Seconds that a piece of kernel work should take."""
+"""Kinds, at most, in which a column with many levels is looked at for donors."""
 
 ENOUGH = 5e-3
 """A pass that gains less than this share ends the search."""
@@ -32,115 +28,123 @@ Ints = NDArray[np.int64]
 
 
 class Search:
-    """Cells under change: every move lowers the sum of squares, or what is violated, or both.
+    """Groups under change: every move lowers the cost, or what is violated, or both.
 
-    Records are centred and divided by the largest magnitude, so that one threshold separates gains from
-    rounding. No cell gets smaller than k; a cell may grow by half.
+    Records are on a common scale, so that one threshold separates gains from rounding. No group gets smaller
+    than k; a group may grow by half.
+
+    Parameters
+    ----------
+    problem : Problem
+        The records, and k.
+    labels : array of int, shape (n,)
+        Where to start.
+    asked : Requirements
+        The judges.
+    ctx : Context
+        A search ends where it is over: groups are whole between two records.
     """
 
-    def __init__(
-        self, X: NDArray[np.float64], labels: Ints, k: int, asked: Asked, progress: Progress
-    ) -> None:
-        centred = X - X.mean(axis=0)
-        largest = float(np.abs(centred).max())
-        self.points = np.ascontiguousarray(centred / largest if largest > 0.0 else centred)
-        self.tiny = 1e-12 * max(float(np.square(self.points).sum(axis=1).max()), 1e-300)
-        self.k, self.asked, self.progress = k, asked, progress
-        self.groups = _groups(self.points, labels, asked)
-        self.memory = _memory(asked, int(self.groups.room.max()) + 2)
-        kernels.fill(self.points, self.groups, asked.rules)
+    def __init__(self, problem: Problem, labels: Ints, asked: Requirements, ctx: Context) -> None:
+        self.records, self.k, self.asked, self.ctx = problem.records.unit(), problem.k, asked, ctx
+        self.tiny = max(self.records.tiny, 1e-312)
+        part = Partition(labels)
+        room = part.sizes + np.maximum(part.sizes // 2, 4)
+        self.cells = groups.make(part.labels, part.n_cells, room)
+        self.model = self.records.model(part.n_cells)
+        self.watch = _watch(self.cells, asked)
+        for first in range(0, part.n_cells, 64):  # short calls, so that Ctrl-C works
+            last = min(part.n_cells, first + 64)
+            kernels.judge_all(self.model, self.cells, self.watch, first, last)
 
     @property
-    def squares(self) -> float:
-        """Sum of squares, on the common scale."""
-        return float(self.groups.square.sum())
+    def cost(self) -> float:
+        """Cost of the groups, on the common scale."""
+        out = np.empty(len(self.cells.sizes))
+        groups.costs(self.model, self.cells, out)
+        return float(out.sum())
 
     @property
     def refused(self) -> int:
-        """Number of cells that a rule on single cells refuses, plus 1 for a sum that is too large."""
-        rules, groups = self.asked.rules, self.groups
+        """Number of groups that some rule refuses, plus 1 if an additive model exceeds its limit."""
+        rules, watch = self.asked.rules, self.watch
         additive = np.array([bool(judge.additive) for judge in self.asked.judges])
-        cells = int((groups.violated[:, ~additive] > 0).any(axis=1).sum())
-        over = groups.totals[additive] > rules.need[additive] / rules.scale[additive]
-        return cells + int(over.any())
+        refused = int((watch.violated[:, ~additive] > 0).any(axis=1).sum())
+        over = watch.totals[additive] > rules.need[additive] / rules.scale[additive]
+        return refused + int(over.any())
 
     def run(self, *, passes: int, weight: float = 0.0, hard: bool = True, donors: bool = False) -> None:
-        """Visit all records so many times, or until little is gained.
+        """Visit all records so many times, or until little is gained or the time is up.
 
-        A unit of violation costs ``weight`` of the sum of squares. Hard: what holds goes on to hold.
+        A unit of violation costs ``weight``. Hard: what holds goes on to hold.
         """
         near = np.hstack([self._near(), self._donors()]) if donors else self._near()
-        self.groups.changed[:] = self.groups.clock[0] = self.groups.clock[0] + 1
-        self.groups.checked[:] = 0
-        before = self._cost(weight)
+        terms = kernels.Terms(self.k, float(weight), hard, self.tiny)
+        watch = self.watch
+        watch.changed[:] = watch.clock[0] = watch.clock[0] + 1
+        watch.checked[:] = 0
+        before = self._price(weight)
         for turn in range(passes):
-            if self._pass(near, weight, hard) == 0:
+            if self._pass(near, terms) == 0 or self.ctx.over:
                 break
-            after = self._cost(weight)
+            after = self._price(weight)
             if before - after < ENOUGH * abs(before):
                 break
             before = after
             if turn % 3 == 2 and not donors:
                 near = self._near()
-                self.groups.checked[:] = 0
+                watch.checked[:] = 0
 
-    def _cost(self, weight: float) -> float:
-        return self.squares + weight * float(self.groups.weight.sum())
+    def _price(self, weight: float) -> float:
+        return self.cost + weight * float(self.watch.weight.sum())
 
     def _near(self) -> Ints:
-        """Return the cells with the nearest centroids for each record, shape (n, K)."""
-        tree = cKDTree(self.groups.centroids)
-        width = min(NEAR, len(self.groups.sizes))
-        out = np.empty((len(self.points), width), np.int64)
-        for begin in range(0, len(out), 8192):
-            rows = slice(begin, begin + 8192)
-            found = tree.query(self.points[rows], width)[1]
-            out[rows] = found.reshape(-1, width)
-            self.progress(Step("enforce", 0.0))
-        return out
+        """Return the groups with the nearest centroids for each record, shape (n, K)."""
+        width = min(NEAR, len(self.cells.sizes))
+        return self.records.nearest(self.records.rows, self.model.centroids, width, self.ctx)
 
     def _donors(self) -> Ints:
-        """Return, for the records of refused cells, cells that can give what theirs lacks, shape (n, K).
+        """Return, for the records of refused groups, groups that can give what theirs lacks, shape (n, K).
 
-        Near cells tend to lack the same. So each refused cell finds the confidential values that it has least
-        of for their share in the table, and the nearest records with these in cells that have more of them.
-        Records of other cells get their own cell, which is no candidate.
+        Near groups tend to lack the same. So each refused group finds the confidential values that it has
+        least of for their share in the table, and the nearest records with these in groups that have more of
+        them. Records of other groups get their own group, which is no candidate.
         """
-        groups = self.groups
-        judge = int(np.argmax(groups.totals))
-        codes = self.asked.codes[self.asked.rules.column[judge]]
-        kinds = _coarse(codes)
-        cells, width = len(groups.sizes), int(kinds.max()) + 1
-        counts = np.bincount(groups.labels * width + kinds, minlength=cells * width).reshape(cells, width)
-        over = counts / groups.sizes[:, None] - np.bincount(kinds) / len(kinds)
+        cells, watch = self.cells, self.watch
+        judge = int(np.argmax(watch.totals))
+        kinds = _coarse(self.asked.codes[self.asked.rules.column[judge]])
+        many, width = len(cells.sizes), int(kinds.max()) + 1
+        counts = np.bincount(cells.labels * width + kinds, minlength=many * width).reshape(many, width)
+        over = counts / cells.sizes[:, None] - np.bincount(kinds) / len(kinds)
         lacks = np.argmin(over, axis=1)
-        found = np.repeat(np.arange(cells)[:, None], DONORS, axis=1)
+        found = np.repeat(np.arange(many)[:, None], DONORS, axis=1)
         for kind in range(width):
-            ask = np.flatnonzero((groups.weight > 0) & (lacks == kind))
-            give = np.flatnonzero((kinds == kind) & (over[groups.labels, kind] > 0))
+            ask = np.flatnonzero((watch.weight > 0) & (lacks == kind))
+            give = np.flatnonzero((kinds == kind) & (over[cells.labels, kind] > 0))
             if len(ask) and len(give):
-                many = min(DONORS, len(give))
-                nearest = cKDTree(self.points[give]).query(groups.centroids[ask], many)[1]
-                found[ask[:, None], np.arange(many)] = groups.labels[give][nearest.reshape(-1, many)]
-        return np.asarray(found[groups.labels])
+                some = min(DONORS, len(give))
+                centres = np.ascontiguousarray(self.model.centroids[ask])
+                nearest = self.records.nearest(centres, self.records.rows[give], some, self.ctx)
+                found[ask[:, None], np.arange(some)] = cells.labels[give][nearest]
+        return np.asarray(found[cells.labels])
 
-    def _pass(self, near: Ints, weight: float, hard: bool) -> int:
-        begin, step, moves, n = 0, 64, 0, len(self.points)
-        while begin < n:
-            started = perf_counter()
-            moves += kernels.settle(
-                self.points, self.groups, self.asked.rules, self.memory, self.asked.codes,
-                self.asked.profile, near, self.k, weight, hard, self.tiny, begin, min(n, begin + step),
-            )  # fmt: skip
-            begin += step
-            seconds = max(perf_counter() - started, 1e-6)
-            step = int(step * min(4.0, max(0.25, PIECE / seconds))) + 1
-            self.progress(Step("enforce", min(begin, n) / n))
+    def _pass(self, near: Ints, terms: kernels.Terms) -> int:
+        done, moves, n = 0, 0, len(self.records)
+
+        def work(budget: int) -> bool:
+            nonlocal done, moves
+            last = min(n, done + budget)
+            moves += kernels.settle(self.model, self.cells, self.watch, near, terms, done, last)
+            done = last
+            return done == n
+
+        for _ in self.ctx.search(work, budget=64):
+            self.ctx.tell(0.0)
         return moves
 
     def partition(self) -> Partition:
-        """Return the cells as they are."""
-        return Partition(self.groups.labels, k=self.k)
+        """Return the groups as they are."""
+        return Partition(self.cells.labels, k=self.k)
 
 
 def _coarse(codes: Ints) -> Ints:
@@ -153,33 +157,18 @@ def _coarse(codes: Ints) -> Ints:
     return np.asarray(group.reshape(-1)[codes], np.int64)
 
 
-def _groups(points: NDArray[np.float64], labels: Ints, asked: Asked) -> kernels.Groups:
-    part = Partition(labels)
-    n, d = points.shape
-    m = part.n_cells
-    room = part.sizes + np.maximum(part.sizes // 2, 4)
-    start = np.concatenate([[0], np.cumsum(room + 1)[:-1]]).astype(np.int64)
-    members = np.zeros(int((room + 1).sum()), np.int64)
-    ordered = np.zeros((len(asked.codes), len(members)), np.int64)
-    by_cell = np.argsort(part.labels, kind="stable")
-    slot = np.arange(n) - np.repeat(np.cumsum(part.sizes) - part.sizes, part.sizes)
-    place = start[part.labels[by_cell]] + slot
-    members[place] = by_cell
-    slots = np.empty(n, np.int64)
-    slots[by_cell] = slot
+def _watch(cells: groups.Cells, asked: Requirements) -> kernels.Watch:
+    """Return what the rules know of groups before they are judged."""
+    n, m, rules, profiles = asked.n, len(cells.sizes), len(asked.judges), int(asked.profile.max()) + 1
+    ordered = np.zeros((len(asked.codes), len(cells.members)), np.int64)
+    place = (cells.start[cells.labels] + cells.slot)[np.argsort(cells.labels, kind="stable")]
     for c, row in enumerate(asked.codes):
-        ordered[c, place] = row[np.lexsort((row, part.labels))]
-    rules = len(asked.judges)
-    return kernels.Groups(
-        part.labels.copy(),
-        slots,
-        start,
-        room,
-        part.sizes.copy(),
-        members,
+        ordered[c, place] = row[np.lexsort((row, cells.labels))]
+    return kernels.Watch(
+        asked.rules,
+        asked.codes,
+        asked.profile,
         ordered,
-        np.zeros((m, d)),
-        np.zeros(n),
         np.zeros((m, rules)),
         np.zeros((m, rules)),
         np.zeros(m),
@@ -187,15 +176,9 @@ def _groups(points: NDArray[np.float64], labels: Ints, asked: Asked) -> kernels.
         np.zeros(m, np.int64),
         np.zeros(n, np.int64),
         np.zeros(1, np.int64),
-    )
-
-
-def _memory(asked: Asked, room: int) -> kernels.Memory:
-    profiles, rules = int(asked.profile.max()) + 1, len(asked.judges)
-    return kernels.Memory(
         np.zeros(profiles + 1),
         np.zeros(profiles + 1, np.int64),
         np.zeros(1, np.int64),
-        np.zeros(room, np.int64),
+        np.zeros(int(cells.capacity.max()) + 2, np.int64),
         np.zeros((2, rules)),
     )

@@ -6,21 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.partition import Partition
-from voronym.privacy.enforce.rules import Asked
+from voronym.privacy.enforce.rules import Requirements
+from voronym.problem import Problem
 
 
-def split(X: NDArray[np.float64], part: Partition, asked: Asked, *, k: int) -> Partition:
+def split(problem: Problem, part: Partition, asked: Requirements) -> Partition:
     """Split cells of 2k records or more where all judges accept both halves.
 
     The members, by their confidential values, are taken in pairs of neighbours; of each pair the one that is
     lower on the cell's longest axis goes left. So each half has about the distribution of the cell. Splitting
-    by means never adds to the sum of squares. Halves are tried again.
+    never adds to the cost, as each half gets a centroid of its own. Halves are tried again.
 
     Cost: O(n log n) for each round of halves. A sum over cells (mutual information) can only grow by a
     split, so with such a judge nothing is split.
     """
     if any(judge.additive for judge in asked.judges):
         return part
+    X, k = problem.records.coordinates, problem.k
     rank = np.empty(part.n, np.int64)
     rank[asked.order] = np.arange(part.n)
     labels = part.labels.copy()
@@ -54,5 +56,5 @@ def _halves(
     return [(np.append(lower, rest), upper)]
 
 
-def _accepted(asked: Asked, members: NDArray[np.int64]) -> bool:
+def _accepted(asked: Requirements, members: NDArray[np.int64]) -> bool:
     return all(judge.holds(judge.value(judge.levels.codes[members])) for judge in asked.judges)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.context import Context
 from voronym.partition import Partition
 from voronym.privacy.enforce.merge import merge
-from voronym.privacy.enforce.rules import Asked
+from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.enforce.search import Search
 from voronym.privacy.enforce.split import split
-from voronym.progress import Progress, silent
+from voronym.problem import Problem
 
 ROUNDS = 10
 """Prices of a violation that are tried, each three times the one before."""
@@ -19,57 +20,55 @@ PASSES = 8
 """Visits to all records, at most, in the end."""
 
 
-def swap(
-    X: NDArray[np.float64], part: Partition, asked: Asked, *, k: int, progress: Progress = silent
-) -> Partition:
+def swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     """Repair cells by exchanges and shifts between near cells, merge what is left, and polish.
 
-    The problem: minimise the sum of squares over partitions into cells of at least k that all judges accept.
+    The problem: minimise the cost over partitions into cells of at least k that all judges accept.
     Its relaxation charges a price for every unit of violation; shifts of a record to a near cell and swaps of
-    two records are made while they lower squares plus price. The price doubles until nothing is violated, so
+    two records are made while they lower cost plus price. The price doubles until nothing is violated, so
     what is cheap to repair is repaired cheaply. Cells that no exchange repairs are merged. Then `polish`.
 
     Guarantee: every judge accepts every cell, and every cell has at least k records.
 
-    Cost: O(n K s d) in a pass, with K near cells of s records; some twenty passes. Memory O(n (K + d)).
+    Takes O(n K s d) in a pass, with K near cells of s records; some twenty passes. Memory O(n (K + d)).
     """
     if not asked.hold(part.labels):
-        labels = repair(X, part.labels, asked, k=k, progress=progress)
-        part = merge(X, Partition(labels, k=k), asked, progress=progress)
-        part = split(X, part, asked, k=k)  # what was merged for one fault may be large
-    return polish(X, part, asked, k=k, progress=progress)
+        labels = repair(problem, part.labels, asked, ctx)
+        part = merge(problem, Partition(labels, k=problem.k), asked, ctx)
+        part = split(problem, part, asked)  # what was merged for one fault may be large
+    return polish(problem, part, asked, ctx)
 
 
 def repair(
-    X: NDArray[np.float64], labels: NDArray[np.int64], asked: Asked, *, k: int, progress: Progress = silent
+    problem: Problem, labels: NDArray[np.int64], asked: Requirements, ctx: Context
 ) -> NDArray[np.int64]:
-    """Exchange records while that lowers squares plus the price of violations, at rising prices."""
-    search = Search(X, labels, k, asked, progress)
-    violated = float(search.groups.weight.sum())
+    """Exchange records while that lowers cost plus the price of violations, at rising prices."""
+    search = Search(problem, labels, asked, ctx)
+    violated = float(search.watch.weight.sum())
     if violated <= 0.0:  # only judges that the kernels do not know, which merging serves
         return labels
-    # The first price: all that is violated is worth a fiftieth of the spread of all records.
-    weight = 0.02 * float(np.square(search.points).sum()) / max(violated, 1.0)
+    # The first price: all that is violated is worth a fiftieth of the cost of a single group.
+    weight = 0.02 * search.records.total / max(violated, 1.0)
     for turn in range(ROUNDS):
         # The last rounds repair without breaking anything elsewhere.
         search.run(passes=1, weight=weight, hard=turn >= ROUNDS - 3, donors=True)
-        if search.refused == 0:
+        if search.refused == 0 or ctx.over:
             break
         weight *= 3.0
-    return search.groups.labels.copy()
+    return search.cells.labels.copy()
 
 
-def polish(
-    X: NDArray[np.float64], part: Partition, asked: Asked, *, k: int, progress: Progress = silent
-) -> Partition:
-    """Lower the sum of squares by swaps, shifts and splits that keep every judge content."""
+def polish(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+    """Lower the cost by swaps, shifts and splits that keep every judge content."""
     for _ in range(2):
-        search = Search(X, part.labels, k, asked, progress)
+        if ctx.over:
+            break
+        search = Search(problem, part.labels, asked, ctx)
         search.run(passes=PASSES)
         found = search.partition()
         if not asked.hold(found.labels):  # a verdict that hangs on the last bits
-            found = merge(X, found, asked, progress=progress)
-        part = split(X, found, asked, k=k)
+            found = merge(problem, found, asked, ctx)
+        part = split(problem, found, asked)
         if part.n_cells == found.n_cells:
             break
     return part
