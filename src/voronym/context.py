@@ -253,10 +253,6 @@ class Context:
             except Stop:
                 self._whole.finish.set()
 
-    def __call__(self, step: Step) -> None:
-        """Tell a step: a context can stand where a callback was, while both are in use."""
-        self.tell(step.done, step.loss, step.bound)
-
     # -- work in pieces and blocks -------------------------------------------------------------------------
 
     def pieces(self, work: Callable[[int], float], *, budget: int) -> None:

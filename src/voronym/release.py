@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.certify import lower_bound
+from voronym.certify import prove
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
@@ -21,6 +21,7 @@ from voronym.keys import Coordinates
 from voronym.masked import Cost, Grouped, Masked
 from voronym.partition import Partition
 from voronym.privacy import Finding
+from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.show import chip, html_facts, html_table
 from voronym.table.codec import Codec
@@ -194,14 +195,15 @@ class Release:
         grouped = None if self._evidence is None else self._evidence.grouped
         if grouped is None or grouped.partition is None or len(self.costs) > 1:  # the bound knows of k alone
             return None
-        X = None if grouped.records is None else grouped.records.points
-        if X is None:  # no bound is known in other spaces
+        if grouped.records is None or grouped.records.points is None:  # no bound is known in other spaces
             return None
+        X = grouped.records.points
         k, bound = self.recipe.required_k, grouped.bound
         if len(X) < 2 * k or self.group_loss < 1e-10:  # type: ignore[operator]
             return 0.0  # a single group is all there can be; or nothing but rounding is lost
         if bound is None and len(X) <= _CHEAP:
-            bound = lower_bound(X, k, kind="auto" if len(X) <= _FEW else "neighbours", progress=ctx)
+            kind = "auto" if len(X) <= _FEW else "neighbours"
+            bound = prove(Problem(grouped.records, k), ctx.limited(60.0), kind=kind)
         gap = None if bound is None else bound.gap(grouped.partition.sse(X))
         return gap if gap is not None and np.isfinite(gap) else None
 
