@@ -36,7 +36,6 @@ def dissolve_cells(problem: Problem, part: Partition, order: NDArray[np.int64], 
     room = n // k
     state = cells.make(part.labels, room, 4 * k, log=2 * k)
     model = squares.make(X - X.mean(axis=0), room)
-    cells.refresh_all(model, state, 0, room)
     model.centroids[: part.n_cells] = part.centroids(model.points)
     scan, work = scans.make_point_scan(model.points), scans.make_remaining(n, 4 * k)
     before = np.empty((2 * k, d))
