@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from voronym.context import Context
+from voronym.keys import Coordinates
 from voronym.privacy import LDiversity, PSensitive, TCloseness, levels
 from voronym.privacy.enforce import METHODS
 from voronym.privacy.enforce import enforce as door
 from voronym.problem import Problem
-from voronym.table import as_frame
+from voronym.records.fields import make_fields
+from voronym.space import Mixed
+from voronym.table import Table, as_frame
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # small tables have cells of everything, and that is said
 
@@ -255,3 +258,21 @@ def test_recipes_carry_the_way_of_enforcing():
     assert same.information_loss == found.information_loss
     with pytest.raises(vr.InputError, match="magic"):
         release(options={"enforce": "magic"})
+
+
+def test_in_a_mixed_space_the_cost_is_that_of_the_space():
+    """Enforcing by squares of an encoding, as it once was, ends with groups that cost more there."""
+    table = vr.datasets.hospital(300, seed=3).select("age", "sex", "nationality", "diagnosis", "admitted")
+    keys = ["age", "sex", "nationality", "admitted"]
+    schema = vr.Schema.build(table, keys=keys, confidential=["diagnosis"])
+    made = Table.of(table, schema)
+    space = Mixed.fit(make_fields(made, keys)[0])
+    judge = TCloseness(0.35).judge(levels(made, "diagnosis"))
+    part = vr.microaggregate(space.codes, 4, method="mdav", space=space)
+    points = Coordinates.of(made).records
+    records = space.records(space.codes)
+    costs = [
+        records.cost(door(Problem(one, 4, [judge]), part, Context(), method="swap").partition)
+        for one in (records, points)
+    ]
+    assert costs[0] < costs[1]

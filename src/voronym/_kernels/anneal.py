@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import inner, kernel
 from voronym._kernels.cells import begin, change, move, saving, take_back, update
-from voronym._kernels.exchange import STAMP, dissolve, found
+from voronym._kernels.exchange import STAMP, dissolve, start_cell
 from voronym._kernels.random import below, uniform
 
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)
@@ -107,7 +107,7 @@ def try_jump(model, cells, search, k, i, limit):
     if below(search.random, 2) == 0:
         total = dissolve(model, cells, search, cells.labels[i], False)
     else:
-        total = found(model, cells, search, k, i, False)
+        total = start_cell(model, cells, search, k, i, False)
     if total <= limit:
         begin(cells)
         return total

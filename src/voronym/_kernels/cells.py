@@ -109,7 +109,7 @@ def begin(cells):
 
 
 @inner
-def go(cells, i, q):
+def move_logged(cells, i, q):
     """Move a record, and log it."""
     at = cells.count[LOGGED]
     cells.log[at, 0], cells.log[at, 1], cells.log[at, 2] = i, cells.labels[i], q

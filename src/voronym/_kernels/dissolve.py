@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from voronym._kernels import inner, kernel
-from voronym._kernels.cells import FREE, LOGGED, begin, cost, go, move, refresh, release, update
+from voronym._kernels.cells import FREE, LOGGED, begin, cost, move, move_logged, refresh, release, update
 from voronym._kernels.plain import squared_distance
 from voronym._kernels.scan import CELLS, LEFT, add, clear, mdav
 
@@ -93,7 +93,7 @@ def dissolve(model, cells, scan, work, order, before, k, budget):
             added += distance * cells.sizes[q] / (cells.sizes[q] + 1)
             for j in range(before.shape[1]):
                 before[moved, j] = model.centroids[q, j]
-            go(cells, i, q)
+            move_logged(cells, i, q)
             update(model, cells, q, none, i)
         moved = cells.count[LOGGED]
         if added < lost:

@@ -19,7 +19,7 @@ from voronym._kernels.cells import (
     begin,
     change,
     cost,
-    go,
+    move_logged,
     refresh,
     release,
     shift,
@@ -165,9 +165,9 @@ def settle(model, cells, search, k, tiny, budget):
         gain, q, j = best_for(model, cells, search, k, i)
         if gain < -tiny:
             total += gain
-            go(cells, i, q)
+            move_logged(cells, i, q)
             if j >= 0:
-                go(cells, j, p)
+                move_logged(cells, j, p)
             renew(model, cells, search, p)
             renew(model, cells, search, q)
         else:
@@ -195,7 +195,7 @@ def dissolve(model, cells, search, p, watched):
                     best, cell = gain, q
         if cell < 0:
             return math.inf
-        go(cells, i, cell)
+        move_logged(cells, i, cell)
         if watched:
             renew(model, cells, search, cell)
         else:
@@ -207,7 +207,7 @@ def dissolve(model, cells, search, p, watched):
 
 
 @inner
-def found(model, cells, search, k, i, watched):
+def start_cell(model, cells, search, k, i, watched):
     """Make a cell of record i and near ones that their cells can spare; return the change, or infinity.
 
     Infinity where there are too few records or no free number: what is half done is to be taken back.
@@ -224,7 +224,7 @@ def found(model, cells, search, k, i, watched):
         if p == new or cells.sizes[p] <= k:
             continue
         total += change(model, cells, p, u, none, math.inf)
-        go(cells, u, new)
+        move_logged(cells, u, new)
         if watched:
             renew(model, cells, search, p)
         else:
@@ -278,7 +278,7 @@ def shake(model, cells, search, k):
     if kind < 2:
         total = dissolve(model, cells, search, cells.labels[i], True)
         if kind == 1 and total < math.inf and width >= k:
-            total += found(model, cells, search, k, search.near[i, below(random, width)], True)
+            total += start_cell(model, cells, search, k, search.near[i, below(random, width)], True)
         return total
     for _ in range(1 + below(random, 3)):
         p = cells.labels[i]
@@ -287,8 +287,8 @@ def shake(model, cells, search, k):
         q = cells.labels[b]
         if p != q:
             total += swap(model, cells, a, b, approach(model, cells, a, q), math.inf)
-            go(cells, a, q)
-            go(cells, b, p)
+            move_logged(cells, a, q)
+            move_logged(cells, b, p)
             renew(model, cells, search, p)
             renew(model, cells, search, q)
     return total
