@@ -65,9 +65,12 @@ def try_swap(model, cells, i, v, limit):
 
 
 @inner
-def try_rotate(model, cells, i, v, w, limit):
-    """Send i to the cell of v, v to that of w, w to that of i, if that is no more than ``limit`` worse."""
-    a, b, c = cells.labels[i], cells.labels[v], cells.labels[w]
+def try_three(model, cells, i, v, c, w, limit):
+    """Send i to the cell of v, v to cell c, and w of c to the cell of i (-1: nobody), if accepted.
+
+    It is where it is no more than ``limit`` worse; return the change.
+    """
+    a, b = cells.labels[i], cells.labels[v]
     total = change(model, cells, a, i, w, np.inf)
     total += change(model, cells, b, v, i, np.inf)
     total += change(model, cells, c, w, v, limit - total)
@@ -75,28 +78,11 @@ def try_rotate(model, cells, i, v, w, limit):
         return 0.0
     move(cells, i, b)
     move(cells, v, c)
-    move(cells, w, a)
+    if w >= 0:
+        move(cells, w, a)
     update(model, cells, a, i, w)
     update(model, cells, b, v, i)
     update(model, cells, c, w, v)
-    return total
-
-
-@inner
-def try_chain(model, cells, i, v, c, limit):
-    """Send i to the cell of v and v to cell c, if that is no more than ``limit`` worse; return the change."""
-    a, b = cells.labels[i], cells.labels[v]
-    none = min(-1, i)
-    total = change(model, cells, a, i, none, np.inf)
-    total += change(model, cells, b, v, i, np.inf)
-    total += change(model, cells, c, none, v, limit - total)
-    if total > limit:
-        return 0.0
-    move(cells, i, b)
-    move(cells, v, c)
-    update(model, cells, a, i, none)
-    update(model, cells, b, v, i)
-    update(model, cells, c, none, v)
     return total
 
 
@@ -144,9 +130,8 @@ def anneal(model, cells, search, k, heat, proposals):
         c = cells.labels[near[v, below(random, width)]]
         if c == a or c == b:  # noqa: SIM109 - a tuple would be built in the loop
             continue
-        if spare and cells.sizes[c] < cells.capacity[c]:
-            total += try_chain(model, cells, i, v, c, limit)
-        else:
+        w = min(-1, i)
+        if not (spare and cells.sizes[c] < cells.capacity[c]):
             w = cells.members[cells.start[c] + below(random, cells.sizes[c])]
-            total += try_rotate(model, cells, i, v, w, limit)
+        total += try_three(model, cells, i, v, c, w, limit)
     return total
