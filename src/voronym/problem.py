@@ -128,7 +128,7 @@ class Problem:
             able = [name for name, one in algorithms().items() if one.anywhere]
             raise InputError(
                 f"method {method.name!r} works on Euclidean coordinates only, not in {self.space!r}; "
-                f"these work in every space: {', '.join(able)}"
+                f"these also work without coordinates: {', '.join(able)}"
             )
         if method.univariate and self.X.shape[1] != 1:
             raise InputError(

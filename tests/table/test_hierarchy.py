@@ -168,3 +168,9 @@ def test_labels_may_repeat_in_other_branches():
     assert tree.depth("Vic") == 1
     other = Hierarchy([("flu", "other", "lung", "*"), ("other", "*")])
     assert other.distance("flu", "other") == 1.0
+
+
+def test_a_first_line_of_data_is_no_heading(tmp_path):
+    file = tmp_path / "tree.csv"
+    file.write_text("dog;mammal\nsparrow;bird\nswan;bird\n", encoding="utf-8")
+    assert "dog" in Hierarchy.read(file).paths

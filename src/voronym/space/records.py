@@ -85,11 +85,11 @@ class Records:
 
     def model(self, room: int) -> Any:  # noqa: ARG002
         """Return the cost model of ``room`` groups (see `voronym._kernels.cells`)."""
-        raise InputError(f"there are no kernels for the space {self.space!r}")
+        raise InputError(_no_kernels(self.space))
 
     def scan(self) -> Any:
         """Return a scan (see `voronym._kernels.scan`) to which no record was added yet."""
-        raise InputError(f"there are no kernels for the space {self.space!r}")
+        raise InputError(_no_kernels(self.space))
 
     def full_scan(self) -> Any:
         """Return a scan to which all records were added."""
@@ -364,3 +364,10 @@ def records_of(space: Space, X: ArrayLike) -> Records:
     if space.coordinates(rows[:1]) is not None:
         return Points(space, rows)
     return Records(space, rows)
+
+
+def _no_kernels(space: Space) -> str:
+    return (
+        f"there are no kernels for the space {space!r}: groups are made in Euclidean, Mahalanobis and mixed "
+        "spaces, and in those whose records bring a cost model of their own"
+    )

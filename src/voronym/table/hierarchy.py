@@ -261,6 +261,8 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     if all(_LEVEL_NAMES.fullmatch(entry) for entry in first[1:]):
         return True
     ends = {row[-1].strip() for row in rest}
+    if len(first) == 2 and ends != {"*"}:  # two columns that share a parent are no sign of a heading
+        return False
     above = {entry.strip() for row in rest for entry in row}
     return len(ends) == 1 and len(first) >= max(map(len, rest)) and not above & set(first[1:])
 
