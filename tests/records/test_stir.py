@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import math
 
 import numpy as np
@@ -15,7 +16,7 @@ from voronym import datasets
 from voronym._kernels import records as kernels
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.records import Mixed, RecordsOptions, flatten, make_fields
+from voronym.records import Mixed, RecordsOptions, anonymize_records, flatten, make_fields
 from voronym.records.divergence import divergence, edges, histogram
 from voronym.records.stir import single_valued
 from voronym.table import Schema, Table
@@ -159,3 +160,14 @@ def test_wrong_bounds_are_refused():
     for measure, bound in (("js", 0.1), ("kl", -1), ("kl", math.nan), ("kl", True), ("emd", "x")):
         with pytest.raises(InputError):
             RecordsOptions(divergence=measure, bound=bound)
+
+
+def test_with_all_columns_back_the_bound_holds_whatever_the_last_digit():
+    day = [dt.date(2024, 1, 1) + dt.timedelta(days=i) for i in range(12)]
+    first = [day[0], None, day[3], day[11], None, None, day[5], day[2], None, day[0], day[0], day[2]]
+    second = [day[1], None, day[0], day[2], None, None, day[4], day[2], None, None, day[1], day[2]]
+    table = pl.DataFrame({"a": first, "b": second})
+    schema = Schema.build(table, keys=["a", "b"])
+    for seed in range(1, 6):
+        made = anonymize_records(table, schema, m=1, bound=0.0, seed=seed)
+        assert made.figures["divergence"]["largest"] == 0.0
