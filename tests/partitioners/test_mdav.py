@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from partitioners import oracles
 from partitioners.points import records, records_of
 from voronym import context, datasets
+from voronym._kernels import tree as trees
 from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -49,6 +50,20 @@ def test_fast_is_plain_on_thousands_of_records(n, d, k):
             mdav.partition_fast(records_of(points), k, Context()),
             mdav.partition_plain(records_of(points), k, Context()),
         )
+
+
+@pytest.mark.parametrize("categories", [2, 7, 60])
+def test_fast_is_plain_with_categories(categories):
+    rng = np.random.default_rng(categories)
+    chosen = rng.integers(0, categories, 5000)
+    X = np.hstack([rng.normal(size=(5000, 2)), 3.0 * np.eye(categories)[chosen]])
+    rows, marks = trees.sortable(X)
+    together = rows[np.argsort(rows[:, -1], kind="stable"), 2:-1].argmax(axis=1)
+    assert marks.tolist() == [False, False] + [True] * categories
+    assert np.count_nonzero(np.diff(together)) == categories - 1  # equal categories stand together
+    assert np.array_equal(
+        mdav.partition_fast(records_of(X), 5, Context()), mdav.partition_plain(records_of(X), 5, Context())
+    )
 
 
 def test_fast_does_not_depend_on_pieces(monkeypatch):

@@ -71,7 +71,7 @@ def grow(X: NDArray[np.float64], mass: NDArray[np.int64], room: int) -> Boxes:
     points, order = X.copy(), np.arange(n)
     start, stop = np.zeros(2 * leaves, np.int64), np.full(2 * leaves, n)
     middle, half = np.zeros((2 * leaves, d)), np.zeros((2 * leaves, d))
-    halve(points, order, start, stop)
+    halve(points, np.zeros(d, np.bool_), order, start, stop)
     fit(points, start, stop, middle, half)
     return Boxes(points, order, mass[order], start, stop, middle, half)
 

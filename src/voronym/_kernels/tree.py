@@ -79,8 +79,29 @@ def grow(X: NDArray[np.float64], center: NDArray[np.float64]) -> Tree:
         lanes=np.empty((2, LANES)),
         dirty=np.empty(leaves, np.int64),
     )
-    build(tree, X.copy(), np.arange(n), np.zeros(2 * leaves, np.int64), np.full(2 * leaves, n))
+    rows, marks = sortable(X)
+    build(tree, rows, marks, np.arange(n), np.zeros(2 * leaves, np.int64), np.full(2 * leaves, n))
     return tree
+
+
+def sortable(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return a copy of the points that `halve` may reorder, and which columns have two values only.
+
+    Categories are columns of two values, and the median of such a column separates nothing: most boxes would
+    hold several categories and be as wide as the table. So there is a further column, the number of each
+    point's combination of such values, by which `halve` keeps equal combinations together.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    few = np.array([bool(((x == a) | (x == b)).all()) for x, a, b in zip(X.T, low, high, strict=True)])
+    marks = few & (low < high)
+    if marks.sum() < 2:
+        return X.copy(), np.zeros(X.shape[1], np.bool_)
+    number = np.zeros(len(X), np.int64)
+    for j in np.flatnonzero(marks):
+        number = 2 * number + (X[:, j] == high[j])
+        if number.max() >= 2**52:  # more columns than bits: count what there is
+            number = np.unique(number, return_inverse=True)[1]
+    return np.column_stack([X, number]), marks
 
 
 @kernel
@@ -115,12 +136,13 @@ def select(rows, order, start, stop, middle, axis):
 
 
 @kernel
-def halve(rows, order, start, stop):
+def halve(rows, marks, order, start, stop):
     """Split rows at the median of the widest column, down to the leaves of a tree numbered like a heap.
 
-    The rows of node v are ``start[v]..stop[v]``; the second half of the nodes are leaves.
+    The rows of node v are ``start[v]..stop[v]``; the second half of the nodes are leaves. Where the widest is
+    a marked column, rows are split by the column after the last instead, see `sortable`.
     """
-    d = rows.shape[1]
+    d = len(marks)
     for node in range(1, len(start) // 2):
         a, b = start[node], stop[node]
         axis = min(0, d)  # a literal 0 would be a type of its own, and numba compile everything twice
@@ -133,6 +155,8 @@ def halve(rows, order, start, stop):
             if high - low > widest:
                 widest = high - low
                 axis = j
+        if marks[axis]:
+            axis = d
         middle = (a + b) // 2
         select(rows, order, a, b, middle, axis)
         start[2 * node], stop[2 * node] = a, middle
@@ -140,11 +164,11 @@ def halve(rows, order, start, stop):
 
 
 @kernel
-def build(tree, rows, order, start, stop):
+def build(tree, rows, marks, order, start, stop):
     """Split the records into the leaves; then fit boxes upwards."""
-    d = rows.shape[1]
+    d = len(marks)
     leaves = len(tree.living)
-    halve(rows, order, start, stop)
+    halve(rows, marks, order, start, stop)
     for leaf in range(leaves):
         a, b = start[leaves + leaf], stop[leaves + leaf]
         tree.living[leaf] = b - a
