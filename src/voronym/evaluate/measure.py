@@ -218,7 +218,7 @@ def measure(
     counting = ctx.part(0.0, 0.2, stage="counting")
     counting.tell(0.0, whole=True)
     notes: list[str] = []
-    schema = _schema(frame, source, keys, confidential, columns, notes)
+    schema = schema_of(frame, source, keys, confidential, columns, notes)
     findings = _findings(frame, schema, models, notes)
     counted = risk(frame, keys, threshold=attack.threshold, population=population)
     counting.tell(1.0, whole=True)
@@ -275,7 +275,7 @@ def _open(data: Any) -> Any:
     return as_frame(read(data) if isinstance(data, (str, Path)) else data)
 
 
-def _schema(
+def schema_of(
     frame: nw.DataFrame[Any],
     source: nw.DataFrame[Any],
     keys: Sequence[str],

@@ -1,0 +1,43 @@
+"""Intruders, one file each: what somebody gets out of a release who knows more than its holder hoped.
+
+``base``       `Attack`, `Outcome` and the registry
+``scene``      what there is to attack: a release and what its holder lays beside it
+``interval``   how sure a success is, where people share groups
+``run``        all attacks at once
+``worlds``     who else could have which values, given what was published
+
+An attack is a function ``(scene, ctx) -> Found`` under the decorator `attack`, which says what the intruder
+must know, what the data holder must give to measure it, and what it costs.
+"""
+
+from voronym.attacks import minimality
+from voronym.attacks.base import (
+    ATTACKS,
+    KNOWLEDGE,
+    Attack,
+    Found,
+    Inapplicable,
+    Outcome,
+    attack,
+    attacks,
+)
+from voronym.attacks.run import Exposure, assault
+from voronym.attacks.scene import Scene
+from voronym.attacks.worlds import Posteriors, posteriors
+
+__all__ = [
+    "ATTACKS",
+    "KNOWLEDGE",
+    "Attack",
+    "Exposure",
+    "Found",
+    "Inapplicable",
+    "Outcome",
+    "Posteriors",
+    "Scene",
+    "assault",
+    "attack",
+    "attacks",
+    "minimality",
+    "posteriors",
+]

@@ -1,0 +1,215 @@
+"""An attack, what it achieves, and the registry of attacks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from voronym.errors import InputError
+from voronym.named import Registry
+from voronym.plain import Plain
+
+if TYPE_CHECKING:
+    from voronym.attacks.scene import Scene
+    from voronym.context import Context
+
+Cost = Literal["instant", "seconds", "minutes", "reruns"]
+"""What an attack costs on a table of 100,000 records; "reruns" makes the release again and again."""
+
+KNOWLEDGE = (
+    "nothing but the published file",
+    "the keys of the people they look for",
+    "the keys, and some people's records",
+    "the keys, and the other people of a group",
+    "the keys, and other releases",
+    "everybody's keys, and the method",
+)
+"""What intruders know, from little to much. An attack names its place in this list."""
+
+
+class Inapplicable(InputError):  # noqa: N818 - a word for the reader, not a failure
+    """An attack does not fit this table; the message says why."""
+
+
+@dataclass(frozen=True)
+class Outcome(Plain):
+    """What an intruder achieves.
+
+    Parameters
+    ----------
+    attack : str
+        Name of the attack.
+    success : float
+        Share of the attacked people about whom the intruder is right.
+    control : float
+        The same share for somebody who guesses as well as can be done without the release.
+    excess : float
+        ``success - control``: what the release gave away.
+    interval : tuple of float
+        Confidence interval of the excess. It speaks of people like these; an attack that looked at everybody
+        has no sampling error for this very table.
+    people : int
+        How many people were attacked.
+    knows : str
+        What the intruder must know.
+    says : str
+        What it comes to, in a sentence, with names of columns and counts, never a person's values.
+    kind : {"measured", "at most"}
+        Whether it was known which released row belongs to whom.
+    level : int
+        Place in `KNOWLEDGE`.
+    instead : str
+        What the control does.
+    details : mapping
+        Further figures, JSON-able.
+    """
+
+    attack: str
+    success: float
+    control: float
+    excess: float
+    interval: tuple[float, float]
+    people: int
+    knows: str
+    says: str
+    kind: Literal["measured", "at most"] = "measured"
+    level: int = 0
+    instead: str = "without the release"
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def claims(self) -> bool:
+        """Whether the release gives something away beyond doubt: the interval is above 0."""
+        return self.interval[0] > 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain, JSON-able types."""
+        return {**super().to_dict(), "claims": self.claims}
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        most = "at most " if self.kind == "at most" else ""
+        return (
+            f"{self.attack}: {most}{self.success:.1%}, {self.control:.1%} {self.instead}; "
+            f"excess {self.excess:.1%} ({low:.1%} to {high:.1%}), {self.people:,} people"
+        )
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A registered attack: an intruder with stated knowledge.
+
+    Parameters
+    ----------
+    name : str
+        What users type.
+    function : callable
+        ``(scene, ctx) -> Found``; it raises `Inapplicable` where the table does not fit.
+    level : int
+        Place in `KNOWLEDGE`.
+    knows : str
+        What the intruder must know, for a reader.
+    needs : tuple of str
+        What the data holder must give to measure it, see `Scene.lacks`.
+    cost : {"instant", "seconds", "minutes", "reruns"}
+        For 100,000 records.
+    reference : str
+        Where it is described.
+    instead : str
+        What the control does: who guesses as well as can be without what the attack uses.
+    """
+
+    name: str
+    function: Callable[[Scene, Context], Found]
+    level: int
+    knows: str
+    needs: tuple[str, ...]
+    cost: Cost
+    reference: str = ""
+    instead: str = "without the release"
+
+    @property
+    def summary(self) -> str:
+        """First line of the function's docstring."""
+        return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
+
+    def run(self, scene: Scene, ctx: Context) -> Outcome:
+        """Attack, and return what came of it.
+
+        Raises
+        ------
+        Inapplicable
+            Something that the attack needs is not there; the message says what.
+        """
+        for need in self.needs:
+            lacking = scene.lacks(need)
+            if lacking is not None:
+                raise Inapplicable(lacking)
+        found = self.function(scene, ctx)
+        return Outcome(
+            self.name,
+            found.success,
+            found.control,
+            found.success - found.control,
+            (min(found.low, found.success - found.control), max(found.high, found.success - found.control)),
+            found.people,
+            self.knows,
+            found.says,
+            found.kind,
+            self.level,
+            self.instead,
+            found.details,
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the function of an attack returns: the figures of an `Outcome` that it measured itself.
+
+    ``low`` and ``high`` are the ends of the interval of the excess.
+    """
+
+    success: float
+    control: float
+    low: float
+    high: float
+    people: int
+    says: str
+    kind: Literal["measured", "at most"] = "measured"
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+ATTACKS: Registry[Attack] = Registry("attack")
+Function = Callable[["Scene", "Context"], Found]
+
+
+def attack(
+    name: str,
+    *,
+    level: int,
+    knows: str,
+    needs: tuple[str, ...],
+    cost: Cost,
+    reference: str = "",
+    instead: str = "without the release",
+) -> Callable[[Function], Function]:
+    """Register an attack, a function ``(scene, ctx) -> Found``; see `Attack` for the arguments."""
+
+    def register(function: Function) -> Function:
+        ATTACKS.add(name, Attack(name, function, level, knows, needs, cost, reference, instead))
+        return function
+
+    return register
+
+
+def attacks() -> dict[str, Attack]:
+    """Return the registered attacks by name, those first whose intruder knows least.
+
+    Examples
+    --------
+    >>> attacks()["minimality"].cost
+    'reruns'
+    """
+    return {name: ATTACKS[name] for name in sorted(ATTACKS, key=lambda name: (ATTACKS[name].level, name))}

@@ -1,0 +1,124 @@
+"""All attacks on one release, and what they came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from voronym.attacks.base import ATTACKS, KNOWLEDGE, Attack, Inapplicable, Outcome, attacks
+from voronym.attacks.scene import Scene
+from voronym.context import Context
+from voronym.errors import MissingExtraError
+from voronym.plain import Plain
+from voronym.show import chip, html_table
+
+
+@dataclass(frozen=True)
+class Exposure(Plain):
+    """What intruders get out of a release, those first who know least. Not for publication.
+
+    Parameters
+    ----------
+    outcomes : tuple of Outcome
+        Of each attack that could be made.
+    skipped : mapping of str to str
+        Each attack that could not, and why.
+    notes : tuple of str
+        What was done to the tables to compare them.
+    seed : int
+        Of all samples.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+
+    def __getitem__(self, name: str) -> Outcome:
+        for one in self.outcomes:
+            if one.attack == name:
+                return one
+        ATTACKS[name]  # says which there are, where this is none
+        raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
+
+    @property
+    def worst(self) -> Outcome | None:
+        """The outcome whose excess is surely largest."""
+        return max(self.outcomes, key=lambda one: one.interval[0], default=None)
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for level, knows in enumerate(KNOWLEDGE):
+            here = [one for one in self.outcomes if one.level == level]
+            if here:
+                lines += ["", f"An intruder who knows {knows}:"]
+            for one in here:
+                lines += [f"  {'!' if one.claims else ' '} {one}", f"      {one.says}"]
+        if self.skipped:
+            lines += ["", "Not tried:", *(f"    {name}: {why}" for name, why in self.skipped.items())]
+        if self.notes:
+            lines += ["", "Notes:", *(f"    {note}" for note in self.notes)]
+        return "\n".join(lines[1:])
+
+    def __repr__(self) -> str:
+        told = sum(one.claims for one in self.outcomes)
+        return f"Exposure({len(self.outcomes)} attacks, {told} of them with an excess beyond doubt)"
+
+    def _repr_html_(self) -> str:
+        head = ["intruder knows", "attack", "right", "control", "excess", "people", "what it means"]
+        rows = [
+            [
+                KNOWLEDGE[one.level],
+                chip(one.attack, "red" if one.claims else "green"),
+                f"{one.success:.1%}",
+                f"{one.control:.1%} {one.instead}",
+                f"{one.excess:.1%} ({one.interval[0]:.1%} to {one.interval[1]:.1%})",
+                one.people,
+                one.says,
+            ]
+            for one in self.outcomes
+        ]
+        return str(html_table(head, rows, wide=["intruder knows", "control", "what it means"]))
+
+
+_SHARES = {"instant": 1.0, "seconds": 8.0, "minutes": 30.0, "reruns": 60.0}
+
+
+def assault(
+    scene: Scene, names: Sequence[str] | None = None, ctx: Context | None = None, *, seed: int = 0
+) -> Exposure:
+    """Make the attacks that can be made.
+
+    Parameters
+    ----------
+    scene : Scene
+        The release and what lies beside it.
+    names : sequence of str, optional
+        Attacks to make; by default all.
+    ctx : Context, optional
+        Draws samples, hears how far the attacks are and may stop them.
+    seed : int
+        To be kept in the result.
+    """
+    ctx = Context(seed=seed) if ctx is None else ctx
+    chosen: list[Attack] = list(attacks().values()) if names is None else [ATTACKS[name] for name in names]
+    chosen.sort(key=lambda one: (one.level, one.name))
+    lacking = {one.name: why for one in chosen if (why := _lacking(one, scene)) is not None}
+    todo = [one for one in chosen if one.name not in lacking]
+    total, done = sum(_SHARES[one.cost] for one in todo) or 1.0, 0.0
+    outcomes = []
+    for one in todo:
+        share = _SHARES[one.cost]
+        part = ctx.part(done / total, (done + share) / total, stage=f"attacking: {one.name}")
+        part.tell(0.0, whole=True)
+        try:
+            outcomes.append(one.run(scene, part))
+        except (Inapplicable, MissingExtraError) as error:
+            lacking[one.name] = str(error)
+        done += share
+    skipped = {one.name: lacking[one.name] for one in chosen if one.name in lacking}
+    return Exposure(tuple(outcomes), skipped, scene.notes, seed)
+
+
+def _lacking(one: Attack, scene: Scene) -> str | None:
+    return next((why for need in one.needs if (why := scene.lacks(need)) is not None), None)

@@ -1,0 +1,250 @@
+"""What there is to attack: a release, and what its holder lays beside it to measure the intruder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.attacks.base import Inapplicable
+from voronym.errors import InputError, SchemaError
+from voronym.evaluate.pair import Pair, codes, encode, make_pair, plain
+from voronym.table.classes import Classes, equivalence_classes
+from voronym.table.frame import as_frame
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Rerun = Callable[[Table], Any]
+"""Makes the release again from a table: a frame whose row i is what is published of person i."""
+
+TARGETS = 2_000
+"""People attacked at most: with so many an interval is about two points wide."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A release and what is needed to see how far an intruder gets. Made by `Scene.of`.
+
+    Parameters
+    ----------
+    released : polars DataFrame
+        What was published.
+    schema : Schema
+        Role and kind of the published columns.
+    original : polars DataFrame, optional
+        The same columns of the table that it was made from, of the same types.
+    own : array of int, optional
+        The released row of each original; -1 where it has none or it is not known which.
+    hidden : polars DataFrame, optional
+        Columns of the original that were not published.
+    control : polars DataFrame, optional
+        People who are not in the table, with the columns of the original.
+    earlier : tuple of polars DataFrame
+        Earlier releases about some of the same people.
+    file : Path, optional
+        The published file itself.
+    table : Table, optional
+        The original as the tool takes it.
+    rerun : callable, optional
+        The tool: ``(table) -> frame`` whose row i is what is published of person i.
+    matrices : mapping
+        Published rules of a channel: key to ``(letters, matrix)``, rows true and columns published.
+    targets, confidence :
+        People attacked at most, and the coverage of the intervals.
+    notes : tuple of str
+        What was done to the tables to compare them.
+    """
+
+    released: pl.DataFrame
+    schema: Schema
+    original: pl.DataFrame | None = None
+    own: Ints | None = None
+    hidden: pl.DataFrame | None = None
+    control: pl.DataFrame | None = None
+    earlier: tuple[pl.DataFrame, ...] = ()
+    file: Path | None = None
+    table: Table | None = None
+    rerun: Rerun | None = None
+    matrices: Mapping[str, tuple[Sequence[str], Floats]] = field(default_factory=dict)
+    targets: int = TARGETS
+    confidence: float = 0.95
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        released: Any,
+        schema: Schema,
+        *,
+        original: Any = None,
+        own: NDArray[Any] | None = None,
+        **beside: Any,
+    ) -> Scene:
+        """Lay tables beside each other, brought to common types.
+
+        Parameters
+        ----------
+        released, original : DataFrame
+            pandas, Polars, PyArrow or narwhals.
+        schema : Schema
+            Names at least every published column.
+        own : array of int, optional
+            The released row of each original. Where it is left out, rows are matched by the columns that were
+            published unchanged, as far as these tell people apart.
+        **beside
+            The other fields.
+        """
+        if original is None:
+            frame = as_frame(released)
+            if len(frame) == 0:
+                raise InputError("the release has no rows, so there is nothing to attack")
+            columns = [plain(frame[name]) for name in frame.columns if name in schema]
+            return cls(pl.DataFrame(columns), schema, **beside)
+        pair = make_pair(original, released, schema)
+        before = as_frame(original)
+        gone = [plain(before[name]) for name in before.columns if name not in pair.released.columns]
+        links = None if own is None else np.asarray(own, np.int64)
+        if links is not None and (links.shape != (len(before),) or links.max() >= len(pair.released)):
+            raise InputError("own must hold one released row, or -1, for each row of the original")
+        scene = cls(
+            pair.released,
+            pair.schema,
+            pair.original,
+            links,
+            pl.DataFrame(gone) if gone else None,
+            notes=pair.notes,
+            **beside,
+        )
+        return scene if links is not None else scene._matched()
+
+    def _matched(self) -> Scene:
+        """Find whose row is whose by the columns published unchanged, where they name one person each."""
+        names = self.untouched
+        if not names:
+            return self
+        before, after = self.joint_codes(names)
+        n, m = len(before), len(after)
+        size = int(max(before.max(), after.max())) + 1
+        alone = (np.bincount(before, minlength=size) == 1) & (np.bincount(after, minlength=size) == 1)
+        row = np.full(size, -1, np.int64)
+        row[after] = np.arange(m)
+        own = np.where(alone[before], row[before], -1)
+        if (own >= 0).sum() < max(2, n // 2):
+            return self
+        return Scene(**{**vars_of(self), "own": own})
+
+    # -- what attacks ask -----------------------------------------------------------------------------------
+
+    def lacks(self, need: str) -> str | None:
+        """Return a sentence about what is lacking, or None where the need is met."""
+        there = {
+            "original": self.original is not None,
+            "links": self.own is not None,
+            "confidential": bool(self.confidential),
+            "numeric": self.original is None or bool(self.numeric_keys),
+            "earlier": bool(self.earlier),
+            "file": self.file is not None,
+            "rerun": self.rerun is not None and self.table is not None,
+            "matrices": bool(self.matrices),
+        }
+        return None if there[need] else _LACKING[need]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns that the intruder knows."""
+        return self.schema.keys
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """Columns that the intruder wants to learn, as far as they are published."""
+        return tuple(name for name in self.schema.confidential if name in self.released.columns)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Published columns that are no keys."""
+        return tuple(name for name in self.released.columns if name not in self.keys)
+
+    @cached_property
+    def people(self) -> pl.DataFrame:
+        """The originals; asked for only by attacks that need them."""
+        if self.original is None:
+            raise Inapplicable(_LACKING["original"])
+        return self.original
+
+    @cached_property
+    def links(self) -> Ints:
+        """The released row of each original."""
+        if self.own is None:
+            raise Inapplicable(_LACKING["links"])
+        return self.own
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The released rows that share all keys."""
+        return equivalence_classes(nw.from_native(self.released, eager_only=True), list(self.keys))
+
+    @property
+    def numeric_keys(self) -> tuple[str, ...]:
+        """Keys that are numbers or dates."""
+        return tuple(k for k in self.keys if self.schema[k].kind in ("numeric", "location", "datetime"))
+
+    @cached_property
+    def points(self) -> tuple[Floats, Floats]:
+        """The keys of originals and of released rows as points in one encoding."""
+        try:
+            X, Y, _, _ = encode(Pair(self.people, self.released, self.schema, ()))
+        except SchemaError as error:
+            raise Inapplicable(f"the keys cannot be compared as numbers: {error}") from None
+        return X, Y
+
+    @cached_property
+    def untouched(self) -> list[str]:
+        """Columns whose values are the same in both tables, counted, whatever the order of the rows."""
+        if self.original is None or len(self.original) != len(self.released):
+            return []
+        found = []
+        for name in self.beside:
+            before, after, _, size = codes(self.original[name], self.released[name])
+            if np.array_equal(np.bincount(before, minlength=size), np.bincount(after, minlength=size)):
+                found.append(name)
+        return found
+
+    def joint_codes(self, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """Give the combinations of some columns numbers, the same in both tables."""
+        both = pl.concat([self.people.select(names), self.released.select(names)])
+        found = equivalence_classes(nw.from_native(both, eager_only=True), list(names))
+        return found.labels[: len(self.people)], found.labels[len(self.people) :]
+
+    def sample(self, rng: np.random.Generator, among: Ints | None = None) -> Ints:
+        """Draw whom to attack: everybody, or as many as `targets` says, in ascending order."""
+        pool = np.arange(len(self.people)) if among is None else among
+        if len(pool) == 0:
+            raise Inapplicable("there is nobody to attack: no original is known to be in the release")
+        return pool if len(pool) <= self.targets else np.sort(rng.choice(pool, self.targets, replace=False))
+
+
+def vars_of(scene: Scene) -> dict[str, Any]:
+    """Return the fields of a scene, without what was computed from them."""
+    return {name: getattr(scene, name) for name in Scene.__dataclass_fields__}
+
+
+_LACKING = {
+    "original": "it needs the original table to see whether the intruder is right: give --original FILE",
+    "links": "it needs to know which row belongs to whom: give a Release, or rows in the original's order "
+    "(--aligned), or publish a column unchanged that tells people apart",
+    "confidential": "no confidential column is named: give --confidential COLUMN",
+    "numeric": "no key is a number or a date, so nothing is published as a mean",
+    "earlier": "it needs an earlier release about some of the same people: give --earlier FILE",
+    "file": "it needs the published file itself, not a table in memory",
+    "rerun": "it needs the recipe, to make the release again: give --recipe FILE and --original FILE",
+    "matrices": "no matrix was published with the release",
+}

@@ -1,0 +1,300 @@
+"""Other worlds: who else could have which confidential values, given what was published.
+
+A world gives every person one of the confidential records of the table. Somebody who knows everybody's keys
+and has the tool asks of each world whether the tool would have published the same. Under a prior that has no
+favourites, the chance that a person has a value is the share of such worlds in which they have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.attacks.scene import Rerun
+from voronym.context import Context
+from voronym.errors import GuaranteeError, InputError
+from voronym.evaluate.pair import plain
+from voronym.table.classes import equivalence_classes
+from voronym.table.frame import as_frame
+from voronym.table.table import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+World = tuple[int, ...]
+
+EXHAUSTIVE = 6_000
+"""Worlds that are all tried; where there are more, some are drawn."""
+
+_BATCHES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """What somebody knows who has the tool, beside what the counts in the groups say.
+
+    Parameters
+    ----------
+    column : str
+        The confidential column.
+    posterior : array, shape (n, values)
+        For each person the chance of each value of the column, by the worlds that give the same release.
+    counts : array, shape (n, values)
+        The share of each value in the person's group, as published.
+    truth : array of int, shape (n,)
+        Which value each person has.
+    worlds : int
+        Worlds tried.
+    consistent : int
+        Those that give the same release.
+    exhaustive : bool
+        Whether all worlds were tried.
+    error : float
+        Standard error of the largest mean, where worlds were drawn.
+    """
+
+    column: str
+    posterior: Floats
+    counts: Floats
+    truth: Ints
+    worlds: int
+    consistent: int
+    exhaustive: bool
+    error: float = 0.0
+
+    @property
+    def worst(self) -> float:
+        """The most by which a chance exceeds what the group's counts say."""
+        return float((self.posterior - self.counts).max())
+
+    @property
+    def certain(self) -> int:
+        """People of whom a value is certain that the counts leave open."""
+        return int(((self.posterior > 1 - 1e-9) & (self.counts < 1 - 1e-9)).any(axis=1).sum())
+
+    @property
+    def success(self) -> float:
+        """The expected share of right guesses of somebody who knows the method."""
+        return float(self.posterior.max(axis=1).mean())
+
+    @property
+    def control(self) -> float:
+        """The same for somebody who only counts in the groups."""
+        return float(self.counts.max(axis=1).mean())
+
+
+def posteriors(
+    table: Table,
+    rerun: Rerun,
+    *,
+    released: Any = None,
+    most: int = EXHAUSTIVE,
+    draws: int = 1,
+    ctx: Context | None = None,
+) -> tuple[Posteriors, ...]:
+    """Rerun a tool on other worlds and return what its release tells who has the tool.
+
+    Parameters
+    ----------
+    table : Table
+        The original, with confidential columns.
+    rerun : callable
+        The tool: ``(table) -> frame`` whose row i is what is published of person i. One that refuses raises
+        `GuaranteeError`, which is an answer too.
+    released : DataFrame, optional
+        What was published, row i of person i; by default what the tool makes of the table. To be given where
+        the tool draws at random.
+    most : int
+        Worlds tried at most. Up to so many are enumerated; otherwise a random walk through the worlds that
+        give the same release, by exchanging the confidential records of two people, tries as many.
+    draws : int
+        How often the tool is run on a world, where it draws at random.
+    ctx : Context, optional
+        Draws worlds, hears how far the attack is and may stop it.
+
+    Returns
+    -------
+    tuple of Posteriors
+        One for each confidential column.
+
+    References
+    ----------
+    Wong, R. C.-W., Fu, A. W.-C., Wang, K., Pei, J.: Minimality attack in privacy preserving data publishing.
+    VLDB 2007.
+
+    Examples
+    --------
+    A tool that makes pairs by age, whatever the illness, tells no more than the pairs do.
+
+    >>> people = pl.DataFrame({"age": [20, 21, 60, 61], "ill": ["a", "b", "a", "a"]})
+    >>> table = Table.build(people, keys=["age"], confidential=["ill"])
+    >>> def pairs(table):
+    ...     return table.frame.to_native().with_columns(age=pl.col("age") // 10 * 10)
+    >>> found = posteriors(table, pairs)[0]
+    >>> found.posterior[0].tolist(), found.worst
+    ([0.5, 0.5], 0.0)
+    """
+    ctx = Context() if ctx is None else ctx
+    if not table.confidential:
+        raise InputError("no confidential column is named, so there is nothing to learn")
+    if most < 1 or draws < 1:
+        raise InputError("most and draws must be 1 or more")
+    tool = _Tool(table, rerun, draws)
+    given = rerun(table) if released is None else released
+    seen = fingerprint(given)
+    count = _permutations(tool.world)
+    weights = _enumerate(tool, seen, count, ctx) if count <= most else _walk(tool, seen, most, ctx)
+    groups = equivalence_classes(as_frame(given), list(table.keys)).labels
+    return tuple(_column(tool, name, weights, groups, count <= most) for name in table.confidential)
+
+
+def fingerprint(frame: Any) -> frozenset[tuple[tuple[Any, ...], int]]:
+    """Return a released table as what a reader sees: its rows, counted, in no order."""
+    table = as_frame(frame)
+    columns = pl.DataFrame([plain(table[name]) for name in sorted(table.columns)])
+    rounded = columns.with_columns(
+        pl.col(name).round(9) for name in columns.columns if columns[name].dtype.is_float()
+    )
+    return frozenset(Counter(rounded.rows()).items())
+
+
+class _Tool:
+    """The tool, as a function of a world."""
+
+    def __init__(self, table: Table, rerun: Rerun, draws: int) -> None:
+        frame = pl.DataFrame([plain(table.frame[name]) for name in table.columns])
+        self._moving = [name for name in table.columns if name not in table.keys]
+        # Columns that are published unchanged travel with the record: what is open is whose record it is.
+        same = equivalence_classes(as_frame(frame), self._moving)
+        self.world: World = tuple(same.labels.tolist())
+        self._first = same.first
+        self._frame, self._draws = frame, draws
+        self.table, self._rerun = Table.of(frame, table.schema), rerun
+        self._known: dict[World, float] = {}
+
+    def weight(self, world: World, seen: object) -> float:
+        """Return the share of runs on a world that publish what was seen."""
+        if world not in self._known:
+            rows = self._first[np.array(world)]
+            moved = self._frame.with_columns(self._frame[name][rows] for name in self._moving)
+            there = self.table.like(as_frame(moved))
+            hits = 0
+            for _ in range(self._draws):
+                try:
+                    hits += fingerprint(self._rerun(there)) == seen
+                except GuaranteeError:
+                    hits += seen is None
+            self._known[world] = hits / self._draws
+        return self._known[world]
+
+
+@dataclass
+class _Weights:
+    """Worlds that give the same release, as sums of weights for each person and record, in batches."""
+
+    sums: Floats  # batches x n x records
+    tried: int
+    consistent: int
+
+
+def _enumerate(tool: _Tool, seen: object, count: int, ctx: Context) -> _Weights:
+    """Try every world."""
+    n = len(tool.world)
+    sums = np.zeros((1, n, max(tool.world) + 1))
+    consistent = 0
+    for i, world in enumerate(distinct(tool.world)):
+        weight = tool.weight(world, seen)
+        sums[0, np.arange(n), list(world)] += weight
+        consistent += weight > 0
+        ctx.tell(i / count, whole=True)
+    if consistent == 0:
+        raise InputError("the tool does not make this release from this table; is it the right recipe?")
+    return _Weights(sums, count, consistent)
+
+
+def _walk(tool: _Tool, seen: object, most: int, ctx: Context) -> _Weights:
+    """Walk through the worlds that give the same release, from the true one, by exchanges of two records.
+
+    Exchanges are drawn alike in both directions, and one that leads to another release is not made: all
+    worlds that can be reached are visited equally often (Metropolis). Where the tool draws at random, a world
+    is left in proportion to how often it gives the release.
+    """
+    world, rng = list(tool.world), ctx.rng
+    n = len(world)
+    here = tool.weight(tuple(world), seen)
+    if here == 0:
+        raise InputError("the tool does not make this release from this table; is it the right recipe?")
+    sums, seen_worlds = np.zeros((_BATCHES, n, max(world) + 1)), {tuple(world)}
+    start = most // 10  # forget where the walk began
+    for step in range(most):
+        i, j = rng.integers(0, n, 2)
+        if world[i] != world[j]:
+            world[i], world[j] = world[j], world[i]
+            there = tool.weight(tuple(world), seen)
+            if rng.random() * here < there:
+                here = there
+                seen_worlds.add(tuple(world))
+            else:
+                world[i], world[j] = world[j], world[i]
+        if step >= start:
+            sums[(step - start) * _BATCHES // (most - start), np.arange(n), world] += 1.0
+        ctx.tell(step / most, whole=True)
+    return _Weights(sums, len(tool._known), len(seen_worlds))
+
+
+def distinct(world: World) -> Iterator[World]:
+    """Return every different order of some records, once.
+
+    Examples
+    --------
+    >>> list(distinct((0, 0, 1)))
+    [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    """
+    left = Counter(world)
+    chosen: list[int] = []
+
+    def go() -> Iterator[World]:
+        if len(chosen) == len(world):
+            yield tuple(chosen)
+            return
+        for value in sorted(left):
+            if left[value]:
+                left[value] -= 1
+                chosen.append(value)
+                yield from go()
+                chosen.pop()
+                left[value] += 1
+
+    return go()
+
+
+def _permutations(world: World) -> int:
+    """Return how many different orders there are."""
+    return math.factorial(len(world)) // math.prod(map(math.factorial, Counter(world).values()))
+
+
+def _column(tool: _Tool, name: str, weights: _Weights, groups: Ints, exhaustive: bool) -> Posteriors:
+    """Return what the worlds say about one column."""
+    codes = equivalence_classes(as_frame(tool._frame), [name]).labels
+    values = int(codes.max()) + 1
+    of_record = np.zeros((weights.sums.shape[2], values))
+    of_record[list(tool.world), codes] = 1.0  # which value a record has
+    batches = weights.sums @ of_record
+    posterior = batches.sum(axis=0)
+    posterior = posterior / posterior.sum(axis=1, keepdims=True)
+    table = np.zeros((int(groups.max()) + 1, values))
+    np.add.at(table, (groups, codes), 1.0)
+    counts = (table / table.sum(axis=1, keepdims=True))[groups]
+    error = 0.0
+    if not exhaustive:
+        guess = posterior.argmax(axis=1)
+        means = batches / batches.sum(axis=2, keepdims=True)
+        per_batch = means[:, np.arange(len(guess)), guess].mean(axis=1)
+        error = float(per_batch.std(ddof=1) / math.sqrt(_BATCHES))
+    return Posteriors(name, posterior, counts, codes, weights.tried, weights.consistent, exhaustive, error)

@@ -1,0 +1,203 @@
+"""The verb: attack a release, ours or any other tool's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.attacks import Exposure, Scene, assault
+from voronym.attacks.scene import TARGETS, Rerun
+from voronym.context import Context, Progress
+from voronym.errors import InputError
+from voronym.evaluate.measure import Columns, schema_of
+from voronym.evaluate.pair import plain, row_map
+from voronym.pipeline import make_release
+from voronym.recipe import Recipe
+from voronym.release import Release
+from voronym.table.frame import as_frame
+from voronym.table.read import read
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+
+
+def attack(
+    release: Any,
+    *,
+    keys: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    original: Any = None,
+    aligned: bool | ArrayLike = False,
+    control: Any = None,
+    earlier: Sequence[Any] = (),
+    recipe: Recipe | str | Path | None = None,
+    attacks: Sequence[str] | None = None,
+    targets: int = TARGETS,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **columns: Unpack[Columns],
+) -> Exposure:
+    """Attack a release as intruders would, from those who know least to those who know most.
+
+    The release may come from any tool. Every attack says how often the intruder is right, how often somebody
+    is who has not seen the release, and the difference with an interval. Attacks that need more than is given
+    are named with what they need.
+
+    Parameters
+    ----------
+    release : Release, DataFrame, str or Path
+        What is or will be published. A `Release` that was just made knows its columns, its original, whose
+        row is whose and its recipe: nothing else needs to be said.
+    keys, confidential : sequences of str
+        Columns that an intruder may know; columns that an intruder wants to learn.
+    original : DataFrame, str or Path, optional
+        The table it was made from.
+    aligned : bool or array
+        True: row i of both tables is the same person. An array: the original row of each released row.
+        Otherwise rows are matched by columns that were published unchanged, where these tell people apart.
+    control : DataFrame, str or Path, optional
+        People like those in the original who are not in it: what is right about them as well was learned
+        about people, not about these people.
+    earlier : sequence of DataFrame, str, Path or Release
+        Earlier releases about some of the same people.
+    recipe : Recipe, str or Path, optional
+        How the release was made, for the attack that makes it again.
+    attacks : sequence of str, optional
+        Names of the attacks to make; by default all of `voronym.attacks.attacks`.
+    targets : int
+        People attacked at most.
+    confidence : float
+        Coverage of the intervals.
+    seed : int
+        For all samples.
+    progress : callable, optional
+        Called with a `voronym.Step` now and then.
+    **columns
+        ``kinds``, ``orders`` and ``locations``, as for `voronym.anonymize`.
+
+    Returns
+    -------
+    Exposure
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> patients = vr.datasets.hospital(200, seed=1)
+    >>> release = vr.anonymize(patients, keys=["age", "sex"], confidential=["diagnosis"],
+    ...                        drop_undeclared=True, k=5)
+    >>> list(attack(release, attacks=["minimality"]).skipped)  # 200 people are too many for it
+    ['minimality']
+    """
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"confidence is a probability between 0 and 1, not {confidence!r}")
+    if targets < 10:
+        raise InputError(f"targets must be 10 or more, not {targets}: fewer people tell nothing")
+    ctx = Context(seed=seed, progress=progress)
+    beside: dict[str, Any] = {
+        "control": None if control is None else _polars(_open(control)),
+        "earlier": tuple(_polars(_open(one)) for one in earlier),
+        "targets": targets,
+        "confidence": confidence,
+        "file": Path(release) if isinstance(release, (str, Path)) else None,
+    }
+    cook = Recipe.load(recipe) if isinstance(recipe, (str, Path)) else recipe
+    if isinstance(release, Release):
+        if keys or confidential:
+            raise InputError("a Release knows its keys and confidential columns: leave them out")
+        scene = _ours(release, original, aligned, cook, beside)
+    else:
+        scene = _theirs(_open(release), keys, confidential, original, aligned, cook, columns, beside)
+    found = assault(scene, attacks, ctx, seed=seed)
+    ctx.done()
+    return found
+
+
+def rerun_of(recipe: Recipe) -> Rerun:
+    """Return the tool with a recipe, as the attack by other worlds takes it: row i is of person i."""
+
+    def rerun(table: Table) -> nw.DataFrame[Any]:
+        made = make_release(table, recipe, Context(seed=recipe.seed, threads=1))
+        evidence = made._evidence
+        assert evidence is not None  # noqa: S101 - made just now
+        return made._table.rows(np.argsort(evidence.order)).frame
+
+    return rerun
+
+
+def _ours(
+    release: Release, original: Any, aligned: bool | ArrayLike, recipe: Recipe | None, beside: dict[str, Any]
+) -> Scene:
+    """Lay out a release of ours, with the originals that it has in memory or those given."""
+    evidence = release._evidence
+    if original is not None or evidence is None:
+        return _theirs(
+            as_frame(release.table), release.schema.keys, release.schema.confidential, original, aligned,
+            recipe or release.recipe, {}, beside, schema=release.schema,
+        )  # fmt: skip
+    own = np.argsort(evidence.order)
+    return Scene.of(
+        release._table.frame,
+        release.schema,
+        original=evidence.original,
+        own=own,
+        table=evidence.table,
+        rerun=rerun_of(recipe or release.recipe),
+        **beside,
+    )
+
+
+def _theirs(
+    frame: nw.DataFrame[Any],
+    keys: Sequence[str],
+    confidential: Sequence[str],
+    original: Any,
+    aligned: bool | ArrayLike,
+    recipe: Recipe | None,
+    columns: Columns,
+    beside: dict[str, Any],
+    schema: Schema | None = None,
+) -> Scene:
+    """Lay out any table as a release."""
+    if recipe is not None and not keys:
+        keys, confidential = recipe.schema.keys, recipe.schema.confidential
+    if not keys:
+        raise InputError("no key column is named; name the columns that an intruder may know, with --key")
+    source = None if original is None else _open(original)
+    if source is None and aligned is not False:
+        raise InputError("aligned says how rows correspond to an original, but no original was given")
+    notes: list[str] = []
+    if schema is None:
+        schema = schema_of(frame, frame if source is None else source, keys, confidential, columns, notes)
+    if source is None:
+        return Scene.of(frame, schema, notes=tuple(notes), **beside)
+    rows = row_map(aligned, len(source), len(frame))
+    if recipe is not None:
+        beside |= {"table": Table.of(source, recipe.schema), "rerun": rerun_of(recipe)}
+    return Scene.of(frame, schema, original=source, own=_inverse(rows, len(source)), **beside)
+
+
+def _inverse(rows: NDArray[np.int64] | None, n: int) -> NDArray[np.int64] | None:
+    """Return the released row of each original from the original row of each released one."""
+    if rows is None:
+        return None
+    own = np.full(n, -1, np.int64)
+    own[rows] = np.arange(len(rows))
+    return own
+
+
+def _open(data: Any) -> nw.DataFrame[Any]:
+    """Return a table, read from its file if need be, as a narwhals frame."""
+    if isinstance(data, Release):
+        return data._table.frame
+    return as_frame(read(data) if isinstance(data, (str, Path)) else data)
+
+
+def _polars(frame: nw.DataFrame[Any]) -> Any:
+    import polars as pl
+
+    return pl.DataFrame([plain(frame[name]) for name in frame.columns])
