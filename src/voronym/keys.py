@@ -14,9 +14,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import narwhals as nw
-import numpy as np
 from numpy.typing import NDArray
 
+from voronym import sums
 from voronym.context import Context
 from voronym.named import Registry
 from voronym.options import Options
@@ -127,9 +127,8 @@ class Coordinates(Keys):
         At least the loss of the groups: whole numbers and real categories are not the mean.
         """
         after = self.codec.encode(frame)
-        error = float(np.square(self.X - after).sum())
-        total = float(np.square(self.X - self.X.mean(axis=0)).sum())
-        return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
+        lost, total = float(sums.error(self.X, after).sum()), float(sums.spread(self.X).sum())
+        return 100 * lost / total if total else 100.0 * bool(lost)  # constant keys: nothing to lose
 
 
 @key_space("euclidean")

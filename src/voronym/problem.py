@@ -161,7 +161,7 @@ def check_points(X: ArrayLike) -> NDArray[np.float64]:
             "fill or drop them, or use voronym.anonymize, which has a rule for missing values"
         )
     with np.errstate(over="ignore"):
-        if not np.isfinite(np.square(points - points[0]).sum()):
+        if not np.isfinite(len(points) * np.square(np.ptp(points, axis=0)).sum()):
             raise InputError("the values in X are too large to square; standardize the columns first")
     return points
 

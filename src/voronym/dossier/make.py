@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym import sums
 from voronym.context import Context
 from voronym.dossier import methods, planes
 from voronym.dossier.counts import Distribution, as_names, distribution
@@ -30,12 +31,14 @@ from voronym.dossier.parts import (
 from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
 from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.pair import make_pair
 from voronym.evaluate.risk import risk
-from voronym.evaluate.utility import Utility, utility
+from voronym.evaluate.utility import Utility, compare
 from voronym.rate import Rate
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Evidence, Release
+from voronym.table.classes import Classes
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 from voronym.table.table import Table
@@ -176,15 +179,17 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     """Compare a release with its originals."""
     schema, table = release.schema, release._table
     ctx.tell(0.0, whole=True)
-    moved = utility(
-        evidence.original,
-        table.frame,
-        schema,
-        aligned=evidence.order,
-        ctx=ctx.part(0.0, 0.3, stage="measuring"),
-    )
     Y = None if evidence.X is None or evidence.codec is None else evidence.codec.encode(table)
-    attacked = _linkage(evidence, Y, ctx.part(0.3, 0.5, stage="attacking"))
+    points = (
+        None if evidence.X is None or evidence.codec is None or Y is None else (evidence.X, Y, evidence.codec)
+    )
+    moved = compare(
+        make_pair(evidence.original, table.frame, schema),
+        evidence.order,
+        ctx.part(0.0, 0.3, stage="measuring"),
+        points,
+    )
+    attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"))
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.8, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
@@ -221,13 +226,13 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     return out
 
 
-def _linkage(evidence: Evidence, Y: Floats | None, ctx: Context) -> Rate | None:
+def _linkage(evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context) -> Rate | None:
     """Let somebody who holds the original keys link them to the nearest released records."""
     if evidence.X is None or Y is None:
         return None
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))
-    return record_linkage(evidence.X, Y, truth=owner, ctx=ctx).rate
+    return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
 
 
 def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
@@ -241,8 +246,7 @@ def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
         and means is not None
         and not evidence.published_as
     ):
-        gone = np.square(X - means[part.labels]).sum(axis=0)
-        there = np.square(X - X.mean(axis=0)).sum(axis=0)
+        gone, there = sums.error(X, means, part.labels), sums.spread(X)
         for block in codec.blocks:
             total = float(there[block.start : block.stop].sum())
             lost = float(gone[block.start : block.stop].sum())
@@ -263,7 +267,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
     if found is not None and not methods.handled(options, schema)[2]:
         by_cluster, labels = True, found.partition.labels  # with all keys stirred, no combination leads on
     alone = story_of(release.recipe) == "channel" and len(schema.confidential) == 1
-    loss = 100 * float(np.square(X[order] - Y).sum() / np.square(X - X.mean(axis=0)).sum())
+    loss = 100 * float(sums.error(Y, X, order).sum() / sums.spread(X).sum())
     return told_of(
         evidence.table,
         X,

@@ -54,6 +54,7 @@ def record_linkage(
     released_X: ArrayLike,
     *,
     truth: ArrayLike | None = None,
+    classes: Classes | None = None,
     targets: int = TARGETS,
     confidence: float = 0.95,
     ctx: Context | None = None,
@@ -76,6 +77,8 @@ def record_linkage(
         Released records in the same encoding.
     truth : array of int, shape (n,), optional
         Row of ``released_X`` that belongs to each original; -1 where it has none.
+    classes : Classes, optional
+        Classes of released records that are equal, where they are known already.
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
@@ -112,7 +115,9 @@ def record_linkage(
     if targets < 1:
         raise InputError(f"targets must be 1 or more, not {targets}")
     own = None if truth is None else _links(truth, len(X), len(Y))
-    classes, tree = _distinct(Y)
+    if classes is None:
+        classes = _classes(Y)
+    tree = cKDTree(Y[classes.first])
     n = len(X)
     rows = np.arange(n)
     if n > targets:
@@ -142,16 +147,16 @@ def record_linkage(
 def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:
     """Return for each original a released row that is nearest to it; the first one among equals."""
     X, Y = _points(original_X, "original"), _points(released_X, "released")
-    classes, tree = _distinct(Y)
+    classes = _classes(Y)
+    tree = cKDTree(Y[classes.first])
     blocks = ctx.map(lambda start: tree.query(X[start : start + _BLOCK])[1], range(0, len(X), _BLOCK))
     return np.asarray(classes.first[np.concatenate(blocks)], dtype=np.int64)
 
 
-def _distinct(Y: NDArray[np.float64]) -> tuple[Classes, cKDTree]:
-    """Return the classes of equal released records, and a tree of one record of each."""
+def _classes(Y: NDArray[np.float64]) -> Classes:
+    """Return the classes of equal released records."""
     names = [f"x{j}" for j in range(Y.shape[1])]
-    classes = equivalence_classes(nw.from_native(pl.from_numpy(Y, schema=names), eager_only=True), names)
-    return classes, cKDTree(Y[classes.first])
+    return equivalence_classes(nw.from_native(pl.from_numpy(Y, schema=names), eager_only=True), names)
 
 
 def _nearest(tree: cKDTree, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from voronym import sums
 from voronym.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
@@ -152,7 +153,7 @@ def compare(
                 notes += [] if note is None else [note]
             else:
                 X, Y, codec = points
-            loss, by_key = _loss(X[rows], Y, codec)
+            loss, by_key = _loss(X, Y, rows, codec)
         except SchemaError as error:
             notes.append(f"no information loss: {error}")
     changes = []
@@ -167,9 +168,9 @@ def compare(
     return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes))
 
 
-def _loss(X: Floats, Y: Floats, codec: Codec) -> tuple[float, dict[str, float]]:
-    error = np.square(X - Y).sum(axis=0)
-    total = np.square(X - X.mean(axis=0)).sum(axis=0)
+def _loss(X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> tuple[float, dict[str, float]]:
+    error = sums.error(Y, X, rows)
+    total = sums.spread(X if len(rows) == len(X) else X[rows])
     # With constant keys there is nothing to lose: no error is no loss, any other one is total.
     by_key = {b.name: _percent(error[b.start : b.stop], total[b.start : b.stop]) for b in codec.blocks}
     return _percent(error, total), by_key

@@ -1,0 +1,46 @@
+"""Sums of squares by column, in blocks of rows: large tables are never copied whole."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_ROWS = 65_536
+
+
+def spread(X: Array) -> Array:
+    """Return the sum of squared distances to the mean in each column, shape (d,).
+
+    Examples
+    --------
+    >>> spread(np.array([[0.0, 1.0], [2.0, 1.0]])).tolist()
+    [2.0, 0.0]
+    """
+    return error(X, X.mean(axis=0)[None], np.zeros(len(X), np.int64))
+
+
+def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
+    """Return the sum of squared differences of the rows of X and their rows of Y in each column, shape (d,).
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Points.
+    Y : array, shape (m, d)
+        Other points.
+    rows : array of int, shape (n,), optional
+        The row of Y that belongs to each row of X; by default they stand side by side.
+
+    Examples
+    --------
+    >>> error(np.array([[1.0], [2.0], [5.0]]), np.array([[1.5], [5.0]]), np.array([0, 0, 1])).tolist()
+    [0.5]
+    """
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), _ROWS):
+        block = slice(start, start + _ROWS)
+        difference = X[block] - (Y[block] if rows is None else Y[rows[block]])
+        total += np.einsum("ij,ij->j", difference, difference)
+    return total
