@@ -5,7 +5,7 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 
 from importlib.metadata import version as _version
 
-from voronym import channel, context, datasets, options, quantize, records, space, testing
+from voronym import channel, context, datasets, history, options, quantize, records, space, testing
 from voronym.certify import Bound, lower_bound
 from voronym.comparison import Comparison, compare
 from voronym.context import Context, Step, Stop
@@ -89,6 +89,7 @@ __all__ = [
     "compare",
     "context",
     "datasets",
+    "history",
     "information_loss",
     "lower_bound",
     "measure",

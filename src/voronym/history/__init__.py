@@ -1,0 +1,25 @@
+"""Cohorts: groups that are published again and again, and what an intruder who keeps everything learns.
+
+``engine``  `advance`: from the last groups and the people present now to the groups of this release
+``policy``  what may be chosen: headroom, who may wait, what becomes of the people of a dissolved group
+``sets``    how many people share all that was published about a person; `smallest_history`
+
+The promise. A *history* is the list of groups that a person was in since their group was last formed. Nobody
+joins a group that lives; one with fewer than k people left is dissolved before anything is published; its
+people, and new ones, form new groups, with which their histories begin. So all people of a group that is
+published have shared every group since it was formed, and they are k or more, all of them still there.
+
+Why it holds, by induction: a group that was just formed has k people with one and the same history. A group
+that lives only loses people, so the others go on to share all that they shared. Below k it is dissolved.
+
+What it does not say. Where the rows of one person can be recognised in two releases, by values that do not
+change, histories do not end with a group: `shared` without ``begun`` counts for that intruder. With the
+policy ``dissolved="retire"`` nobody below k is published in that count either. And who leaves a group alone
+is told by the difference: nothing that is published later can hide it.
+"""
+
+from voronym.history.engine import Round, advance
+from voronym.history.policy import Policy
+from voronym.history.sets import shared, smallest_history
+
+__all__ = ["Policy", "Round", "advance", "shared", "smallest_history"]

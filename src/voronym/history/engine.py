@@ -1,0 +1,186 @@
+"""From the groups of the last release and the people present now to the groups of this one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from voronym.context import Context
+from voronym.errors import InputError
+from voronym.history.policy import Policy
+from voronym.partition import Partition
+from voronym.problem import Problem, check_k
+from voronym.registry import METHODS
+from voronym.space.records import Records
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Round:
+    """The groups of a release, and how they came about.
+
+    Parameters
+    ----------
+    groups : array of int, shape (n,)
+        The group of everybody present; -1 for those who wait and are not published. A group that lives keeps
+        its number; new ones have numbers that were not in use.
+    waited : array of int, shape (n,)
+        For how many rounds, this one included, each has not been published; 0 for those who are.
+    began : array of bool, shape (n,)
+        Whose history begins with this round: their group was formed now.
+    kept, formed : int
+        Groups that live on, and groups that were formed.
+    dissolved : int
+        Groups that fell below k.
+    renewed : int
+        People of groups that were dissolved as neighbours of others.
+    """
+
+    groups: Ints
+    waited: Ints
+    began: NDArray[np.bool_]
+    kept: int
+    formed: int
+    dissolved: int
+    renewed: int = 0
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """Who is published."""
+        return self.groups >= 0
+
+    @property
+    def waiting(self) -> int:
+        """How many people wait."""
+        return int((self.groups < 0).sum())
+
+    def __repr__(self) -> str:
+        n = len(self.groups)
+        return (
+            f"Round({n - self.waiting} of {n} people in {self.kept + self.formed} groups, "
+            f"{self.formed} of them new; {self.dissolved} dissolved)"
+        )
+
+
+def advance(
+    records: Records,
+    groups: ArrayLike,
+    k: int,
+    ctx: Context,
+    *,
+    policy: Policy | None = None,
+    waited: ArrayLike | None = None,
+    number: int = 0,
+) -> Round:
+    """Keep the groups that still have k people, and form groups of all others.
+
+    Parameters
+    ----------
+    records : Records
+        The people present now, in a space.
+    groups : array of int, shape (n,)
+        The group that each had last; -1 for those who had none. Who is not present any more is not in it.
+    k : int
+        The least number of people in a group.
+    ctx : Context
+        The same seed gives the same groups. The work must be whole.
+    policy : Policy, optional
+        See there.
+    waited : array of int, shape (n,), optional
+        For how many rounds each has not been published.
+    number : int
+        New groups get numbers from this on, or from the largest number in use.
+
+    Returns
+    -------
+    Round
+        Whose groups have at least k people each. Nobody joined a group that lives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voronym.space import Euclidean
+    >>> people = Euclidean().records(np.array([[0.0], [0.1], [0.2], [5.0], [5.2], [5.1]]))
+    >>> advance(people, [0, 0, 0, 1, 1, -1], 3, Context()).groups.tolist()  # one left, one is new
+    [0, 0, 0, 2, 2, 2]
+    """
+    chosen = Policy() if policy is None else policy
+    now = np.array(groups, np.int64)
+    n = len(records)
+    before = np.zeros(n, np.int64) if waited is None else np.asarray(waited, np.int64)
+    if now.shape != (n,) or before.shape != (n,):
+        raise InputError(f"there are {n} people, and groups of {len(now)}: give one for everybody, or -1")
+    k = check_k(k, max(n, k) if isinstance(k, int) else n)  # too few people wait; that is no error
+    number = max(number, int(now.max(initial=-1)) + 1)
+    sizes = np.bincount(now[now >= 0], minlength=number)
+    weak = np.flatnonzero((sizes > 0) & (sizes < k))
+    living = np.flatnonzero(sizes >= k)
+    extra = _neighbours(records, now, weak, living, chosen)
+    drop = np.zeros(number + 1, bool)
+    drop[weak] = drop[extra] = True
+    pool = np.flatnonzero((now < 0) | drop[now])  # now is -1 for new people: the last entry, never dropped
+    if chosen.dissolved == "retire":
+        pool = pool[now[pool] < 0]
+    out = now.copy()
+    out[(now < 0) | drop[now]] = -1
+    labels = _form(records, pool, k, ctx, chosen)
+    labels = _postpone(records, pool, labels, out, before, chosen)
+    placed = labels >= 0
+    fresh = np.unique(labels[placed], return_inverse=True)[1].reshape(-1)
+    out[pool[placed]] = number + fresh
+    began = np.zeros(n, bool)
+    began[pool[placed]] = True
+    formed = int(fresh.max(initial=-1)) + 1
+    Partition(out[out >= 0], k=k) if (out >= 0).any() else None  # counted, not trusted
+    return Round(
+        out, np.where(out >= 0, 0, before + 1), began, len(living) - len(extra), formed, len(weak),
+        int(sizes[extra].sum()),
+    )  # fmt: skip
+
+
+def _neighbours(records: Records, now: Ints, weak: Ints, living: Ints, policy: Policy) -> Ints:
+    """Return living groups that are dissolved with those that fell below k: the nearest, within a budget."""
+    none = np.empty(0, np.int64)
+    if not policy.neighbours or not len(weak) or not len(living) or policy.dissolved == "retire":
+        return none
+    points = records.coordinates
+    inside = np.flatnonzero(now >= 0)
+    size = np.bincount(now[inside])
+    sums = [np.bincount(now[inside], column) for column in points[inside].T]
+    centre = np.stack(sums, axis=1) / np.maximum(size, 1)[:, None]
+    many = min(policy.neighbours, len(living))
+    gap, near = cKDTree(centre[living]).query(centre[weak], many)
+    order = np.argsort(np.reshape(gap, -1), kind="stable")
+    found = living[np.reshape(near, -1)[order]]
+    first = np.sort(np.unique(found, return_index=True)[1])
+    found = found[first]  # each once, the nearest first
+    return np.asarray(found[np.cumsum(size[found]) <= policy.renewed * len(now)])
+
+
+def _form(records: Records, pool: Ints, k: int, ctx: Context, policy: Policy) -> Ints:
+    """Return the groups of the people who have none, by keys alone; -1 where they are too few."""
+    if len(pool) < k:
+        return np.full(len(pool), -1, np.int64)
+    problem = Problem(records.subset(pool), min(k + policy.headroom, len(pool)))
+    return np.array(METHODS[policy.method].partition(problem, ctx).labels)
+
+
+def _postpone(records: Records, pool: Ints, labels: Ints, out: Ints, waited: Ints, policy: Policy) -> Ints:
+    """Let the widest of the groups wait, as many as the share of waiting people allows."""
+    room = int(policy.waiting * len(out)) - int((labels < 0).sum())
+    if room <= 0 or (labels < 0).all() or not (out >= 0).any():
+        return labels
+    part = Partition(labels)
+    X = records.X[pool]
+    paid = records.space.paired(X, records.space.centroids(X, part.labels, part.n_cells), part.labels)
+    each = np.bincount(part.labels, paid) / part.sizes
+    patient = np.bincount(part.labels, waited[pool] >= policy.patience) == 0
+    order = np.argsort(-each, kind="stable")
+    order = order[patient[order]]
+    late = order[np.cumsum(part.sizes[order]) <= room]
+    return np.where(np.isin(part.labels, late), -1, labels)

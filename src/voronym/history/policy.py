@@ -1,0 +1,41 @@
+"""What may be chosen about groups over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voronym.options import Options, number, one_of, option, whole
+
+
+@dataclass(frozen=True)
+class Policy(Options):
+    """How groups are kept over time.
+
+    Examples
+    --------
+    >>> Policy(headroom=2).headroom
+    2
+    """
+
+    headroom: int = option(
+        0, "people beyond k in a group that is formed, so that it outlives some of them", check=whole(0)
+    )
+    dissolved: str = option(
+        "rejoin",
+        "what becomes of the people of a group that fell below k: they rejoin, in groups with other such "
+        "people and new ones; or they retire, and are not published again",
+        check=one_of("rejoin", "retire"),
+    )
+    waiting: float = option(
+        0.04, "the largest share of the people who may wait for a nearer group", check=number(0.0, 1.0)
+    )
+    patience: int = option(3, "rounds that somebody may wait for a nearer group", check=whole(0))
+    neighbours: int = option(
+        1, "groups near to each one that fell below k, which are dissolved with it", check=whole(0)
+    )
+    renewed: float = option(
+        0.01,
+        "the largest share of the people whose groups are dissolved as neighbours",
+        check=number(0.0, 1.0),
+    )
+    method: str = option("auto", "the method that divides people into new groups")

@@ -1,0 +1,112 @@
+"""How many people share all that was published about a person."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError
+
+Ints = NDArray[np.int64]
+
+PAIRS = 2_000_000
+"""Pairs of histories that are compared at a time."""
+
+
+def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
+    """Return, for everybody, how many people were with them in all of their groups.
+
+    The intruder knows in which releases a person is and, from the keys, in which group of each. The row of
+    the person in the last release is one of those whose people were in all of these groups.
+
+    Parameters
+    ----------
+    history : array of int, shape (n, releases)
+        The group of each person of the last release in every release, from the first to the last; negative
+        where a person was not in a release.
+    begun : array of int, shape (n,), optional
+        The first release that counts for each person; by default all do.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        With the person themselves; 1 is a person who is singled out.
+
+    Notes
+    -----
+    O(n R) for R releases where groups are kept; people of a group are compared pair by pair where their
+    histories differ, once for each history.
+
+    Examples
+    --------
+    >>> shared([[0, 5], [0, 5], [1, 5], [1, 6], [1, 6]]).tolist()
+    [2, 2, 1, 2, 2]
+    """
+    rows = np.ascontiguousarray(history, np.int64)
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise InputError(f"a history has people and releases; got shape {rows.shape}")
+    n, releases = rows.shape
+    if n == 0:
+        return np.zeros(0, np.int64)
+    if (rows[:, -1] < 0).any():
+        raise InputError("everybody must have a group in the last release")
+    first = np.zeros(n, np.int64) if begun is None else np.asarray(begun, np.int64)
+    if first.shape != (n,) or (first >= releases).any():
+        raise InputError("begun must be a release for everybody, the last one at most")
+    kind, counts = _kinds(np.column_stack([rows, first]))
+    _, one = np.unique(kind, return_index=True)
+    return _compare(rows[one], first[one], counts)[kind]
+
+
+def smallest_history(history: ArrayLike, begun: ArrayLike | None = None) -> int:
+    """Return the least number of people who share all that was published about one of them.
+
+    Parameters
+    ----------
+    history, begun
+        As in `shared`.
+
+    Examples
+    --------
+    >>> smallest_history([[0, 5], [0, 5], [1, 5], [1, 6], [1, 6]])
+    1
+    """
+    sizes = shared(history, begun)
+    return int(sizes.min()) if len(sizes) else 0
+
+
+def _kinds(rows: Ints) -> tuple[Ints, Ints]:
+    """Return a number for each distinct row, and how often it occurs."""
+    kind = np.zeros(len(rows), np.int64)
+    for column in rows.T[::-1]:  # the last release divides most
+        codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+        kind = np.unique(kind * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
+    return kind, np.bincount(kind)
+
+
+def _compare(rows: Ints, first: Ints, counts: Ints) -> Ints:
+    """Return how many people were with each kind in all of its groups."""
+    order = np.argsort(rows[:, -1], kind="stable")
+    rows, first, counts = rows[order], first[order], counts[order]
+    begin = np.flatnonzero(np.diff(rows[:, -1], prepend=-1))
+    sizes = np.diff(begin, append=len(rows))
+    width = np.repeat(sizes, sizes)  # with how many kinds each is compared
+    start = np.repeat(begin, sizes)
+    ends = np.cumsum(width)
+    found = np.zeros(len(rows), np.int64)
+    at = 0
+    while at < len(rows):
+        stop = max(at + 1, int(np.searchsorted(ends, (ends[at - 1] if at else 0) + PAIRS, side="right")))
+        mine = np.repeat(np.arange(at, stop), width[at:stop])
+        begun = ends[mine] - width[mine] - (ends[at] - width[at])  # where the pairs of each begin
+        other = start[mine] + np.arange(len(mine)) - begun
+        alike = np.ones(len(mine), bool)
+        for release in range(rows.shape[1] - 1):
+            group = rows[mine, release]
+            counted = (group >= 0) & (first[mine] <= release)
+            alike &= ~counted | (rows[other, release] == group)
+        found[at:stop] = np.bincount(mine[alike] - at, counts[other[alike]], stop - at)
+        at = stop
+    out = np.empty(len(rows), np.int64)
+    out[order] = found
+    return out
