@@ -3,6 +3,7 @@
 A release is a partition, a centroid per cell, and a proof that every cell has k.
 """
 
+from voronym import _start  # isort: skip  # noqa: F401 - Ctrl-C is answered while the rest is imported
 from importlib.metadata import version as _version
 
 from voronym import channel, context, datasets, history, options, quantize, records, space, testing

@@ -24,6 +24,11 @@ from voronym.release import Evidence, Release
 from voronym.table import Kind, tidy
 from voronym.table.table import Table
 
+EARLY = (
+    "the search was finished early, on request: the release keeps its promises, with the best groups found "
+    "by then; the recipe alone does not make it again"
+)
+
 
 class ColumnFacts(TypedDict, total=False):
     """What may be said about columns beside their roles, see `voronym.Schema.build`."""
@@ -181,11 +186,12 @@ def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
     released = table.like(tidy(shuffled.frame))  # without categories, indexes and memory of the original
     coordinates, loss = _loss(table, masked)
     evidence = Evidence(table, coordinates, masked, order, loss, clock.seconds)
+    early = (EARLY,) if ctx.finishing else ()
     release = Release(
         released,
         recipe,
         evidence=evidence,
-        notes=(*table.doubts, *masked.notes),
+        notes=(*early, *table.doubts, *masked.notes),
         public_notes=(*table.doubts, *masked.public_notes),
     )
     clock.lap("measuring")

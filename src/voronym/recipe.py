@@ -23,6 +23,7 @@ from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.registry import METHODS
 from voronym.show import chip, html_facts
+from voronym.staging import placed
 from voronym.table.schema import Schema
 
 FORMAT = 1
@@ -223,7 +224,8 @@ class Recipe:
         self._check_writable()
         text = json.dumps(self.to_dict(), indent=2) if path.suffix == ".json" else self.to_toml()
         try:
-            path.write_text(text, encoding="utf-8")
+            with placed(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
         except OSError as error:
             raise WriteError(f"cannot write the recipe {path}: {error.strerror}") from None
 

@@ -25,6 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from table.samples import LIBRARIES, everything, native, tables
+from voronym import staging
 from voronym.errors import WriteError
 from voronym.table import as_frame, check, tidy, write
 
@@ -217,7 +218,7 @@ def test_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
 
 
-@pytest.mark.parametrize("step", ["_flush", "_count", "_sha256", "_publish"])
+@pytest.mark.parametrize("step", ["_flush", "_count", "_sha256", "move"])
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()]
 )
@@ -227,7 +228,7 @@ def test_interrupted_at_any_step(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(sys.modules["voronym.table.write"], step, fail)
+    monkeypatch.setattr(staging._File if step == "move" else sys.modules["voronym.table.write"], step, fail)
     with pytest.raises((WriteError, KeyboardInterrupt)) as caught:
         write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
     assert isinstance(caught.value, KeyboardInterrupt) == isinstance(error, KeyboardInterrupt)

@@ -77,6 +77,9 @@ def anonymize(
     query: common.Query = None,
     encoding: common.Encoding = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    on_interrupt: Annotated[
+        str, typer.Option("--on-interrupt", help="What Ctrl-C takes: nothing, or the best so far (best).")
+    ] = "nothing",
     seed: Annotated[
         int | None, typer.Option("--seed", help="Seed of the random choices [0; fresh for channel, records].")
     ] = None,
@@ -98,8 +101,9 @@ def anonymize(
     source, own = common.words([source, *more.args], flags)
     outputs = [output, save_recipe, report, public_report]
     common.check_outputs(outputs, source=source, overwrite=overwrite)
+    common.on_interrupt(on_interrupt)
     written = None if recipe is None else Recipe.load(recipe)
-    with common.ticker(not json) as bar:
+    with common.ticker(not json, search=True) as bar:
         bar.begin("reading", 0.0)
         frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
         name, where = (method or "auto", space) if written is None else (written.method, written.space)
@@ -120,7 +124,7 @@ def anonymize(
             time_limit=time_limit,
             seed=seed,
             recipe=written,
-            progress=bar.part(0.05, 0.6),
+            progress=bar.part(0.05, 0.6, search=True),
         )
         bar.begin("writing", 0.6)
         receipt = release.write(output, overwrite=overwrite)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
-import threading
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.context import Progress, Step
+from voronym.cli import signals
+from voronym.cli.line import Bar, Line, keys
 from voronym.errors import Cancelled, GuaranteeError, InputError, Unfinished, VoronymError, WriteError
 from voronym.options import Shape, read_value
+from voronym.staging import sweep
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,33 +68,54 @@ def console() -> Console:
 def run(app: typer.Typer) -> None:
     """Run the application and turn every outcome into an exit code."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign gets another, not a traceback
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
-    except GuaranteeError as error:
-        _say(str(error))
-        sys.exit(3)
-    except InputError as error:
-        _say(str(error))
-        sys.exit(2)
-    except (Cancelled, Unfinished) as error:
-        _say(str(error), word="stopped", style="yellow")
-        sys.exit(STOPPED)
-    except VoronymError as error:
-        _say(str(error))
-        sys.exit(1)
-    except MemoryError:
-        _say("there is not enough memory for this table")
-        sys.exit(1)
+        with signals.heeded():
+            app()
+    except BaseException as error:
+        message, code, word, style = _outcome(error)
+        if message:
+            say(message, word=word, style=style)
+        sys.exit(code)
 
 
-def _say(message: str, *, word: str = "error", style: str = "bold red") -> None:
+def _outcome(error: BaseException) -> tuple[str, int, str, str]:
+    """Return what to say about an exception: a sentence, the exit code, a word before it and its style."""
+    if isinstance(error, (signals.Stopped, KeyboardInterrupt)):
+        code = STOPPED if isinstance(error, KeyboardInterrupt) else int(error.code or STOPPED)
+        return "nothing was written", code, "stopped", "yellow"
+    if isinstance(error, (Cancelled, Unfinished)):
+        return str(error), STOPPED, "stopped", "yellow"
+    for sort, code in ((GuaranteeError, 3), (InputError, 2), (VoronymError, 1)):
+        if isinstance(error, sort):
+            return str(error), code, "error", "bold red"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this table", 1, "error", "bold red"
+    if isinstance(error, SystemExit) or os.environ.get("VORONYM_DEBUG"):
+        raise error
+    # The text of a foreign exception may quote a cell: only its type and its place are told.
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"this is a defect of voronym, not of your table: {type(error).__name__} in "
+        f"{Path(where.filename).name}, line {where.lineno}. Nothing was written. Set VORONYM_DEBUG=1 to see "
+        "the whole trace, which may quote values of the table",
+        1,
+        "error",
+        "bold red",
+    )
+
+
+def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
+    """Print a message on stderr."""
     from rich.text import Text
 
     console().print(Text(f"{word}: ", style=style).append(message, style="default"), soft_wrap=True)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    _say(str(message), word="warning", style="yellow")
+    say(str(message), word="warning", style="yellow")
 
 
 def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
@@ -189,83 +213,46 @@ def emit(data: Any) -> None:
 
 
 @contextmanager
-def ticker(enabled: bool = True) -> Iterator[Bar]:
-    """Show a line of progress on stderr for anything that takes over a second, and answer Ctrl-C."""
+def ticker(enabled: bool = True, *, search: bool = False) -> Iterator[Bar]:
+    """Show a line of progress on stderr for anything that takes over a second.
+
+    What is written within the block gets its name at its end, all of it or nothing.
+
+    Parameters
+    ----------
+    enabled : bool
+        Whether to show anything.
+    search : bool
+        Whether the command has a best so far, which a key takes.
+    """
+    from voronym.staging import together
+
     out = console()
-    shown = _Line(out) if enabled and out.is_terminal else None
+    shown = Line(out) if enabled and out.is_terminal else None
     try:
-        yield Bar(None if shown is None else shown.tell)
-    except KeyboardInterrupt:
-        _say("no file was left half-written", word="stopped", style="yellow")
-        raise typer.Exit(STOPPED) from None
+        with keys() if search and shown is not None else nullcontext(False) as watched:
+            if shown is not None:
+                shown.keys = watched
+            with together(before=signals.close):
+                yield Bar(None if shown is None else shown.tell)
     finally:
         if shown is not None:
             shown.close()
 
 
-class Bar:
-    """The progress of a whole command; each call that it makes gets a part of it.
-
-    What is shown never goes back, whatever the parts tell.
-    """
-
-    def __init__(self, show: Progress | None) -> None:
-        self._show, self._done = show, 0.0
-
-    def __call__(self, step: Step) -> None:
-        """Show where the command stands."""
-        self._done = max(self._done, step.done)
-        if self._show is not None:
-            self._show(replace(step, done=self._done))
-
-    def part(self, start: float, stop: float) -> Progress:
-        """Return the callback of a call whose work is the command's from one share to another."""
-        return lambda step: self(replace(step, done=start + step.done * (stop - start)))
-
-    def begin(self, stage: str, done: float) -> None:
-        """Say what begins now."""
-        self(Step(stage, done))
-
-
-class _Line:
-    """A line of progress that appears after a second."""
-
-    def __init__(self, out: Console) -> None:
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
-
-        self._note = "" if _compiled() else "  (first run: compiling)"
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self._bar = Bar(*columns, console=out, transient=True)
-        self._task = self._bar.add_task("reading" + self._note, total=1.0)
-        self._timer = threading.Timer(1.0, self._bar.start)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def tell(self, step: Step) -> None:
-        """Show where the work stands."""
-        said = "" if step.loss is None else f"  loss {step.loss:.3f} %"
-        if step.loss is not None and step.bound:
-            said += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
-        self._bar.update(self._task, description=step.stage + said + self._note, completed=step.done)
-
-    def close(self) -> None:
-        """Remove the line."""
-        self._timer.cancel()
-        self._timer.join()
-        self._bar.stop()
-
-
-def _compiled() -> bool:
-    """Say whether an earlier run left compiled kernels."""
-    cache = Path(__file__).parent.parent / "_kernels" / "__pycache__"
-    return any(cache.glob("*.nbi"))
+def on_interrupt(choice: str) -> None:
+    """Decide what the first Ctrl-C does."""
+    if choice not in ("nothing", "best"):
+        raise InputError(f"--on-interrupt takes nothing or best, not {choice!r}")
+    signals.take_best(choice == "best")
 
 
 def check_outputs(paths: Sequence[Path | None], *, source: str, overwrite: bool) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after."""
     given = [path for path in paths if path is not None]
     places = [path.resolve() for path in given]
+    for folder in {place.parent for place in places}:
+        sweep(folder)
     if len(set(places)) < len(places):
         raise InputError("two outputs have the same name; every output needs one of its own")
     if Path(source).resolve() in places:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +19,7 @@ from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
+from voronym.staging import placed
 
 if TYPE_CHECKING:
     from voronym.release import Release
@@ -124,20 +123,10 @@ def write_page(text: str, path: str | Path) -> Path:
     """Write a page beside its place and move it there when it is complete."""
     target = Path(path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        with placed(target) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WriteError(f"cannot write the report {target}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)  # mkstemp makes files for their owner alone
-        Path(name).replace(target)
-    except OSError as error:
-        raise WriteError(f"cannot write the report {target}: {error.strerror}") from None
-    finally:
-        Path(name).unlink(missing_ok=True)
     return target
 
 

@@ -1,16 +1,14 @@
 """Write a release to a file, count its key combinations again from the bytes, and only then publish it.
 
-The file is made under a temporary name in the same folder, flushed to the disk, re-read by `check`, which
-shares no code with the writers, and renamed into place when the count holds. Whatever happens before that, a
-broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it was.
+The file is made in a hidden folder beside its place, flushed to the disk, re-read by `check`, which shares no
+code with the writers, and moved into place when the count holds (see `voronym.staging`). Whatever happens
+before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it was.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ import narwhals as nw
 import polars as pl
 
 from voronym.errors import VoronymError, WriteError
+from voronym.staging import placed
 from voronym.table.clean import tidy
 from voronym.table.codebook import Labels
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
@@ -179,27 +178,23 @@ def _write(
     how: How,
     verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
-    handle, name = tempfile.mkstemp(prefix=".voronym-", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
     try:
-        guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
-        _flush(temporary)
-        rows, smallest = _count(temporary, kind, keys, how)
-        if rows != len(table):
-            raise WriteError(
-                f"{rows} of {len(table)} rows came back from the written file; nothing was left behind"
-            )
-        if smallest < k:
-            raise WriteError(
-                f"the written file holds a combination of {listing(keys)} that occurs "
-                f"{smallest} times, fewer than k={k}; nothing was left behind"
-            )
-        if verify is not None:
-            verify(temporary)
-        receipt = WriteReceipt(target, rows, smallest, _sha256(temporary), guarded)
-        _publish(temporary, target, overwrite)
-        return receipt
+        with placed(target, overwrite=overwrite) as temporary:
+            guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
+            _flush(temporary)
+            rows, smallest = _count(temporary, kind, keys, how)
+            if rows != len(table):
+                raise WriteError(
+                    f"{rows} of {len(table)} rows came back from the written file; nothing was left behind"
+                )
+            if smallest < k:
+                raise WriteError(
+                    f"the written file holds a combination of {listing(keys)} that occurs "
+                    f"{smallest} times, fewer than k={k}; nothing was left behind"
+                )
+            if verify is not None:
+                verify(temporary)
+            return WriteReceipt(target, rows, smallest, _sha256(temporary), guarded)
     except (VoronymError, OSError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # a panic of Polars is no Exception
@@ -207,9 +202,6 @@ def _write(
         raise WriteError(
             f"could not write {target.name!r} as {kind}: {type(error).__name__}; nothing was left behind"
         ) from None
-    finally:  # also on Ctrl-C; after publishing there is nothing left to remove
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
 
 
 def _count(path: Path, kind: str, keys: list[str], how: How) -> tuple[int, int]:
@@ -225,27 +217,3 @@ def _flush(path: Path) -> None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _publish(temporary: Path, target: Path, overwrite: bool) -> None:
-    """Give the file its name and a new file's permissions; without ``overwrite`` never over another one."""
-    umask = os.umask(0)
-    os.umask(umask)
-    temporary.chmod(0o666 & ~umask)
-    if overwrite:
-        temporary.replace(target)
-        return
-    try:
-        os.link(temporary, target)  # fails when somebody made the file meanwhile
-    except FileExistsError:
-        raise WriteError(
-            f"{target.name!r} exists already; choose another name, or allow overwriting"
-        ) from None
-    except OSError:  # a file system without links: reserve the name, then move over the reservation
-        with target.open("xb"):
-            pass
-        try:
-            temporary.replace(target)
-        except BaseException:
-            target.unlink()
-            raise

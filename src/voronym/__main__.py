@@ -1,0 +1,5 @@
+"""``python -m voronym``: the command line."""
+
+from voronym.cli import main
+
+main()

@@ -1,0 +1,35 @@
+"""Ctrl-C while the package is imported: the first thing that the command line does.
+
+Importing the numerical libraries takes a second or two, and an exception that comes out of their middle is a
+page of text. There is nothing to clean up yet: so the process ends at once, with the exit code of Ctrl-C.
+Only where this process is the command line; in a notebook or a script the signals are not ours.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+INTERRUPTED = 130
+
+
+def leave(*_: Any) -> None:
+    """End the process; nothing has begun."""
+    os.write(2, b"stopped: nothing was written\n")
+    os._exit(INTERRUPTED)
+
+
+def is_command_line() -> bool:
+    """Whether this process was started as ``voronym`` or ``python -m voronym``."""
+    name = os.path.splitext(os.path.basename(sys.argv[0]))[0] if sys.argv else ""  # noqa: PTH119, PTH122
+    started = sys.orig_argv[1:]
+    by_module = "-m" in started and started[started.index("-m") + 1 :][:1] in (["voronym"], ["voronym.cli"])
+    return name == "voronym" or by_module
+
+
+COMMAND_LINE = is_command_line()
+
+if COMMAND_LINE and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, leave)

@@ -1,0 +1,137 @@
+"""The live line: how far a command is, on stderr, and the key that asks for the best so far."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voronym.cli import signals
+from voronym.context import Progress, Step, Stop
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FINISH = "f"
+"""The key that takes the best so far."""
+
+
+class Bar:
+    """The progress of a whole command; each call that it makes gets a part of it.
+
+    What is shown never goes back, whatever the parts tell. The wish to stop is heeded here, too.
+    """
+
+    def __init__(self, show: Progress | None) -> None:
+        self._show, self._done = show, 0.0
+
+    def __call__(self, step: Step) -> None:
+        """Show where the command stands."""
+        signals.check()
+        self._done = max(self._done, step.done)
+        if self._show is not None:
+            self._show(replace(step, done=self._done))
+
+    def part(self, start: float, stop: float, *, search: bool = False) -> Progress:
+        """Return the callback of a call whose work is the command's from one share to another.
+
+        Parameters
+        ----------
+        start, stop : float
+            The shares.
+        search : bool
+            Whether the call can finish with the best so far.
+        """
+
+        def tell(step: Step) -> None:
+            self(replace(step, done=start + step.done * (stop - start)))
+            if search and signals.finishing():
+                raise Stop
+
+        return tell
+
+    def begin(self, stage: str, done: float) -> None:
+        """Say what begins now."""
+        self(Step(stage, done))
+
+
+class Line:
+    """A line of progress that appears after a second."""
+
+    def __init__(self, out: Console) -> None:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Shown
+
+        self._note = "" if compiled() else "  (first run: compiling)"
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._bar = Shown(*columns, console=out, transient=True)
+        self._task = self._bar.add_task("reading" + self._note, total=1.0)
+        self._timer = threading.Timer(1.0, self._bar.start)
+        self._timer.daemon = True
+        self._timer.start()
+        self.keys = False
+
+    def tell(self, step: Step) -> None:
+        """Show where the work stands."""
+        said = "" if step.loss is None else f"  loss {step.loss:.3f} %"
+        if step.loss is not None and step.bound:
+            said += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
+        if step.loss is not None and self.keys:
+            said += f"  ({FINISH}: take this)"
+        self._bar.update(self._task, description=step.stage + said + self._note, completed=step.done)
+
+    def close(self) -> None:
+        """Remove the line."""
+        self._timer.cancel()
+        self._timer.join()
+        self._bar.stop()
+
+
+@contextmanager
+def keys() -> Iterator[bool]:
+    """Watch for the key that takes the best so far; yields whether there is a keyboard to watch."""
+    try:
+        import termios
+        import tty
+
+        place = sys.stdin.fileno()
+        ours = sys.stdin.isatty() and os.tcgetpgrp(place) == os.getpgrp()
+        before = termios.tcgetattr(place) if ours else None
+    except (ImportError, OSError, ValueError, AttributeError):  # no terminal, or another system
+        before = None
+    if before is None:
+        yield False
+        return
+    over = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(place, over), daemon=True)
+    tty.setcbreak(place)  # keys come without Enter; Ctrl-C stays what it is
+    watcher.start()
+    try:
+        yield True
+    finally:
+        over.set()
+        watcher.join()
+        termios.tcsetattr(place, termios.TCSADRAIN, before)
+
+
+def _watch(place: int, over: Any) -> None:
+    while not over.is_set():
+        ready, _, _ = select.select([place], [], [], 0.1)
+        if ready and os.tcgetpgrp(place) == os.getpgrp():  # in the background reading would stop the process
+            pressed = os.read(place, 64)
+            if FINISH.encode() in pressed.lower():
+                signals.wish_to_finish()
+            if not pressed:
+                return
+
+
+def compiled() -> bool:
+    """Say whether an earlier run left compiled kernels."""
+    cache = Path(__file__).parent.parent / "_kernels" / "__pycache__"
+    return any(cache.glob("*.nbi"))

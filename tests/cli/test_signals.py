@@ -1,0 +1,124 @@
+"""Somebody wants the command line to stop: the exit code says so, and nothing is left."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+import voronym as vr
+from cli.test_cli import voronym  # noqa: F401 - a fixture
+from fuzz.signalled import OUTPUTS, run, words
+from voronym.recipe import Recipe
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
+
+STAGES = {
+    "read": "voronym.table.read.read",
+    "encode": "voronym.methods.grouped.Problem",
+    "group": "voronym.methods.auto.solve",
+    "enforce": "voronym.methods.grouped.enforce",
+    "write": "voronym.table.write._flush",
+    "count": "voronym.table.write._count",
+    "recipe": "Recipe.to_toml",
+    "dossier": "voronym.dossier.dossier",
+    "report": "voronym.report.html.write_page",
+}
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+def at(monkeypatch, place: str, act) -> None:
+    """Have something happen when a function is called, before and after it does its work."""
+    module, _, name = place.rpartition(".")
+    owner = Recipe if module == "Recipe" else importlib.import_module(module)
+    whole = getattr(owner, name)
+
+    def wrapped(*given, **more):
+        act()
+        return whole(*given, **more)
+
+    monkeypatch.setattr(owner, name, wrapped)
+    if place.endswith("solve"):
+        monkeypatch.setattr("voronym.methods.grouped.solve", wrapped)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_in_any_stage_leaves_nothing(voronym, monkeypatch, tmp_path, stage, number):  # noqa: F811
+    at(monkeypatch, STAGES[stage], lambda: signal.raise_signal(number))
+    code, _, err = voronym(*words("--model", "t-closeness=0.6"))
+    assert (code, err) == (CODES[number], "stopped: nothing was written\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_a_signal_that_foreign_code_swallows_is_heeded_at_the_next_word(voronym, monkeypatch, tmp_path):  # noqa: F811
+    def swallowed():
+        with contextlib.suppress(BaseException):  # as a callback from C does
+            signal.raise_signal(signal.SIGINT)
+
+    at(monkeypatch, STAGES["encode"], swallowed)
+    assert voronym(*words())[0] == 130
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_a_signal_after_all_was_written_comes_too_late(voronym, monkeypatch, tmp_path):  # noqa: F811
+    at(monkeypatch, "voronym.cli.anonymize.show", lambda: signal.raise_signal(signal.SIGTERM))
+    code, _, err = voronym(*words())
+    assert code == 0, err
+    assert set(OUTPUTS) < {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.filterwarnings("default:the search was finished early")
+def test_ctrl_c_can_take_the_best_so_far(voronym, monkeypatch, tmp_path):  # noqa: F811
+    tell = vr.Context.tell
+    sent = []
+
+    def once(self, done, loss=None, *rest, **more):
+        if loss is not None and not sent:
+            sent.append(1)
+            signal.raise_signal(signal.SIGINT)
+        return tell(self, done, loss, *rest, **more)
+
+    monkeypatch.setattr(vr.Context, "tell", once)
+    code, out, err = voronym(*words("--on-interrupt", "best", "--time-limit", "60", "--json"))
+    assert (code, len(sent)) == (0, 1), err
+    assert "finished early, on request" in err
+    assert json.loads(out)["written"]["k_counted"] >= 5
+    assert (tmp_path / "report.html").exists()
+
+
+def test_the_best_so_far_is_nothing_before_there_is_one(voronym, monkeypatch, tmp_path):  # noqa: F811
+    at(monkeypatch, STAGES["encode"], lambda: signal.raise_signal(signal.SIGINT))
+    code, _, err = voronym(*words("--on-interrupt", "best"))
+    assert code == 130
+    assert "no result yet" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_a_report_that_cannot_be_written_takes_the_release_with_it(voronym, monkeypatch, tmp_path):  # noqa: F811
+    import voronym.report.html as pages
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pages, "placed", full)
+    code, _, err = voronym(*words())
+    assert code == 1
+    assert "No space left" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
+
+
+@pytest.mark.parametrize(("after", "number"), [(0.2, signal.SIGINT), (2.5, signal.SIGTERM)])
+def test_a_real_process_ends_by_its_signal(tmp_path: Path, after: float, number: int):
+    vr.datasets.hospital(3000, seed=4).write_csv(tmp_path / "patients.csv")
+    found = run(tmp_path, words("--method", "anneal", "--time-limit", "30"), after, number)
+    killed = found.code == -number and number != signal.SIGINT  # before there was anything to clean up
+    assert killed or found.code == CODES[number], found.err
+    assert found.left == []
+    assert found.err == ("" if killed else "stopped: nothing was written\n")
+    assert found.seconds < after + 15
