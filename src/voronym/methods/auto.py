@@ -13,7 +13,7 @@ from voronym.registry import METHODS, algorithm
 QUICK = 6_000
 """Records up to which annealing pays within a second or a few."""
 MIDDLE = 100_000
-"""Records up to which a local search does."""
+"""Records up to which a local search does, in a space without coordinates."""
 COLUMNS = 5_000
 """Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
 SMALL, LARGEST = 6, 12
@@ -26,23 +26,23 @@ SEARCH, MOSTLY = 0.3, 0.75
 @algorithm(
     "auto",
     guarantee="every group has k to 2k-1 records",
-    cost="that of MDAV and a second or a few; with a time limit, that time",
+    cost="that of MDAV or less, and a second or a few; with a time limit, that time",
     reference="this project",
     timed=True,
     anywhere=True,
     max_size=lambda k: 2 * k - 1,
 )
 def auto(problem: Problem, ctx: Context) -> Partition:
-    """Choose by size and time: the optimum for one column; else MDAV, annealing, column generation."""
+    """Choose by size and time: one column's optimum; annealing and column generation, or pairs of groups."""
     return solve(problem, ctx)[0]
 
 
 def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     """Return the best partition for the time granted, and the bound proven on the way, if any.
 
-    Without a time limit: MDAV and a short, repeatable search. With one: annealing until it is over, or,
-    for tables of a few thousand records and small k, annealing for a part of it and column generation after
-    that, which proves a bound and often finds a better partition too.
+    Up to 6,000 records, without a time limit: MDAV and a short, repeatable search. With one: annealing until
+    it is over, or, for small k, annealing for a part of it and column generation after that, which proves a
+    bound and often finds a better partition too. More records: the pair search, either way.
     """
     n, k = problem.n, problem.k
     if n < 2 * k:
@@ -52,6 +52,8 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         proven = prove(problem, ctx, kind="exact")
         if proven.partition is not None:
             return proven.partition, proven
+    if flat and n > QUICK:
+        return METHODS["pairs"].partition(problem, ctx), None
     start = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.1))
     search = ctx.part(0.1, 1.0)
     if not ctx.timed:
@@ -72,9 +74,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
 
 def _short(problem: Problem, start: Partition, ctx: Context, flat: bool) -> Partition:
     """Search as long as it pays, the same on every machine."""
-    if flat and problem.n <= QUICK:
+    if flat:
         return REFINERS["anneal"].improve(problem, start, ctx)
     refiner = REFINERS["exchange"]
-    if flat:
-        return refiner.improve(problem, start, ctx)
     return refiner.improve(problem, start, ctx, refiner.method.options(iterations=0))  # type: ignore[call-arg]

@@ -30,6 +30,7 @@ tfrp-1    [0, 0, 1, 1, 1, 2, 2]
 from voronym.partitioners import (  # noqa: F401 - importing registers
     dba,
     gsms,
+    kd,
     md,
     mdav,
     mhm,

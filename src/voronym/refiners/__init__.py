@@ -6,7 +6,7 @@ best cuts of a tour. `anneal` random moves that may go uphill (`chain` a run of 
 temperatures, `blocks` large tables in parts).
 """
 
-from voronym.refiners import anneal, exchange, icsm  # noqa: F401 - importing registers
+from voronym.refiners import anneal, exchange, icsm, pairs  # noqa: F401 - importing registers
 from voronym.refiners.front import refine
 
 __all__ = ["refine"]

@@ -18,7 +18,7 @@ Function = Callable[..., Partition]
 
 @dataclass(frozen=True)
 class Refiner:
-    """A registered refiner, and the method of the same name that begins with MDAV."""
+    """A registered refiner, and the method of the same name that begins with a quick partition."""
 
     name: str
     function: Function
@@ -45,10 +45,11 @@ def refiner(
     cost: str,
     reference: str,
     options: type[Options],
+    begin: str = "mdav",
     start: float = 0.1,
     **about: Any,
 ) -> Callable[[Function], Function]:
-    """Register a refiner, and with it the method of the same name that starts from MDAV.
+    """Register a refiner, and with it the method of the same name that makes its own start.
 
     The function is ``(problem, part, ctx, options) -> Partition``; what it returns is never worse than what
     it was given.
@@ -57,6 +58,8 @@ def refiner(
     ----------
     name, guarantee, cost, reference, options
         As for `voronym.registry.algorithm`.
+    begin : str
+        The method that makes the start.
     start : float
         The share of the progress bar that the start takes.
     **about
@@ -65,7 +68,7 @@ def refiner(
 
     def register(function: Function) -> Function:
         def method(problem: Problem, ctx: Context, options: Options) -> Partition:
-            first = METHODS["mdav"].partition(problem, ctx.part(0.0, start))
+            first = METHODS[begin].partition(problem, ctx.part(0.0, start))
             return function(problem, first, ctx.part(start, 1.0), options)
 
         method.__doc__ = function.__doc__
@@ -73,7 +76,7 @@ def refiner(
             name,
             method,
             guarantee,
-            f"that of MDAV, then {cost}",
+            f"that of {begin}, then {cost}",
             reference,
             options,
             timed=True,

@@ -1,0 +1,68 @@
+"""Cells by halving along the widest column: coarse, in seconds for ten million records."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import kd as kernels
+from voronym.context import Context
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym.registry import algorithm
+
+Ints = NDArray[np.int64]
+
+DEEPEST = 64
+"""More than the levels of any tree."""
+
+
+@algorithm(
+    "kd",
+    guarantee="every group has k to 2k-1 records",
+    cost="O(n d log n), on all cores; memory O(n d)",
+    reference="this project",
+    max_size=lambda k: 2 * k - 1,
+    anywhere=True,
+)
+def kd(problem: Problem, ctx: Context) -> Partition:
+    """Halve the records at the median of the column of largest variance, down to cells of k or k+1.
+
+    The start of searches on tables for which `mdav` takes too long: it loses far more, in seconds. In a space
+    without coordinates it cuts along distances to a few distant records.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="kd").labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    return Partition(partition(problem.records.coordinates, problem.k, ctx), k=problem.k)
+
+
+def partition(points: NDArray[np.float64], k: int, ctx: Context, *, room: float = 0.0) -> Ints:
+    """Return labels, all cells of about the same size; ``room`` is the share that they exceed k by."""
+    n = len(points)
+    cells = max(1, int(n / (k * (1.0 + room))))
+    rows, order = points.copy(), np.arange(n)
+    bounds = (np.arange(cells + 1) * n) // cells
+    parts = [(0, cells)]
+
+    def halve(part: tuple[int, int]) -> int:
+        return int(kernels.halve(rows, order, bounds, *part)) if part[1] - part[0] > 1 else part[1]
+
+    while len(parts) < min(8 * ctx.threads, cells):  # level by level, until all threads have enough to do
+        middles = ctx.quiet().map(halve, parts)
+        halves = [
+            half
+            for (low, high), middle in zip(parts, middles, strict=True)
+            for half in ((low, middle), (middle, high))
+        ]
+        parts = [(low, high) for low, high in halves if high > low]
+    ctx.map(
+        lambda part: kernels.split(rows, order, bounds, *part, np.empty((DEEPEST, 2), np.int64)),
+        parts,
+    )
+    labels = np.empty(n, np.int64)
+    labels[order] = np.repeat(np.arange(cells), np.diff(bounds))
+    return labels

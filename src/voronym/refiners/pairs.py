@@ -1,0 +1,102 @@
+"""Pair search: all moves between pairs of neighbouring cells, for tables of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from voronym.context import Context
+from voronym.groups import split_large
+from voronym.options import Options, number, option, whole
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym.refiners.pair_cells import Cells, Heat
+from voronym.refiners.registry import refiner
+
+STAY = 30
+"""Visits a cell between two cuts into blocks; fewer, and cutting takes most of the time."""
+EPOCHS = (6, 64)
+"""Cuts into blocks, at least and at most."""
+HOT, COLD = 2.5, 0.25
+"""First and last temperature, in terms of what a record costs in one column."""
+QUENCH = 0.05
+"""Share of the work, at the end, that only goes downhill."""
+ROOM = 0.025
+"""Share by which cells exceed k on average before the search begins: a shift needs a cell of more than k."""
+SPEED = 1e6
+"""Visits a second and thread, roughly: to foresee what a budget of seconds is worth."""
+
+
+@dataclass(frozen=True)
+class PairsOptions(Options):
+    """Options of the pair search."""
+
+    sweeps: float = option(600.0, "visits a group, where no time limit is given", check=number(above=0.0))
+    candidates: int = option(
+        16, "nearest groups that a group may deal with, among those of its block", check=whole(1)
+    )
+
+
+@refiner(
+    "pairs",
+    guarantee="every group has k to 2k-1 records; no more loss than the start has",
+    cost="O(k² d) at most a visit of two groups, 600 visits a group unless a time is given; memory O(n d)",
+    reference="this project",
+    begin="kd",
+    max_size=lambda k: 2 * k - 1,
+    options=PairsOptions,
+)
+def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Partition:
+    """Visit pairs of neighbouring groups, and make the best of all their swaps and shifts, or nearly.
+
+    A visit prices every swap of two records and every shift of one between two neighbouring groups,
+    exactly, and makes the one of the lowest price less a random noise, if that is below zero. The noise is
+    exponential; its scale, the temperature, falls, and is that of the neighbourhood: a share of what records
+    cost around there, so that heavy tails and dense middles are searched alike. Before all, a few in a
+    hundred groups are dissolved to make room for shifts; at the end there is no noise.
+
+    The table is cut into blocks of neighbouring groups which fit the cache of a core, on all cores, along
+    random directions, and anew after some visits; each has random numbers of its own, so that a result does
+    not depend on the number of threads.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> X = vr.datasets.gaussian(500, 3, seed=1)
+    >>> start = vr.microaggregate(X, 5, method="mdav")
+    >>> vr.refine(X, start, method="pairs").sse(X) < 0.9 * start.sse(X)
+    True
+    """
+    part = split_large(problem, part.labels, ctx.quiet())
+    if part.n_cells == 1 or problem.total == 0.0:
+        return part
+    cells = Cells(problem.points, part.labels, problem.k, ctx)
+    share = 1.0 - problem.n / (problem.k * (1.0 + ROOM)) / len(cells)
+    if share > 0.0:
+        cells.dissolve(share, options.candidates, ctx.quiet())
+    for done in search(cells, ctx, options):
+        ctx.tell(done, 100.0 * float(cells.costs.sum()) / problem.total)
+    ctx.check(whole=False)
+    return problem.better(part, cells.labels)
+
+
+def search(cells: Cells, ctx: Context, options: PairsOptions) -> Iterator[float]:
+    """Visit pairs while the temperature falls; yield the share of the work that is done, now and then."""
+    d = cells.X.shape[1]
+    rate = SPEED * ctx.threads / len(cells)  # visits a cell and second
+    done = 0.0
+    while done < 1.0 and not ctx.over:
+        warm, rest = done < 1.0 - QUENCH, 1.0 - done
+        end = 1.0 - QUENCH if warm else 1.0
+        visits = rate * ctx.left if ctx.timed else options.sweeps * rest  # in all of the rest
+        epochs = np.ceil((end - done) * np.clip(visits / rest / STAY, *EPOCHS))
+        goal = end if epochs <= 1 else done + (end - done) / epochs
+        first, last = (HOT / d * (COLD / HOT) ** at if warm else 0.0 for at in (done, goal))
+        before = ctx.spent
+        heat = Heat(visits * (goal - done) / rest, first, last)
+        made = cells.visit(options.candidates, heat, ctx.part(done, goal))
+        rate = max(made, 1e-3) / max(ctx.spent - before, 1e-6)
+        done = goal
+        yield done
