@@ -6,7 +6,7 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 from voronym import _start  # isort: skip  # noqa: F401 - Ctrl-C is answered while the rest is imported
 from importlib.metadata import version as _version
 
-from voronym import channel, context, datasets, history, options, quantize, records, space, testing
+from voronym import attacks, channel, context, datasets, history, options, quantize, records, space, testing
 from voronym.certify import Bound, lower_bound
 from voronym.comparison import Comparison, compare
 from voronym.context import Context, Step, Stop
@@ -24,6 +24,7 @@ from voronym.errors import (
 from voronym.evaluate import Measurement, Rate, Risk, Utility
 from voronym.evaluate.measure import measure
 from voronym.evaluate.tradeoff import Plane
+from voronym.intruder import attack
 from voronym.partition import Partition
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.pipeline import anonymize
@@ -86,6 +87,8 @@ __all__ = [
     "algorithm",
     "algorithms",
     "anonymize",
+    "attack",
+    "attacks",
     "channel",
     "compare",
     "context",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.attacks import Exposure, Scene, assault
-from voronym.attacks.scene import TARGETS, Rerun
+from voronym.attacks.scene import TARGETS, Matrix, Rerun
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
@@ -35,6 +35,7 @@ def attack(
     control: Any = None,
     earlier: Sequence[Any] = (),
     recipe: Recipe | str | Path | None = None,
+    file: str | Path | None = None,
     attacks: Sequence[str] | None = None,
     targets: int = TARGETS,
     confidence: float = 0.95,
@@ -67,6 +68,8 @@ def attack(
         Earlier releases about some of the same people.
     recipe : Recipe, str or Path, optional
         How the release was made, for the attack that makes it again.
+    file : str or Path, optional
+        The published file, where the release is given as a table: its bytes are searched for leftovers.
     attacks : sequence of str, optional
         Names of the attacks to make; by default all of `voronym.attacks.attacks`.
     targets : int
@@ -90,8 +93,9 @@ def attack(
     >>> patients = vr.datasets.hospital(200, seed=1)
     >>> release = vr.anonymize(patients, keys=["age", "sex"], confidential=["diagnosis"],
     ...                        drop_undeclared=True, k=5)
-    >>> list(attack(release, attacks=["minimality"]).skipped)  # 200 people are too many for it
-    ['minimality']
+    >>> found = attack(release, attacks=["linkage"])
+    >>> found["linkage"].success <= 1 / 5
+    True
     """
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence is a probability between 0 and 1, not {confidence!r}")
@@ -103,7 +107,7 @@ def attack(
         "earlier": tuple(_polars(_open(one)) for one in earlier),
         "targets": targets,
         "confidence": confidence,
-        "file": Path(release) if isinstance(release, (str, Path)) else None,
+        "file": _path(release if file is None else file),
     }
     cook = Recipe.load(recipe) if isinstance(recipe, (str, Path)) else recipe
     if isinstance(release, Release):
@@ -147,6 +151,7 @@ def _ours(
         own=own,
         table=evidence.table,
         rerun=rerun_of(recipe or release.recipe),
+        matrices=_matrices(release.figures),
         **beside,
     )
 
@@ -164,7 +169,8 @@ def _theirs(
 ) -> Scene:
     """Lay out any table as a release."""
     if recipe is not None and not keys:
-        keys, confidential = recipe.schema.keys, recipe.schema.confidential
+        schema = recipe.schema
+        keys, confidential = schema.keys, schema.confidential
     if not keys:
         raise InputError("no key column is named; name the columns that an intruder may know, with --key")
     source = None if original is None else _open(original)
@@ -179,6 +185,22 @@ def _theirs(
     if recipe is not None:
         beside |= {"table": Table.of(source, recipe.schema), "rerun": rerun_of(recipe)}
     return Scene.of(frame, schema, original=source, own=_inverse(rows, len(source)), **beside)
+
+
+def _path(given: Any) -> Path | None:
+    """Return the file, where one was given."""
+    return Path(given) if isinstance(given, (str, Path)) and Path(given).is_file() else None
+
+
+def _matrices(figures: Mapping[str, Any]) -> tuple[Matrix, ...]:
+    """Return the rules that a channel published with its release."""
+    found = []
+    for part in figures.get("parts", ()):
+        rule = part.get("matrix")
+        if rule:
+            letters = tuple(tuple(map(str, letter)) for letter in rule["letters"])
+            found.append(Matrix(tuple(part["columns"]), letters, np.asarray(rule["rows"], np.float64)))
+    return tuple(found)
 
 
 def _inverse(rows: NDArray[np.int64] | None, n: int) -> NDArray[np.int64] | None:

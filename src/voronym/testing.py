@@ -3,7 +3,7 @@
 `assert_k_anonymous` counts by itself and shares no code with the methods it checks. `check_method` is the
 contract that every registered method keeps; run it on your own before you register it. `check_space` asks of
 a space that its cost and its centroid belong together.
-`check_model` is the contract of a privacy model.
+`check_model` is the contract of a privacy model, `check_attack` that of an attack.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from voronym.attacks.contract import check_attack
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.privacy.contract import check_model
@@ -24,7 +25,7 @@ from voronym.space import Euclidean, Mixed, Space
 from voronym.space.field import Field
 from voronym.space.metrics import Absolute, Nominal
 
-__all__ = ["assert_k_anonymous", "check_method", "check_model", "check_space"]
+__all__ = ["assert_k_anonymous", "check_attack", "check_method", "check_model", "check_space"]
 
 
 def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:

@@ -10,7 +10,20 @@ An attack is a function ``(scene, ctx) -> Found`` under the decorator `attack`, 
 must know, what the data holder must give to measure it, and what it costs.
 """
 
-from voronym.attacks import minimality
+from voronym.attacks import (  # noqa: F401 - importing registers
+    attributes,
+    columns,
+    extremes,
+    guesser,
+    intersection,
+    inversion,
+    leftovers,
+    linkage,
+    means,
+    minimality,
+    order,
+    singling,
+)
 from voronym.attacks.base import (
     ATTACKS,
     KNOWLEDGE,
@@ -38,6 +51,5 @@ __all__ = [
     "assault",
     "attack",
     "attacks",
-    "minimality",
     "posteriors",
 ]

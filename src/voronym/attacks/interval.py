@@ -12,12 +12,15 @@ here.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from voronym.attacks.base import Found
 from voronym.errors import InputError
 
 
@@ -59,7 +62,7 @@ def share(
     --------
     >>> found = share([1.0] * 5 + [0.0] * 95)
     >>> round(found.low, 4), round(found.high, 4)
-    (0.0164, 0.1128)
+    (0.0163, 0.1133)
     """
     credit = np.asarray(credits_, np.float64) / ceiling
     n = len(credit)
@@ -110,3 +113,40 @@ def excess(success: Share, control: Share | float) -> tuple[float, float]:
     below = math.hypot(success.value - success.low, other.high - other.value)
     above = math.hypot(success.high - success.value, other.value - other.low)
     return max(-1.0, middle - below), min(1.0, middle + above)
+
+
+def judge(
+    credit: ArrayLike,
+    control: ArrayLike,
+    says: Callable[[float, float], str],
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    confidence: float = 0.95,
+    ceiling: float = 1.0,
+    kind: Literal["measured", "at most"] = "measured",
+    details: Mapping[str, Any] | None = None,
+) -> Found:
+    """Turn what the intruder got right, person by person, into figures and a sentence.
+
+    Parameters
+    ----------
+    credit : array, shape (n,)
+        How right the intruder is about each person, from 0 to the ceiling.
+    control : float or array, shape (n,)
+        The same for who guesses without the release; a number where it is known.
+    says : callable
+        ``(success, control) -> sentence``.
+    clusters, confidence, ceiling : optional
+        See `share`.
+    kind, details : optional
+        Fields of the outcome.
+    """
+    credits_ = np.asarray(credit, np.float64)
+    success = share(credits_, clusters, confidence=confidence, ceiling=ceiling)
+    known = np.asarray(control, np.float64)
+    other = float(known) if known.ndim == 0 else share(known, clusters, confidence=confidence)
+    value = other if isinstance(other, float) else other.value
+    low, high = excess(success, other)
+    people = len(credits_)
+    said = says(success.value, value)
+    return Found(success.value, value, low, high, people, said, kind, {} if details is None else details)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Attack, Inapplicable, Outcome, attacks
 from voronym.attacks.scene import Scene
@@ -47,18 +48,39 @@ class Exposure(Plain):
         return max(self.outcomes, key=lambda one: one.interval[0], default=None)
 
     def __str__(self) -> str:
-        lines: list[str] = []
+        lines = [self.summary]
         for level, knows in enumerate(KNOWLEDGE):
             here = [one for one in self.outcomes if one.level == level]
             if here:
-                lines += ["", f"An intruder who knows {knows}:"]
+                lines += ["", f"An intruder who knows {knows}", _HEAD]
             for one in here:
-                lines += [f"  {'!' if one.claims else ' '} {one}", f"      {one.says}"]
-        if self.skipped:
-            lines += ["", "Not tried:", *(f"    {name}: {why}" for name, why in self.skipped.items())]
-        if self.notes:
-            lines += ["", "Notes:", *(f"    {note}" for note in self.notes)]
-        return "\n".join(lines[1:])
+                indent = " " * 6
+                lines += [_line(one), *wrap(one.says, 100, initial_indent=indent, subsequent_indent=indent)]
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.skipped.items():
+            reasons.setdefault(why, []).append(name)
+        untried = [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+        for title, texts in (("Not tried", untried), ("Notes", self.notes)):
+            lines += ["", title] if texts else []
+            for text in texts:
+                lines += wrap(text, 100, initial_indent="    ", subsequent_indent="      ")
+        return "\n".join(lines)
+
+    @property
+    def summary(self) -> str:
+        """The whole in two sentences."""
+        told = [one for one in self.outcomes if one.claims]
+        if not self.outcomes:
+            return "No attack could be made; see what each of them needs."
+        if not told:
+            return f"Of {len(self.outcomes)} attacks, none gets beyond doubt more than a guess would."
+        first = min(told, key=lambda one: (one.level, -one.interval[0]))
+        most = max(told, key=lambda one: one.interval[0])
+        return (
+            f"{len(told)} of {len(self.outcomes)} attacks, marked !, get more than a guess would. The first "
+            f"of them needs to know {KNOWLEDGE[first.level]} ({first.attack}); the strongest is "
+            f"{most.attack} ({most.success:.0%} right)."
+        )
 
     def __repr__(self) -> str:
         told = sum(one.claims for one in self.outcomes)
@@ -79,6 +101,18 @@ class Exposure(Plain):
             for one in self.outcomes
         ]
         return str(html_table(head, rows, wide=["intruder knows", "control", "what it means"]))
+
+
+_HEAD = f"    {'attack':<19}{'right':>9}{'control':>9}{'excess':>9}  {'interval':<19}{'people':>7}"
+
+
+def _line(one: Outcome) -> str:
+    """Return the figures of an outcome in columns."""
+    right = f"{'<=' if one.kind == 'at most' else ''}{one.success:.1%}"
+    span = f"{one.interval[0]:.1%} to {one.interval[1]:.1%}"
+    mark = "!" if one.claims else " "
+    figures = f"{right:>9}{one.control:>9.1%}{one.excess:>9.1%}  {span:<19}{one.people:>7,}"
+    return f"  {mark} {one.attack:<19}{figures}"
 
 
 _SHARES = {"instant": 1.0, "seconds": 8.0, "minutes": 30.0, "reruns": 60.0}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from voronym.attacks.base import Inapplicable
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate.pair import Pair, codes, encode, make_pair, plain
 from voronym.table.classes import Classes, equivalence_classes
+from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
 from voronym.table.table import Table
@@ -28,6 +29,19 @@ Rerun = Callable[[Table], Any]
 
 TARGETS = 2_000
 """People attacked at most: with so many an interval is about two points wide."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The published rule of a channel: how likely each combination of some keys becomes each other one.
+
+    ``letters`` are the combinations, one for each row and column of ``rows``; where there is one more row, it
+    stands for all others together.
+    """
+
+    columns: tuple[str, ...]
+    letters: tuple[tuple[str, ...], ...]
+    rows: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +70,8 @@ class Scene:
         The original as the tool takes it.
     rerun : callable, optional
         The tool: ``(table) -> frame`` whose row i is what is published of person i.
-    matrices : mapping
-        Published rules of a channel: key to ``(letters, matrix)``, rows true and columns published.
+    matrices : tuple of Matrix
+        Published rules of a channel.
     targets, confidence :
         People attacked at most, and the coverage of the intervals.
     notes : tuple of str
@@ -74,7 +88,7 @@ class Scene:
     file: Path | None = None
     table: Table | None = None
     rerun: Rerun | None = None
-    matrices: Mapping[str, tuple[Sequence[str], Floats]] = field(default_factory=dict)
+    matrices: tuple[Matrix, ...] = ()
     targets: int = TARGETS
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
@@ -198,13 +212,25 @@ class Scene:
         return tuple(k for k in self.keys if self.schema[k].kind in ("numeric", "location", "datetime"))
 
     @cached_property
-    def points(self) -> tuple[Floats, Floats]:
-        """The keys of originals and of released rows as points in one encoding."""
+    def _encoded(self) -> tuple[Floats, Floats, Codec]:
+        return self.encoded(self.people, self.released)
+
+    def encoded(self, people: pl.DataFrame, released: pl.DataFrame) -> tuple[Floats, Floats, Codec]:
+        """Return the keys of some people and of released rows as points in one encoding, and the encoding."""
         try:
-            X, Y, _, _ = encode(Pair(self.people, self.released, self.schema, ()))
+            return encode(Pair(people, released, self.schema, ()))[:3]
         except SchemaError as error:
             raise Inapplicable(f"the keys cannot be compared as numbers: {error}") from None
-        return X, Y
+
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        """The keys of originals and of released rows as points in one encoding."""
+        return self._encoded[:2]
+
+    @property
+    def codec(self) -> Codec:
+        """The encoding of the keys."""
+        return self._encoded[2]
 
     @cached_property
     def untouched(self) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from voronym.attacks.base import Inapplicable
 from voronym.attacks.scene import Rerun
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
@@ -214,7 +215,7 @@ def _enumerate(tool: _Tool, seen: object, count: int, ctx: Context) -> _Weights:
         consistent += weight > 0
         ctx.tell(i / count, whole=True)
     if consistent == 0:
-        raise InputError("the tool does not make this release from this table; is it the right recipe?")
+        raise Inapplicable("the tool does not make this release from this table; is it the right recipe?")
     return _Weights(sums, count, consistent)
 
 
@@ -229,7 +230,7 @@ def _walk(tool: _Tool, seen: object, most: int, ctx: Context) -> _Weights:
     n = len(world)
     here = tool.weight(tuple(world), seen)
     if here == 0:
-        raise InputError("the tool does not make this release from this table; is it the right recipe?")
+        raise Inapplicable("the tool does not make this release from this table; is it the right recipe?")
     sums, seen_worlds = np.zeros((_BATCHES, n, max(world) + 1)), {tuple(world)}
     start = most // 10  # forget where the walk began
     for step in range(most):

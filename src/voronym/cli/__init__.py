@@ -1,14 +1,14 @@
 """The command line: one module per verb.
 
-`common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `compare`,
-`inspect`, `methods`, `papers` and `demo` are the verbs. Each imports what it needs when it runs.
+`common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `attack`,
+`compare`, `inspect`, `methods`, `papers` and `demo` are the verbs. Each imports what it needs when it runs.
 """
 
 from __future__ import annotations
 
 import typer
 
-from voronym.cli import anonymize, compare, demo, inspect, measure, methods, papers
+from voronym.cli import anonymize, attack, compare, demo, inspect, measure, methods, papers
 
 app = typer.Typer(
     name="voronym",
@@ -18,7 +18,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (demo, anonymize, measure, compare, inspect, methods, papers):
+for verb in (demo, anonymize, measure, attack, compare, inspect, methods, papers):
     verb.register(app)
 
 

@@ -115,23 +115,11 @@ def record_linkage(
     if targets < 1:
         raise InputError(f"targets must be 1 or more, not {targets}")
     own = None if truth is None else _links(truth, len(X), len(Y))
-    if classes is None:
-        classes = _classes(Y)
-    tree = cKDTree(Y[classes.first])
     n = len(X)
     rows = np.arange(n)
     if n > targets:
         rows = np.sort(ctx.rng.choice(n, targets, replace=False))
-    credit, near = np.empty(len(rows)), np.zeros(len(rows))
-
-    def attack(start: int) -> None:
-        for at, nearest in enumerate(_nearest(tree, X[rows[start : start + _BLOCK]]), start):
-            credit[at] = 1.0 / int(classes.sizes[nearest].sum())
-            if own is not None:
-                link = own[rows[at]]
-                near[at] = link >= 0 and classes.labels[link] in nearest
-
-    ctx.map(attack, range(0, len(rows), _BLOCK))
+    credit, near, classes = link(X[rows], Y, None if own is None else own[rows], ctx, classes)
     # The nearest records are whole classes, so no credit exceeds one over the smallest class.
     most = 1.0 / int(classes.sizes.min())
     if own is None:
@@ -142,6 +130,46 @@ def record_linkage(
         "measured",
         rate(near, population=n, confidence=confidence),
     )
+
+
+def link(
+    X: NDArray[np.float64],
+    Y: NDArray[np.float64],
+    own: NDArray[np.int64] | None,
+    ctx: Context,
+    classes: Classes | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], Classes]:
+    """Find the released records nearest to each target, person by person.
+
+    Parameters
+    ----------
+    X, Y : arrays, shape (t, d) and (m, d)
+        Targets and released records in one encoding.
+    own : array of int, shape (t,), optional
+        The released row of each target, or -1.
+    ctx : Context
+        Of the work.
+    classes : Classes, optional
+        Classes of released records that are equal, where they are known already.
+
+    Returns
+    -------
+    credit, near, classes
+        One over the number of records that are nearest; whether the own one is among them (False where it is
+        not known); and the classes of equal released records.
+    """
+    found = _classes(Y) if classes is None else classes
+    tree = cKDTree(Y[found.first])
+    credit, near = np.empty(len(X)), np.zeros(len(X), bool)
+
+    def attack(start: int) -> None:
+        for at, nearest in enumerate(_nearest(tree, X[start : start + _BLOCK]), start):
+            credit[at] = 1.0 / int(found.sizes[nearest].sum())
+            if own is not None:
+                near[at] = own[at] >= 0 and found.labels[own[at]] in nearest
+
+    ctx.map(attack, range(0, len(X), _BLOCK))
+    return credit, near, found
 
 
 def nearest_released(original_X: ArrayLike, released_X: ArrayLike, ctx: Context) -> NDArray[np.int64]:

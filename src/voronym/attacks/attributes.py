@@ -1,0 +1,193 @@
+"""Attribute inference from groups: no record needs to be found where all in a group are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.context import Context
+from voronym.evaluate.attacks import nearest_released
+from voronym.evaluate.pair import codes, common, numbers
+
+NARROW = 0.1
+"""Of a standard deviation: a number that is known so closely counts as known."""
+FEW = 20
+"""Numbers with at most so many different values are compared as labels."""
+_SHUFFLES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """A confidential column of both tables, as labels or as numbers with a tolerance."""
+
+    name: str
+    before: Floats
+    after: Floats
+    width: float
+    strangers: Floats
+    """Of people who are not in the table, where they were given."""
+
+    @classmethod
+    def of(cls, scene: Scene, name: str) -> Secret:
+        """Take a column; without an original the released one stands for both."""
+        after = scene.released[name]
+        before = after if scene.original is None else scene.original[name]
+        n, others = len(before), scene.control
+        if others is not None and name in others.columns:
+            before = pl.concat([*common(before, others[name].alias(name))[:2]])
+            before, after, _ = common(before, after)
+        x, y = numbers(before), numbers(after)
+        if x is not None and y is not None and len(np.unique(y[~np.isnan(y)])) > FEW:
+            return cls(name, x[:n], y, NARROW * float(np.nanstd(x[:n])), x[n:])
+        a, b, _, _ = codes(before, after)
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        return cls(name, a[:n], b, 0.0, a[n:])
+
+    def right(self, guess: Floats, truth: Floats) -> Floats:
+        """Return 1 where a guess is right; one about a missing number never is."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.abs(guess - truth) <= self.width, np.float64)
+
+    def best(self, values: Floats) -> float:
+        """Return the one guess that is right about most of some values."""
+        known = np.sort(values[~np.isnan(values)])
+        if len(known) == 0:
+            return np.nan
+        stop = np.searchsorted(known, known + 2 * self.width, "right")
+        at = int(np.argmax(stop - np.arange(len(known))))
+        return float((known[at] + known[stop[at] - 1]) / 2)
+
+    @cached_property
+    def constant(self) -> float:
+        """The best guess about anybody, without the release."""
+        return self.best(self.before)
+
+
+def secrets(scene: Scene) -> list[Secret]:
+    """Return the confidential columns that are published."""
+    return [Secret.of(scene, name) for name in scene.confidential]
+
+
+def worst(found: Sequence[Found]) -> Found:
+    """Return the outcome of the column about which most is given away beyond doubt."""
+    return max(found, key=lambda one: (one.low, one.success - one.control))
+
+
+def corrected(confidence: float, columns: int) -> float:
+    """Return the confidence of each of several intervals of which the most striking one is shown."""
+    return 1.0 - (1.0 - confidence) / max(1, columns)
+
+
+@attack(
+    "homogeneous-groups",
+    level=1,
+    knows="the keys of the people they look for",
+    needs=("confidential",),
+    cost="instant",
+    reference="Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, l-diversity, ICDE 2006",
+    instead="if values fell on groups by chance",
+)
+def homogeneous(scene: Scene, ctx: Context) -> Found:
+    """Count the people in groups where all have the same confidential value."""
+    labels = scene.classes.labels
+    if scene.classes.sizes.max() == len(labels):
+        raise Inapplicable("all records share all keys, so there are no groups to compare")
+    level = corrected(scene.confidence, len(scene.confidential))
+    order = np.argsort(labels, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(scene.classes.sizes)[:-1]])
+
+    def alike(values: Floats, width: float) -> Floats:
+        here = values[order]
+        span = np.maximum.reduceat(here, starts) - np.minimum.reduceat(here, starts)
+        return np.asarray(span <= width, np.float64)[labels]
+
+    found = []
+    for one in secrets(scene):
+        values = np.where(np.isnan(one.after), np.nanmax(one.after, initial=0.0) + 1 + one.width, one.after)
+        shuffled = [alike(ctx.rng.permutation(values), one.width).mean() for _ in range(_SHUFFLES)]
+        credit = alike(values, one.width)
+        count = int(credit.sum())
+
+        def says(success: float, control: float, one: Secret = one, count: int = count) -> str:
+            del control
+            same = "the same value" if one.width == 0.0 else "nearly the same value"
+            if count == 0:
+                return f"In no group do all have {same} of any confidential column."
+            return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {one.name!r}."
+
+        chance = float(np.mean(shuffled))
+        found.append(judge(
+            credit, chance, says, clusters=labels, confidence=level, details={"column": one.name, "people":
+            count},
+        ))  # fmt: skip
+    return worst(found)
+
+
+@attack(
+    "group-guess",
+    level=1,
+    knows="the exact keys of the people they look for",
+    needs=("original", "confidential"),
+    cost="seconds",
+)
+def guess(scene: Scene, ctx: Context) -> Found:
+    """Guess the confidential value that is most frequent in the nearest group.
+
+    Right is the same label, or a number within a tenth of a standard deviation. The control makes the one
+    best guess about everybody.
+    """
+    X, Y = scene.points
+    targets = scene.sample(ctx.rng)
+    group = scene.classes.labels[nearest_released(X[targets], Y, ctx)]
+    level = corrected(scene.confidence, len(scene.confidential))
+    members = Members.of(scene.classes.labels)
+    found = []
+    for one in secrets(scene):
+        guesses = members.each(group, lambda rows, one=one: one.best(one.after[rows]))  # type: ignore[misc]
+        truth = one.before[targets]
+        found.append(
+            judge(
+                one.right(guesses, truth),
+                one.right(np.full(len(targets), one.constant), truth),
+                lambda s, c, one=one: _surer(s, c, one),  # type: ignore[misc]
+                clusters=group,
+                confidence=level,
+                details={"column": one.name},
+            )
+        )
+    return worst(found)
+
+
+def _surer(success: float, control: float, one: Secret) -> str:
+    what = f"{one.name!r}" if one.width == 0.0 else f"{one.name!r} (to a tenth of a standard deviation)"
+    return f"Guesses of {what} by the group are right for {success:.0%} of the people, {control:.0%} without."
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Which rows are in which group."""
+
+    order: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, labels: Ints) -> Members:
+        """Sort rows by group."""
+        sizes = np.bincount(labels)
+        return cls(np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
+
+    def rows(self, group: int) -> Ints:
+        """Return the rows of a group."""
+        return self.order[self.starts[group] : self.starts[group + 1]]
+
+    def each(self, groups: Ints, function: Callable[[Ints], float]) -> Floats:
+        """Return the function of the rows of each group, computed once for each."""
+        different, back = np.unique(groups, return_inverse=True)
+        return np.array([function(self.rows(int(one))) for one in different])[back.reshape(-1)]

@@ -1,0 +1,74 @@
+"""Extremes: everybody knows who is the oldest, who earns most, who was longest in hospital."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.context import Context
+from voronym.evaluate.pair import numbers
+
+RANKS = 5
+"""People at either end of each column."""
+
+
+@attack(
+    "extremes",
+    level=0,
+    knows="who has the largest or smallest values of a column: the oldest, the best paid",
+    needs=("original", "links"),
+    cost="instant",
+)
+def extremes(scene: Scene, ctx: Context) -> Found:
+    """Claim the rows with the largest and smallest values of a column for the people known to have them."""
+    del ctx
+    credit: list[float] = []
+    who: list[int] = []
+    exposed: dict[str, float] = {}
+    for name in scene.released.columns:
+        x, y = numbers(scene.people[name]), numbers(scene.released[name])
+        if x is None or y is None or len(np.unique(x[~np.isnan(x)])) < 4 * RANKS:
+            continue
+        here = [_ends(sign * x, sign * y, scene.links) for sign in (1.0, -1.0)]
+        found = [c for credits_, _ in here for c in credits_]
+        if not found:
+            continue
+        credit += found
+        who += [person for _, people in here for person in people]
+        exposed[name] = float(np.mean(found))
+    if not credit:
+        raise Inapplicable("no published column of numbers has ends that belong to single people")
+    strong = [name for name, value in sorted(exposed.items(), key=lambda item: -item[1]) if value > 0.5]
+
+    def says(success: float, control: float) -> str:
+        del control
+        if not strong:
+            return f"Of rows at the ends of a column, {success:.0%} belong to who is known to be there."
+        named = ", ".join(map(repr, strong))
+        return f"The largest and smallest values of {named} are published: their rows name their people."
+
+    return judge(
+        credit,
+        1.0 / len(scene.released),
+        says,
+        clusters=np.array(who),
+        confidence=scene.confidence,
+        details={"columns": exposed},
+    )
+
+
+def _ends(x: Floats, y: Floats, own: Ints) -> tuple[list[float], list[int]]:
+    """Claim for the people with the largest values, who are alone with theirs, the row of the same rank."""
+    filled, published = np.where(np.isnan(x), -np.inf, x), np.where(np.isnan(y), -np.inf, y)
+    order = np.argsort(-filled, kind="stable")
+    ranked = np.sort(published)[::-1]
+    credit, people = [], []
+    for rank, person in enumerate(order[: min(RANKS, len(ranked))]):
+        if own[person] < 0 or (filled == filled[person]).sum() > 1:
+            continue  # who shares a value is not known to be at this place
+        tied = np.flatnonzero(published == ranked[rank])
+        credit.append(float(own[person] in tied) / len(tied))
+        people.append(int(person))
+    return credit, people

@@ -1,0 +1,141 @@
+"""A learned guesser: what can be learned about *these* people, beyond what is true of anybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voronym.attacks.attributes import Secret, corrected, secrets, worst
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import excess, share
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.context import Context
+from voronym.errors import MissingExtraError, SchemaError
+from voronym.evaluate.pair import common
+
+TREES = 24
+MOST = 10_000
+"""Released records to learn from, at most."""
+_FOLDS = 2
+
+
+@attack(
+    "learned-guess",
+    level=1,
+    knows="the exact keys of the people they look for",
+    needs=("original", "confidential"),
+    cost="seconds",
+    reference="Giomi, Boenisch, Wehmeyer, Tasnadi, PoPETs 2023",
+    instead="about people who are not in the table",
+)
+def learned(scene: Scene, ctx: Context) -> Found:
+    """Learn confidential values from published keys by random forests, and guess them for people.
+
+    The control guesses as well as can be learned about people who are not in the table: those given, or else
+    each person by a forest that has not seen their own row. What is right about them too is true of people,
+    not of these.
+    """
+    X, Y = scene.points
+    known = np.flatnonzero(scene.own >= 0) if scene.own is not None else None
+    if scene.control is None and known is None:
+        raise Inapplicable(
+            "it needs to know which row belongs to whom (a Release, or --aligned), or people who are not in "
+            "the table (--control FILE)"
+        )
+    targets = scene.sample(ctx.rng, known)
+    level = corrected(scene.confidence, len(scene.confidential))
+    found, columns = [], secrets(scene)
+    for i, one in enumerate(columns):
+        part = ctx.part(i / len(columns), (i + 1) / len(columns))
+        if scene.control is None:
+            mine, others = _crossed(one, X, Y, targets, scene.links[targets], part)
+            success = share(mine, confidence=level)
+            control = share(others, confidence=level)
+        else:
+            Z = _strangers(scene)
+            rows = _some(part.rng, len(Y), np.empty(0, np.int64))
+            guesses = forest(one, Y[rows], one.after[rows], [X[targets], Z], part)
+            success = share(one.right(guesses[0], one.before[targets]), confidence=level)
+            control = share(one.right(guesses[1], one.strangers), confidence=level)
+        low, high = excess(success, control)
+        says = (
+            f"Learned guesses of {one.name!r} are right for {success.value:.0%} of the people in the table, "
+            f"and for {control.value:.0%} of people who are not in it."
+        )
+        found.append(
+            Found(success.value, control.value, low, high, len(targets), says, details={"column": one.name})
+        )
+    return worst(found)
+
+
+def _crossed(
+    one: Secret, X: Floats, Y: Floats, targets: Ints, own: Ints, ctx: Context
+) -> tuple[Floats, Floats]:
+    """Guess each target by a forest that saw all rows, and by one that did not see the target's own."""
+    rows = _some(ctx.rng, len(Y), own)
+    fold = ctx.rng.permutation(len(targets)) % _FOLDS
+    truth = one.before[targets]
+    seen = forest(one, Y[rows], one.after[rows], [X[targets]], ctx)[0]
+    unseen = np.empty(len(targets))
+    for part in range(_FOLDS):
+        kept = rows[~np.isin(rows, own[fold == part])]
+        if len(kept) == 0:
+            raise Inapplicable("there are too few records to learn from")
+        unseen[fold == part] = forest(one, Y[kept], one.after[kept], [X[targets[fold == part]]], ctx)[0]
+    return one.right(seen, truth), one.right(unseen, truth)
+
+
+def forest(
+    one: Secret, points: Floats, values: Floats, where: list[Floats], ctx: Context, *, trees: int = TREES
+) -> list[Floats]:
+    """Learn a column from points, and guess it elsewhere.
+
+    Trees grow until each leaf is pure, so the forest remembers whom it has seen.
+    """
+    try:
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    except ImportError as error:
+        raise MissingExtraError(
+            "learned guesses need scikit-learn: pip install 'voronym[sklearn]'"
+        ) from error
+    there = ~np.isnan(values)
+    if not there.any():
+        raise Inapplicable(f"column {one.name!r} has no values to learn from")
+    kind: Any = RandomForestClassifier if one.width == 0.0 else RandomForestRegressor
+    seeds = ctx.rng.integers(0, 2**31 - 1, 2)
+    sizes = [trees // 2] * 2
+
+    def grow(i: int) -> Any:
+        return kind(sizes[i], random_state=int(seeds[i]), n_jobs=1).fit(points[there], values[there])
+
+    grown = ctx.map(grow, range(len(sizes)))
+    if one.width > 0.0:
+        return [np.mean([model.predict(Z) for model in grown], axis=0) for Z in where]
+    out = []
+    for Z in where:
+        chances = np.mean([model.predict_proba(Z) for model in grown], axis=0)
+        out.append(np.asarray(grown[0].classes_[chances.argmax(axis=1)], np.float64))
+    return out
+
+
+def _some(rng: np.random.Generator, m: int, needed: Ints) -> Ints:
+    """Return the rows to learn from: those needed, and others up to the most."""
+    if m <= MOST:
+        return np.arange(m)
+    others = np.setdiff1d(np.arange(m), needed)
+    drawn = rng.choice(others, max(0, min(len(others), MOST - len(needed))), replace=False)
+    return np.sort(np.concatenate([needed, drawn]))
+
+
+def _strangers(scene: Scene) -> Floats:
+    """Return the keys of people who are not in the table, encoded as those of the others are."""
+    others = scene.control
+    lacking = [n for n in (*scene.keys, *scene.confidential) if others is None or n not in others.columns]
+    if others is None or lacking:
+        raise Inapplicable(f"the people who are not in the table lack {', '.join(map(repr, lacking))}")
+    keys = others.select(common(scene.people[name], others[name])[1].alias(name) for name in scene.keys)
+    try:
+        return scene.codec.encode(keys)
+    except SchemaError as error:
+        raise Inapplicable(f"the keys of people who are not in the table do not fit: {error}") from None

@@ -1,0 +1,183 @@
+"""Two releases of overlapping people: what both leave open, the two together may not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+
+from voronym.attacks.attributes import Members, Secret, corrected, secrets, worst
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.context import Context
+from voronym.errors import InputError
+from voronym.evaluate.attacks import link, nearest_released
+from voronym.evaluate.pair import common, make_pair
+from voronym.table.classes import equivalence_classes
+from voronym.table.frame import as_frame
+
+_EARLIER = "the exact keys of the people they look for, and the earlier releases"
+
+
+@attack(
+    "intersection",
+    level=4,
+    knows=_EARLIER,
+    needs=("original", "confidential", "earlier"),
+    cost="seconds",
+    reference="Ganta, Kasiviswanathan, Smith, KDD 2008",
+    instead="from this release alone",
+)
+def intersection(scene: Scene, ctx: Context) -> Found:
+    """Keep, of the records in a person's group, those that are in their groups of earlier releases too."""
+    X, Y = scene.points
+    targets = scene.sample(ctx.rng)
+    joint = [name for name in scene.beside if all(name in one.columns for one in scene.earlier)]
+    if not joint:
+        raise Inapplicable("the earlier releases have no column beside the keys in common with this one")
+    now = _Groups(scene, scene.released, joint, X, Y, targets, ctx.part(0.0, 0.5))
+    before = []
+    for one in scene.earlier:
+        pair = _typed(scene, one)
+        Z, W, _ = scene.encoded(scene.people, pair)
+        before.append(_Groups(scene, pair, joint, Z, W, targets, ctx.part(0.5, 1.0)))
+    kept = [_both(now.rows(i), now, [one.records(i) for one in before]) for i in range(len(targets))]
+    level = corrected(scene.confidence, len(scene.confidential))
+    found = []
+    for secret in secrets(scene):
+        together = np.array([secret.best(secret.after[rows]) for rows in kept])
+        alone = np.array([secret.best(secret.after[now.rows(i)]) for i in range(len(targets))])
+        truth = secret.before[targets]
+        found.append(
+            judge(
+                secret.right(together, truth),
+                secret.right(alone, truth),
+                lambda s, c, secret=secret: _said(secret, s, c, kept),  # type: ignore[misc]
+                clusters=now.group,
+                confidence=level,
+                details={"column": secret.name, "one_left": int(sum(len(rows) == 1 for rows in kept))},
+            )
+        )
+    return worst(found)
+
+
+def _said(secret: Secret, success: float, control: float, kept: list[Ints]) -> str:
+    one = sum(len(rows) == 1 for rows in kept)
+    return (
+        f"All releases together leave a single record for {one:,} of {len(kept):,} people; {secret.name!r} "
+        f"is guessed for {success:.0%} of them, {control:.0%} from this release alone."
+    )
+
+
+class _Groups:
+    """The groups of one release that are nearest to the people attacked, and the records in them."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        frame: pl.DataFrame,
+        joint: list[str],
+        X: Floats,
+        Y: Floats,
+        targets: Ints,
+        ctx: Context,
+    ) -> None:
+        classes = equivalence_classes(as_frame(frame), list(scene.keys))
+        self.group = classes.labels[nearest_released(X[targets], Y, ctx)]
+        self._members = Members.of(classes.labels)
+        self._records = list(map(tuple, frame.select(joint).rows()))
+
+    def rows(self, i: int) -> Ints:
+        """Return the rows of the group of a target."""
+        return self._members.rows(int(self.group[i]))
+
+    def records(self, i: int) -> Counter[tuple[object, ...]]:
+        """Return what is published beside the keys in the group of a target, counted."""
+        return Counter(self.of(row) for row in self.rows(i))
+
+    def of(self, row: int) -> tuple[object, ...]:
+        """Return what is published of a row beside the keys."""
+        return self._records[row]
+
+
+def _both(rows: Ints, now: _Groups, earlier: list[Counter[tuple[object, ...]]]) -> Ints:
+    """Return those of the rows whose records are in all earlier groups; all of them where none is."""
+    left = np.array([row for row in rows if all(now.of(row) in one for one in earlier)], np.int64)
+    return left if len(left) else rows
+
+
+def _typed(scene: Scene, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return an earlier release with the types of this one."""
+    lacking = [name for name in scene.keys if name not in frame.columns]
+    if lacking:
+        raise Inapplicable(f"an earlier release lacks the keys {', '.join(map(repr, lacking))}")
+    try:
+        shared = [name for name in scene.released.columns if name in frame.columns]
+        pair = make_pair(scene.people.select(shared), frame.select(shared), scene.schema)
+    except InputError as error:
+        raise Inapplicable(f"an earlier release cannot be compared: {error}") from None
+    return pair.released
+
+
+@attack(
+    "differencing",
+    level=4,
+    knows=f"{_EARLIER}, and who is new in this one",
+    needs=("original", "links", "confidential", "earlier"),
+    cost="seconds",
+    instead="from this release alone",
+)
+def differencing(scene: Scene, ctx: Context) -> Found:
+    """Claim the records that were not there before for the people who are new."""
+    X, Y = scene.points
+    earlier = scene.earlier[-1]
+    joint = [name for name in scene.beside if name in earlier.columns]
+    if not joint:
+        raise Inapplicable("the earlier release has no column beside the keys in common with this one")
+    pairs = [common(scene.released[name], earlier[name].alias(name)) for name in joint]
+    now, before = (pl.DataFrame([pair[side] for pair in pairs]).rows() for side in (0, 1))
+    left = Counter(before)
+    new = []
+    for row, record in enumerate(now):
+        left[record] -= 1
+        if left[record] < 0:
+            new.append(row)
+    people = np.flatnonzero(np.isin(scene.links, new))
+    if len(people) == 0:
+        raise Inapplicable("nobody is new in this release")
+    if len(new) > len(now) / 2:
+        raise Inapplicable(
+            "most records of this release are not in the earlier one, so there is no difference"
+        )
+    targets = scene.sample(ctx.rng, people)
+    rows = np.array(new, np.int64)
+    records = np.unique(np.array([hash(record) for record in now]), return_inverse=True)[1].reshape(-1)
+    mine = _same(X[targets], Y[rows], records[rows], records[scene.links[targets]])
+    alone, near, _ = link(X[targets], Y, scene.links[targets], ctx)
+
+    def says(success: float, control: float) -> str:
+        return (
+            f"{len(new):,} records are new since the earlier release: the confidential values of "
+            f"{success:.0%} of the people who are new are found among them, {control:.0%} without it."
+        )
+
+    return judge(
+        mine,
+        np.asarray(alone * near),
+        says,
+        clusters=scene.classes.labels[scene.links[targets]],
+        confidence=scene.confidence,
+        details={"new_records": len(new)},
+    )
+
+
+def _same(X: Floats, Y: Floats, records: Ints, own: Ints) -> Floats:
+    """Return how likely one of the nearest of some rows has the own record."""
+    out = np.empty(len(X))
+    for i, x in enumerate(X):
+        distance = ((Y - x) ** 2).sum(axis=1)
+        tied = distance <= distance.min() * (1 + 1e-9)
+        out[i] = float((records[tied] == own[i]).mean())
+    return out

@@ -1,0 +1,139 @@
+"""Linkage by keys: an intruder says whose record it is.
+
+The intruder knows the keys of somebody exactly and claims a released record: one with the same keys, one of
+the nearest, or the one that an assignment of all people to all records gives.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from voronym.attacks.base import Found, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.context import Context
+from voronym.evaluate.attacks import link
+
+_KNOWS = "the exact keys of the people they look for"
+_DOMINGO = "Domingo-Ferrer, Torra, in: Confidentiality, Disclosure and Data Access, 2001"
+BLOCK = 500
+"""People who are assigned to records at once: the time grows with the cube of it."""
+
+
+def _said(what: str, right: float, guess: float, scene: Scene) -> str:
+    if right <= 2 * guess:
+        return f"{what} finds hardly more of the records than a blind guess."
+    least = int(scene.classes.sizes.min())
+    allowed = f" Groups of {least} or more allow 1 in {least}." if least > 1 else ""
+    return f"{what} finds the own record of 1 person in {1 / right:,.1f}.{allowed}"
+
+
+@attack("linkage-exact", level=1, knows=_KNOWS, needs=("original",), cost="instant", reference=_DOMINGO)
+def exact(scene: Scene, ctx: Context) -> Found:
+    """Claim a released record that has the same keys."""
+    people, released = scene.joint_codes(scene.keys)
+    targets = _targets(scene, ctx)
+    size = np.bincount(released, minlength=int(max(people.max(), released.max())) + 1)
+    here = size[people[targets]]
+    credit = 1.0 / np.maximum(here, 1)
+    right = here > 0
+    if scene.own is not None:
+        right &= released[scene.own[targets]] == people[targets]
+    return judge(
+        np.where(right, credit, 0.0),
+        1.0 / len(released),
+        lambda s, c: _said("Looking for records with the same keys", s, c, scene),
+        clusters=_clusters(scene, targets, people),
+        confidence=scene.confidence,
+        kind="measured" if scene.own is not None else "at most",
+        details={"same_keys": int((here > 0).sum())},
+    )
+
+
+@attack("linkage", level=1, knows=_KNOWS, needs=("original",), cost="seconds", reference=_DOMINGO)
+def nearest(scene: Scene, ctx: Context) -> Found:
+    """Claim one of the nearest released records."""
+    X, Y = scene.points
+    targets = _targets(scene, ctx)
+    own = None if scene.own is None else scene.own[targets]
+    credit, near, classes = link(X[targets], Y, own, ctx)
+    return judge(
+        credit if own is None else credit * near,
+        1.0 / len(Y),
+        lambda s, c: _said("Claiming the record with the nearest keys", s, c, scene),
+        clusters=None if own is None else classes.labels[own],
+        confidence=scene.confidence,
+        ceiling=1.0 / int(classes.sizes.min()),
+        kind="at most" if own is None else "measured",
+        details={} if own is None else {"own_group_nearest": float(near.mean())},
+    )
+
+
+@attack(
+    "linkage-assignment",
+    level=1,
+    knows="the exact keys of everybody in the table",
+    needs=("original", "links"),
+    cost="seconds",
+    reference=_DOMINGO,
+)
+def assigned(scene: Scene, ctx: Context) -> Found:
+    """Give every person another record, at the least sum of distances.
+
+    Up to 500 people at once; larger tables are cut into blocks of people and records that lie side by side.
+    """
+    X, Y = scene.points
+    labels, sizes = scene.classes.labels, scene.classes.sizes
+    blocks = neighbours(X, Y)
+    chosen = ctx.rng.permutation(len(blocks))[: max(1, -(-scene.targets // BLOCK))]
+    some = [blocks[i] for i in np.sort(chosen)]
+
+    def solve(block: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+        rows, columns = linear_sum_assignment(cdist(X[block[0]], Y[block[1]], "sqeuclidean"))
+        return block[0][rows], block[1][columns]
+
+    found = ctx.map(solve, some)
+    people, claims = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
+    there = scene.links[people] >= 0
+    people, claims = people[there], claims[there]
+    own = scene.links[people]
+    # Records with equal keys are exchangeable: the claim is one of them at random.
+    credit = np.where(labels[claims] == labels[own], 1.0 / sizes[labels[claims]], 0.0)
+    return judge(
+        credit,
+        1.0 / len(Y),
+        lambda s, c: _said("Giving every person one record, all at once,", s, c, scene),
+        clusters=labels[own],
+        confidence=scene.confidence,
+        ceiling=1.0 / int(sizes.min()),
+    )
+
+
+def neighbours(X: Floats, Y: Floats, size: int = BLOCK) -> list[tuple[Ints, Ints]]:
+    """Cut people and records into blocks that lie side by side, at the medians of the widest coordinate."""
+    out: list[tuple[Ints, Ints]] = []
+    waiting: list[tuple[Ints, Ints]] = [(np.arange(len(X)), np.arange(len(Y)))]
+    while waiting:
+        people, rows = waiting.pop()
+        if max(len(people), len(rows)) <= size or min(len(people), len(rows)) < 2:
+            out.append((people, rows))
+            continue
+        axis = int(np.argmax(Y[rows].std(axis=0)))
+        halves: list[NDArray[np.int64]] = []
+        for points, some in ((X, people), (Y, rows)):
+            order = some[np.argsort(points[some, axis], kind="stable")]
+            halves += [order[: len(order) // 2], order[len(order) // 2 :]]
+        waiting += [(halves[1], halves[3]), (halves[0], halves[2])]
+    return out
+
+
+def _targets(scene: Scene, ctx: Context) -> Ints:
+    known = None if scene.own is None else np.flatnonzero(scene.own >= 0)
+    return scene.sample(ctx.rng, known)
+
+
+def _clusters(scene: Scene, targets: Ints, people: Ints) -> Ints:
+    return people[targets] if scene.own is None else scene.classes.labels[scene.own[targets]]

@@ -1,0 +1,72 @@
+"""Means: who knows all others in a group can take them off the published mean."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voronym.attacks.attributes import Secret, corrected, worst
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Scene
+from voronym.context import Context
+from voronym.evaluate.pair import numbers
+
+CLOSE = 0.01
+"""Of a standard deviation: a key that is known so closely counts as found."""
+
+
+@attack(
+    "means",
+    level=3,
+    knows="the keys of all other people in a group (k - 1 of them)",
+    needs=("original", "links", "numeric"),
+    cost="instant",
+    instead="by the one best guess about everybody",
+)
+def means(scene: Scene, ctx: Context) -> Found:
+    """Subtract the others of a group from its published mean, and read off the last one's key."""
+    known = np.flatnonzero(scene.links >= 0)
+    targets = scene.sample(ctx.rng, known)
+    labels, sizes = scene.classes.labels, scene.classes.sizes
+    group = labels[scene.links]
+    names = [name for name in scene.numeric_keys if numbers(scene.released[name]) is not None]
+    level = corrected(scene.confidence, len(names))
+    found = []
+    for name in names:
+        x, y = numbers(scene.people[name]), numbers(scene.released[name])
+        if x is None or y is None:
+            continue
+        guesses = _solved(x, y, group, known, labels, sizes)[targets]
+        one = Secret(name, x, y, CLOSE * float(np.nanstd(x)), np.empty(0))
+        truth = x[targets]
+        found.append(
+            judge(
+                one.right(guesses, truth),
+                one.right(np.full(len(targets), one.constant), truth),
+                lambda s, _, name=name: (  # type: ignore[misc]
+                    f"Who knows all others in a group finds {name!r} of the last one in {s:.0%} of the "
+                    "cases, to a hundredth of a standard deviation."
+                ),
+                clusters=group[targets],
+                confidence=level,
+                details={"column": name},
+            )
+        )
+    if not found:
+        raise Inapplicable("no key is published as a number")
+    return worst(found)
+
+
+def _solved(x: Floats, y: Floats, group: Floats, known: Floats, labels: Floats, sizes: Floats) -> Floats:
+    """Return, for each person, the key that makes the group's mean what was published."""
+    m = len(sizes)
+    here = known[~np.isnan(x[known])]
+    total = np.bincount(group[here], x[here], m)
+    count = np.bincount(group[here], minlength=m)
+    first = np.zeros(m, np.int64)
+    first[labels] = np.arange(len(labels))
+    mean = y[first]
+    solved = mean[group] * count[group] - (total[group] - np.where(np.isnan(x), 0.0, x))
+    # A group of which not everybody is known cannot be solved.
+    whole = np.bincount(group[known], minlength=m) == sizes
+    return np.where(whole[group], solved, np.nan)

@@ -1,0 +1,46 @@
+"""Row order: the place of a row betrays whose it is, where the release kept the order of the original."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Scene
+from voronym.context import Context
+
+LEAST = 20
+"""People without whom no order is seen."""
+
+
+@attack(
+    "row-order",
+    level=0,
+    knows="the order of the original rows: by name, by admission, as in a list that they hold",
+    needs=("original", "links"),
+    cost="instant",
+)
+def order(scene: Scene, ctx: Context) -> Found:
+    """Claim the row at the same place from the top or the end, or the one behind a neighbour's.
+
+    Which of the three is chosen on one half of the people, and tried on the other.
+    """
+    known = np.flatnonzero(scene.links >= 0)
+    place, m = scene.links[known], len(scene.released)
+    if len(known) < LEAST:
+        raise Inapplicable(f"{len(known)} people are too few to see an order: it takes {LEAST}")
+    behind = np.zeros(len(known), bool)
+    behind[1:] = np.diff(place) == 1
+    claims = np.column_stack([place == known, place == m - 1 - known, behind])
+    half = ctx.rng.permutation(len(known)) % 2 == 0
+    credit = claims[~half, claims[half].mean(axis=0).argmax()]
+    turns = float(np.corrcoef(known, place)[0, 1])
+
+    def says(success: float, control: float) -> str:
+        del control
+        if success * len(credit) < 4:
+            return "The order of the rows tells nothing."
+        return f"{success:.0%} of the rows are where the original had them: shuffle before publishing."
+
+    details = {"correlation_of_places": turns}
+    return judge(credit, 1.0 / m, says, confidence=scene.confidence, details=details)

@@ -1,0 +1,73 @@
+"""A smooth guess of some numbers from one column: the mean over neighbours in the order of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voronym.attacks.scene import Floats, Ints
+
+REACHES = (0, 1, 2, 4, 10, 30, 100)
+"""Values on either side that are taken together; the best one is chosen for each number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Smoother:
+    """Guesses from one column.
+
+    ``left_out`` has, for each record that was learned from, the guess of who has not seen this record;
+    ``everywhere`` that for every row.
+    """
+
+    left_out: Floats
+    everywhere: Floats
+
+    @classmethod
+    def fit(cls, column: tuple[Floats, bool], rows: Ints, truth: Floats) -> Smoother:
+        """Learn from the rows whose truth is known.
+
+        Parameters
+        ----------
+        column : array of shape (m,), bool
+            The column as numbers, and whether their order means something.
+        rows : array of int, shape (t,)
+            The rows that are known.
+        truth : array, shape (t, d)
+            What is guessed.
+        """
+        values, ordered = column
+        levels, place = np.unique(values[rows], return_inverse=True)
+        place = place.reshape(-1)
+        count = np.bincount(place, minlength=len(levels)).astype(np.float64)
+        sums = np.column_stack([np.bincount(place, truth[:, j], len(levels)) for j in range(truth.shape[1])])
+        mean = truth.mean(axis=0)
+        best = np.full(truth.shape[1], np.inf)
+        left_out, everywhere = np.tile(mean, (len(rows), 1)), np.tile(mean, (len(values), 1))
+        at = np.searchsorted(levels, values)
+        inside = (at < len(levels)) & (levels[np.minimum(at, len(levels) - 1)] == values)
+        for reach in REACHES if ordered else (0,):
+            if reach > max(1, len(levels) // 2):
+                break
+            guess = _means(count, sums, place - reach, place + reach + 1, mean, truth)
+            error = ((truth - guess) ** 2).sum(axis=0)
+            better = error < best
+            if better.any():
+                best = np.where(better, error, best)
+                left_out[:, better] = guess[:, better]
+                first, last = at - reach, at + reach + inside  # between two values: as many on either side
+                there = _means(count, sums, first, last, mean, None)
+                everywhere[:, better] = there[:, better]
+        return cls(left_out, everywhere)
+
+
+def _means(count: Floats, sums: Floats, first: Ints, last: Ints, mean: Floats, own: Floats | None) -> Floats:
+    """Return means over ranges of levels, drawn toward the mean of all as if one more record had it."""
+    counts = np.concatenate([[0.0], np.cumsum(count)])
+    totals = np.vstack([np.zeros(sums.shape[1]), np.cumsum(sums, axis=0)])
+    low, high = np.clip(first, 0, len(count)), np.clip(last, 0, len(count))
+    n, total = counts[high] - counts[low], totals[high] - totals[low]
+    if own is not None:
+        n, total = n - 1, total - own
+    few = 0.05
+    return np.asarray((total + few * mean) / (n + few)[:, None])

@@ -1,0 +1,77 @@
+"""`voronym attack`: what an intruder could still do with a release, ours or not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from voronym.cli import common
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("attack")(attack)
+
+
+def attack(
+    source: common.Source,
+    key: common.Keys = None,
+    confidential: common.Confidential = None,
+    original: Annotated[
+        str | None, typer.Option("--original", help="The table it was made from, to see who is right.")
+    ] = None,
+    aligned: Annotated[
+        bool, typer.Option("--aligned", help="Row i of both tables is the same person.")
+    ] = False,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            "--recipe", help="How it was made: names the columns, and lets intruders make it again."
+        ),
+    ] = None,
+    control: Annotated[
+        str | None, typer.Option("--control", help="People like these who are not in the table.")
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option("--earlier", help="An earlier release about some of the same people; repeat for more."),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Names of the attacks to make; by default all.")
+    ] = None,
+    targets: Annotated[int, typer.Option("--targets", help="People attacked at most.")] = 2_000,
+    kind: common.Kinds = None,
+    order: common.Orders = None,
+    location: common.Locations = None,
+    delimiter: common.Delimiter = None,
+    encoding: common.Encoding = None,
+    seed: common.Seed = 0,
+    json: common.Json = False,
+) -> None:
+    """Attack a release as intruders would, from those who know least to those who know most."""
+    from voronym.intruder import attack as assault
+    from voronym.table.read import read
+
+    with common.ticker(not json) as progress:
+        frame = read(source, delimiter=delimiter, encoding=encoding)
+        found = assault(
+            frame,
+            file=source,
+            keys=common.names(key, frame.columns),
+            confidential=common.names(confidential, frame.columns),
+            original=None if original is None else read(original, encoding=encoding),
+            aligned=aligned,
+            recipe=recipe,
+            control=control,
+            earlier=earlier or (),
+            attacks=common.names(only) or None,
+            targets=targets,
+            seed=seed,
+            progress=progress,
+            **common.column_options(kind, order, location),
+        )
+    if json:
+        common.emit(found.to_dict())
+    else:
+        typer.echo(str(found))
