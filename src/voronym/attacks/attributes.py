@@ -47,8 +47,8 @@ class Secret:
         if x is not None and y is not None and len(np.unique(y[~np.isnan(y)])) > FEW:
             return cls(name, x[:n], y, NARROW * float(np.nanstd(x[:n])), x[n:])
         a, b, _, _ = codes(before, after)
-        a, b = a.astype(np.float64), b.astype(np.float64)
-        return cls(name, a[:n], b, 0.0, a[n:])
+        labels, published = a.astype(np.float64), b.astype(np.float64)
+        return cls(name, labels[:n], published, 0.0, labels[n:])
 
     def right(self, guess: Floats, truth: Floats) -> Floats:
         """Return 1 where a guess is right; one about a missing number never is."""

@@ -7,7 +7,7 @@ import numpy as np
 from voronym.attacks.attributes import Secret, corrected, worst
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
-from voronym.attacks.scene import Floats, Scene
+from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.context import Context
 from voronym.evaluate.pair import numbers
 
@@ -57,7 +57,7 @@ def means(scene: Scene, ctx: Context) -> Found:
     return worst(found)
 
 
-def _solved(x: Floats, y: Floats, group: Floats, known: Floats, labels: Floats, sizes: Floats) -> Floats:
+def _solved(x: Floats, y: Floats, group: Ints, known: Ints, labels: Ints, sizes: Ints) -> Floats:
     """Return, for each person, the key that makes the group's mean what was published."""
     m = len(sizes)
     here = known[~np.isnan(x[known])]

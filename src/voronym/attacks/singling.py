@@ -43,7 +43,7 @@ def singling(scene: Scene, ctx: Context) -> Found:
 
     def single(source: list[Floats], seed: int) -> float:
         rng = np.random.default_rng(seed)
-        tries = []
+        tries: list[tuple[int, int, Ints, list[float]]] = []
         for _ in range(_TRIES):
             row, chosen = int(rng.integers(len(source[0]))), rng.choice(len(names), wide, replace=False)
             values = [float(source[j][row]) for j in chosen]

@@ -39,8 +39,8 @@ class Smoother:
         values, ordered = column
         levels, place = np.unique(values[rows], return_inverse=True)
         place = place.reshape(-1)
-        count = np.bincount(place, minlength=len(levels)).astype(np.float64)
-        sums = np.column_stack([np.bincount(place, truth[:, j], len(levels)) for j in range(truth.shape[1])])
+        count = np.bincount(place, minlength=len(levels))
+        sums = np.column_stack([np.bincount(place, one, len(levels)) for one in truth.T]).astype(np.float64)
         mean = truth.mean(axis=0)
         best = np.full(truth.shape[1], np.inf)
         left_out, everywhere = np.tile(mean, (len(rows), 1)), np.tile(mean, (len(values), 1))
@@ -61,7 +61,7 @@ class Smoother:
         return cls(left_out, everywhere)
 
 
-def _means(count: Floats, sums: Floats, first: Ints, last: Ints, mean: Floats, own: Floats | None) -> Floats:
+def _means(count: Ints, sums: Floats, first: Ints, last: Ints, mean: Floats, own: Floats | None) -> Floats:
     """Return means over ranges of levels, drawn toward the mean of all as if one more record had it."""
     counts = np.concatenate([[0.0], np.cumsum(count)])
     totals = np.vstack([np.zeros(sums.shape[1]), np.cumsum(sums, axis=0)])
