@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Evidence, Release
 from voronym.table import Kind, tidy
+from voronym.table.read import read
 from voronym.table.table import Table
 
 EARLY = (
@@ -58,6 +60,7 @@ def anonymize(
     time_limit: float | None = None,
     seed: int | None = None,
     recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **columns: Unpack[ColumnFacts],
 ) -> Release:
@@ -98,6 +101,8 @@ def anonymize(
         because whoever knows it can take the noise off; a seed that you give is kept in the recipe.
     recipe : Recipe, optional
         Take all of the above from a recipe; then no other argument may be given.
+    reading : mapping, optional
+        How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
@@ -141,6 +146,12 @@ def anonymize(
     roles: dict[str, Any] = {
         "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, **columns,
     }  # fmt: skip
+    if isinstance(data, (str, os.PathLike)):
+        data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
+    elif reading:
+        raise InputError(
+            "reading says how to read a file, and the table is none: give the path, or use voronym.read"
+        )
     if recipe is None:
         table = Table.build(data, **roles)
         recipe = _recipe(table, **said)
@@ -183,7 +194,12 @@ def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
     order = np.random.default_rng().permutation(table.n)
     columns = [name for name in table.columns if name in masked.frame.columns]
     shuffled = table.like(masked.frame.select(columns)).rows(order)
-    released = table.like(tidy(shuffled.frame))  # without categories, indexes and memory of the original
+    source = table.source
+    if source is not None:
+        source = source.released(table.frame, masked.frame, table.keys, order)
+    released = table.like(
+        tidy(shuffled.frame), source
+    )  # without categories, indexes and memory of the original
     coordinates, loss = _loss(table, masked)
     evidence = Evidence(table, coordinates, masked, order, loss, clock.seconds)
     early = (EARLY,) if ctx.finishing else ()
@@ -267,6 +283,7 @@ def _recipe(
         seed=seed,
         time_limit=time_limit,
         space=DEFAULT_SPACE if space is None else space,
+        reading={} if table.source is None else table.source.reading.declared(),
     )
 
 

@@ -24,10 +24,11 @@ from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.registry import METHODS
 from voronym.show import chip, html_facts
 from voronym.staging import placed
+from voronym.table.dialect import Reading
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions")
+_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions", "reading")
 _KNOWN = {"format", "models", "schema", *_ENTRIES}
 
 
@@ -70,6 +71,8 @@ class Recipe:
         Versions of the software that made the release.
     space : str
         "euclidean": the keys become numbers, whatever they are. "mixed": every key has a metric of its own.
+    reading : mapping
+        How the file was read, as far as somebody said it: see `voronym.table.Reading`.
 
     Examples
     --------
@@ -89,6 +92,7 @@ class Recipe:
     time_limit: float | None = None
     versions: Mapping[str, str] = field(default_factory=current_versions)
     space: str = DEFAULT_SPACE
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -107,6 +111,7 @@ class Recipe:
         if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
             raise InputError('models must be a list of texts such as "k-anonymity=5"')
         object.__setattr__(self, "models", tuple(self.models))
+        object.__setattr__(self, "reading", Reading.of(self.reading).declared())
         for name in ("options", "versions"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
@@ -168,6 +173,8 @@ class Recipe:
         if self._objects:
             named = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}
             out["options"]["metrics"] = {**self.options["metrics"], **named}
+        if self.reading:
+            out["reading"] = dict(self.reading)
         out["versions"] = dict(self.versions)
         out["schema"] = self.schema.to_dict()
         return out

@@ -29,7 +29,7 @@ from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.table import Table
-from voronym.table.write import WriteReceipt, write
+from voronym.table.write import WriteReceipt, dialect_for, write
 
 if TYPE_CHECKING:
     from voronym.dossier import Dossier
@@ -215,7 +215,13 @@ class Release:
         return utility(self._evidence.original, self._table.frame, self.schema, aligned=self._evidence.order)
 
     def write(
-        self, path: str | Path, *, overwrite: bool = False, delimiter: str | None = None
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        delimiter: str | None = None,
+        guard: bool = True,
+        **style: Any,
     ) -> WriteReceipt:
         """Write the table, measure it again in the written file, and only then give it its name.
 
@@ -228,7 +234,12 @@ class Release:
         overwrite : bool
             Whether a file that is there may be replaced.
         delimiter : str
-            Between the cells of a CSV; by default a comma, or a tab for ``.tsv``.
+            Between the cells of a CSV; by default that of the file that was read, or a comma.
+        guard : bool
+            Whether texts that a spreadsheet might run as a formula get an apostrophe.
+        **style
+            Of a text file, where it is not to be written as the one that was read: ``encoding``, ``decimal``,
+            ``thousands``, ``date_format``, ``newline`` ("lf", "crlf").
 
         Raises
         ------
@@ -239,7 +250,7 @@ class Release:
 
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
-            found = as_frame(read(file, delimiter=delimiter) if delimiter else read(file))
+            found = as_frame(read(file, **reading))
             names = dict(zip(found.columns, self._table.columns, strict=True))  # names may be guarded
             table = Table.of(found.rename(names), self.schema)
             broken = [f for f in (model.measure(table) for model in models) if not f.holds]
@@ -250,6 +261,10 @@ class Release:
                     "missing one. Make them alike in the table, or write Parquet. Nothing was left behind"
                 )
 
+        source = self._table.source
+        reading = dialect_for(Path(path), source, delimiter=delimiter, **style).reading(
+            () if source is None else source.reading.missing
+        )
         return write(
             self._table.frame,
             path,
@@ -258,6 +273,9 @@ class Release:
             overwrite=overwrite,
             delimiter=delimiter,
             labels=self._table.labels,
+            source=source,
+            style=style,
+            guard=guard,
             verify=verify if models else None,
         )
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from table.samples import LIBRARIES, everything, native, tables
 from voronym import staging
-from voronym.errors import WriteError
+from voronym.errors import InputError, WriteError
 from voronym.table import as_frame, check, tidy, write
 
 Columns = dict[str, list[Any]]
@@ -151,24 +151,26 @@ def test_zero_has_no_sign(tmp_path: Path) -> None:
 
 
 def test_spreadsheet_formulas_are_disarmed(tmp_path: Path) -> None:
-    risky = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "fine", "a=b", None]
+    risky = ["=1+1", "+x", "-x()", "@x", "\tx", "\rx", "fine", "a=b", "-1.5"]
     table = pl.DataFrame({"k": [1] * 9, "=text": risky, "n": [-1] * 9})
     receipt = write(table, tmp_path / "out.csv", keys=["k", "n"], k=2)
     assert receipt.guarded_cells == 7  # six cells and a heading
     rows = reread(tmp_path / "out.csv")
     assert [row["'=text"] for row in rows] == [
         "'=1+1",
-        "'+1",
-        "'-1",
+        "'+x",
+        "'-x()",
         "'@x",
         "'\tx",
         "'\rx",
         "fine",
         "a=b",
-        "",
+        "-1.5",
     ]
     assert {row["n"] for row in rows} == {"-1"}  # a number is no formula
     assert write(table, tmp_path / "out.parquet", keys=["k"], k=2).guarded_cells == 0
+    assert write(table, tmp_path / "bare.csv", keys=["k"], k=2, guard=False).guarded_cells == 0
+    assert [row["=text"] for row in reread(tmp_path / "bare.csv")] == risky
     write(table.select("=text", "k"), tmp_path / "key.csv", keys=["k"], k=2)
     write(pl.DataFrame({"=k": ["=a", "=a"]}), tmp_path / "guarded.csv", keys=["=k"], k=2)
 
@@ -259,7 +261,10 @@ def test_targets_that_cannot_be(tmp_path: Path) -> None:
     for path, message in [
         (tmp_path / "folder.csv", "is a folder"),
         (tmp_path / "nowhere" / "out.csv", "does not exist"),
-        (tmp_path / "out.xyz", "no suffix that says its format"),
+        (tmp_path / "out.xyz", ".xyz files cannot be written; use one of .csv"),
+        (tmp_path / "out.sas7bdat", "can be read but not written"),
+        (tmp_path / "out.parquet.gz", "only text files are packed"),
+        (tmp_path / "out", "no suffix that says its format"),
         (Path("/dev/full"), "no suffix"),
     ]:
         with pytest.raises(WriteError, match=message):
@@ -270,7 +275,7 @@ def test_targets_that_cannot_be(tmp_path: Path) -> None:
         write(GOOD, tmp_path / "out.csv", keys=["nope"], k=2)
     with pytest.raises(WriteError, match="no key"):
         write(GOOD, tmp_path / "out.csv", keys=[], k=2)
-    with pytest.raises(WriteError, match="delimiter"):
+    with pytest.raises(InputError, match="delimiter"):
         write(GOOD, tmp_path / "out.csv", keys=["age"], k=2, delimiter="ab")
     with pytest.raises(WriteError, match="no format is called"):
         write(GOOD, tmp_path / "out.csv", keys=["age"], k=2, format="xls")

@@ -5,27 +5,47 @@ other. Polars writes Parquet and Arrow files; PyArrow (or DuckDB) counts them, w
 """
 
 import csv
+import gzip
 import importlib.util
+import io
 from collections import Counter
 from typing import Any
 
 
-def count_delimited(path: Any, keys: list[str], delimiter: str) -> tuple[int, int]:
-    """Return (rows, size of the smallest combination of keys) of a delimited text file."""
+def count_delimited(path: Any, keys: list[Any], delimiter: str, encoding: str = "utf-8") -> tuple[int, int]:
+    """Return (rows, size of the smallest combination of keys) of a delimited text file.
+
+    Keys are headings, or the numbers of columns in a file without headings.
+    """
     limit = csv.field_size_limit(2**31 - 1)
     try:
-        with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123 - takes any path
+        with _opened(path, encoding) as file:
             rows = csv.reader(file, delimiter=delimiter, strict=True)
-            header = next(rows)
-            at = [header.index(key) for key in keys]
+            headed = any(isinstance(key, str) for key in keys)
+            header = next(rows) if headed else []
+            at = [header.index(key) for key in keys] if headed else keys
+            width = len(header)
             cells: Counter[Any] = Counter()
             for row in rows:
-                if len(row) != len(header):
+                width = width or len(row)
+                if len(row) != width:
                     raise ValueError("a row has more or fewer cells than the header")
                 cells[tuple([row[i] for i in at])] += 1
     finally:
         csv.field_size_limit(limit)
     return _answer(cells)
+
+
+def _opened(path: Any, encoding: str) -> Any:
+    with open(path, "rb") as file:  # noqa: PTH123 - takes any path
+        start = file.read(4)
+    if start[:2] == b"\x1f\x8b":
+        return gzip.open(path, "rt", encoding=encoding, newline="")
+    if start == b"\x28\xb5\x2f\xfd":
+        import zstandard
+
+        return io.TextIOWrapper(zstandard.open(path, "rb"), encoding=encoding, newline="")
+    return open(path, encoding=encoding, newline="")  # noqa: PTH123
 
 
 def count_columnar(path: Any, keys: list[str], kind: str) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -10,6 +12,8 @@ import polars as pl
 
 from voronym.table import spelling
 from voronym.table.codebook import attach, labels_of
+from voronym.table.source import Source, source_of
+from voronym.table.spelling import form_of
 from voronym.table.values import Columns, Values
 
 if TYPE_CHECKING:
@@ -32,22 +36,55 @@ def conform(frame: Any, schema: Schema) -> nw.DataFrame[Any]:
     >>> conform(table, schema)["zip"].to_list()
     [101, None, 43001]
     """
-    return conformed(Columns.at_door(frame), schema).frame
+    table = Columns.at_door(frame)
+    return conformed(table, schema, source_of(table.frame))[0].frame
 
 
-def conformed(table: Columns, schema: Schema) -> Columns:
-    """Do the same to columns that are looked at once; what is known about unchanged ones is kept."""
+def conformed(table: Columns, schema: Schema, source: Source | None = None) -> tuple[Columns, Source | None]:
+    """Do the same to columns that are looked at once; what is known about unchanged ones is kept.
+
+    With the file they come from, numbers that are declared nominal become the texts of the file: 47.10 and
+    47.1 are two codes. What is known of the file follows.
+    """
     made = {}
     for column in schema:
         if column.role != "identifier" and column.name in table:
             found = as_kind(table[column.name], column.kind)
+            if found is None and column.kind == "nominal":
+                found = as_codes(table[column.name], source)
             if found is not None:
                 made[column.name] = found
     if not made:
-        return table
+        return table, source
     changed = nw.from_dict({name: made.get(name, table[name].series) for name in table.columns})
     attach(changed.to_native(), labels_of(table.frame))
-    return Columns(changed, {name: table[name] for name in table.columns if name not in made})
+    if source is not None:
+        source = _followed(source, table, made, schema)
+    return Columns(changed, {name: table[name] for name in table.columns if name not in made}), source
+
+
+def as_codes(column: Values, source: Source | None) -> nw.Series[Any] | None:
+    """Return numbers or dates as the texts that the file has for them; None if there is no text file."""
+    if source is None or column.form not in ("integer", "float", "date", "datetime"):
+        return None
+    texts = source.texts(column.name, column.series.to_native())
+    if texts is None:
+        return None
+    codes = texts.str.strip_chars().set(column.series.to_native().is_null(), None)
+    return nw.from_native(codes.alias(column.name), series_only=True)
+
+
+def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: Schema) -> Source:
+    """Return what is known of the file once some columns have other values than it was read with."""
+    spellings, raw = dict(source.spellings), dict(source.raw)
+    for name in made:
+        texts = source.texts(name, table[name].series.to_native())
+        if texts is None:
+            continue
+        raw[name] = texts
+        codes = schema[name].kind == "nominal"
+        spellings[name] = replace(spellings[name], form=None if codes else form_of(texts))
+    return replace(source, spellings=spellings, raw=raw)
 
 
 def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:

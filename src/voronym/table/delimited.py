@@ -2,77 +2,105 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-import narwhals as nw
 import polars as pl
 
 from voronym.errors import ReadError
-from voronym.table import spelling
-from voronym.table.clean import to_polars
+from voronym.table.dialect import DECIMAL_COMMA, DELIMITERS, Dialect, Reading, find_encoding
 from voronym.table.frame import listing
+from voronym.table.heading import refuse_data_as_header
+from voronym.table.numerals import Number
+from voronym.table.source import Source, attach_source
+from voronym.table.spelling import Hints, Quoted, Spelling, gaps, respell_grouped, spell
 
-DELIMITERS = ",;\t|"
-FORMULA = r"^[=+\-@\t\r]"  # how a cell starts that a spreadsheet may run
-DECIMAL_COMMA: dict[str, spelling.Comma] = {";": "always", "\t": "clear", "|": "clear"}
 _SAMPLE = 50
 _MAGIC = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
     b"PK\x03\x04": "a zip archive or a spreadsheet",
     b"\x1f\x8b": "a gzip archive",
+    b"\x28\xb5\x2f\xfd": "a zstd archive",
     b"SQLite format 3": "an SQLite database",
     b"$FL": "an SPSS file",
     b"%PDF": "a PDF document",
 }
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
-def read_file(path: Path, *, delimiter: str | None = None, encoding: str | None = None) -> pl.DataFrame:
-    """Read a delimited text file; every row must have as many cells as the header."""
-    text = _decode(path, encoding)
-    if not text.strip():
-        raise ReadError(f"{path.name!r} is empty")
-    if delimiter is None:
-        delimiter = sniff(text)
-    elif len(delimiter.encode()) != 1 or delimiter in '"\r\n':
-        raise ReadError(
-            "the delimiter must be a single ASCII character, and neither a quote nor a line break"
-        )
-    survey = _survey(path, text, delimiter)
-    frame = None if survey.odd else _parse(text, delimiter)
+def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.DataFrame:
+    """Read a delimited text; every row must have as many cells as the header.
+
+    Parameters
+    ----------
+    raw : bytes
+        The content of the file.
+    name : str
+        Of the file, for messages.
+    reading : Reading
+        What is known about it.
+    suffix : str
+        Of the file.
+    """
+    for magic, what in _MAGIC.items():
+        if raw.startswith(magic):
+            raise ReadError(f"{name!r} is {what}, not text as its suffix says")
+    dialect, text = _open(raw, name, reading)
+    survey = _survey(name, text, dialect, _quick(text, dialect))
+    frame = None if survey.odd else _parse(text, dialect, quotes=survey.quotes)
     if frame is None or frame.shape != survey.shape:
-        frame = _parse(_rewritten(text, delimiter, alone=len(survey.header) == 1), delimiter)
+        survey = _survey(name, text, dialect)
+        frame = _parse(_rewritten(text, dialect, alone=len(survey.header) == 1), dialect, quotes=True)
     if frame is None or frame.shape != survey.shape:
         raise ReadError(
-            f"{path.name!r} could not be read as delimited text; write it again with every text cell quoted"
+            f"{name!r} could not be read as delimited text; write it again with every text cell quoted"
         )
     frame.columns = survey.header
-    comma = DECIMAL_COMMA.get(delimiter, "never")
-    return frame.select(_typed(column, comma) for column in frame.get_columns())
+    quoting = _quoting(text, dialect, survey.header) if survey.quotes else {}
+    table, source = _typed(frame, dialect, reading, quoting)
+    if dialect.header and reading.header is None:
+        refuse_data_as_header(name, table, source)
+    attach_source(table, replace(source, suffix=suffix))
+    return table
 
 
-def _parse(text: str, delimiter: str) -> pl.DataFrame | None:
-    """Return the cells below the header as text; None where Polars cannot."""
+def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
+    """Return how the file is written, and its text without byte order mark and skipped lines."""
+    encoding, bom = find_encoding(raw, name, reading.encoding)
+    dialect = Dialect(
+        encoding=encoding, bom=bom, header=reading.header is not False, skip_rows=reading.skip_rows
+    )
     try:
-        return pl.read_csv(
-            io.BytesIO(text.encode()), separator=delimiter, has_header=False, infer_schema=False
-        )[1:]
-    except pl.exceptions.PolarsError:
-        return None
+        text = raw[len(dialect.mark) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ReadError(
+            f"{name!r} is not {encoding} text (line {line}); state its encoding, such as 'latin-1'"
+        ) from None
+    newline = _newline(text)
+    if newline == "\r":  # lines of old Macintosh files
+        text = text.replace("\r", "\n")
+    for _ in range(reading.skip_rows):
+        text = text.partition("\n")[2]
+    if not text.strip():
+        behind = f" after {reading.skip_rows} skipped lines" if reading.skip_rows else ""
+        raise ReadError(f"{name!r} is empty{behind}")
+    delimiter = sniff(text) if reading.delimiter is None else reading.delimiter
+    return replace(dialect, newline=newline, delimiter=delimiter), text
 
 
-def _typed(column: pl.Series, comma: spelling.Comma) -> pl.Series:
-    """Return the column in the narrowest type that takes all its values; an empty cell is missing."""
-    found = spelling.typed(column, comma=comma)
-    return (column.replace("", None) if found is None else found).alias(column.name)
+def _newline(text: str) -> str:
+    """Return what most lines end with."""
+    if "\r" not in text:
+        return "\n"
+    both = text.count("\r\n")
+    if both:
+        return "\r\n" if 2 * both >= text.count("\n") else "\n"
+    return "\n" if "\n" in text else "\r"
 
 
 def sniff(text: str) -> str:
@@ -87,31 +115,6 @@ def sniff(text: str) -> str:
         head = text.split("\n", 1)[0]
         best = max(DELIMITERS, key=head.count) if any(mark in head for mark in DELIMITERS) else ","
     return best
-
-
-def _decode(path: Path, encoding: str | None) -> str:
-    raw = path.read_bytes()
-    for magic, what in _MAGIC.items():
-        if raw.startswith(magic):
-            raise ReadError(f"{path.name!r} is {what}, not text as its suffix says")
-    if encoding is None:
-        encoding = next((name for bom, name in _BOMS.items() if raw.startswith(bom)), "utf-8")
-        if encoding == "utf-8" and b"\0" in raw[:4096]:
-            raise ReadError(
-                f"{path.name!r} is not text: it holds zero bytes; check its format or its encoding"
-            )
-    try:
-        text = raw.decode(encoding)
-    except LookupError:
-        raise ReadError(f"no encoding is called {encoding!r}; try 'utf-8', 'latin-1' or 'cp1252'") from None
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ReadError(
-            f"{path.name!r} is not {encoding} text (line {line}); state its encoding, such as 'latin-1'"
-        ) from None
-    if "\r" in text and "\n" not in text:  # lines of old Macintosh files
-        text = text.replace("\r", "\n")
-    return text
 
 
 def _rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
@@ -129,84 +132,162 @@ class _Survey:
     header: list[str]
     rows: int
     odd: bool
+    quotes: bool
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.rows, len(self.header)
 
 
-def _survey(path: Path, text: str, delimiter: str) -> _Survey:
-    """Read the file by Python's csv module; refuse quotes that do not pair up, and ragged rows."""
-    rows = _rows(text, delimiter, strict=True)
-    count, ragged, first = 0, 0, 0
+def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
+    """Look at every row; refuse quotes that do not pair up, and ragged rows."""
+    count, ragged, first, odd = 0, 0, 0, False
+    quotes = '"' in text
+    rows = iter(()) if quick else _rows(text, dialect.delimiter, strict=True)
     try:
-        header = next((row for row in rows if row), [])
-        header = [name.strip() or f"unnamed_{i}" for i, name in enumerate(header, start=1)]
+        top = text.split("\n", 1)[0].rstrip("\r").split(dialect.delimiter) if quick else None
+        header = top if top is not None else next((row for row in rows if row), [])
+        width = len(header)
         # Polars skips or refuses what the csv module reads: blank lines, quotes inside a cell, a lone \r.
-        odd = text[:1] in "\r\n" or "\r" in text.replace("\r\n", "")
-        quotes = '"' in text
+        odd = not quick and (text[:1] in "\r\n" or "\r" in text.replace("\r\n", ""))
+        count = quick or (0 if dialect.header else 1)
         for row in rows:
             if not row:
                 odd = True
-                if len(header) > 1:
+                if width > 1:
                     continue
                 row = [""]  # the only cell is empty: a record with a gap, not a blank line
             count += 1
-            if len(row) != len(header):
+            if len(row) != width:
                 ragged += 1
                 first = first or count
             odd = odd or (quotes and any('"' in cell for cell in row))
+        if quick and not dialect.header:
+            count += 1
+        odd = odd or (not dialect.header and any('"' in cell for cell in header))
     except csv.Error:
         raise ReadError(
-            f"{path.name!r} has a quote that does not pair up, in row {count + 1} or after; double the "
+            f"{name!r} has a quote that does not pair up, in row {count + 1} or after; double the "
             "quotes inside a cell, or write the file again with every text cell quoted"
         ) from None
-    repeated = [name for name, often in Counter(header).items() if often > 1]
+    header = [one.strip() or f"unnamed_{i}" for i, one in enumerate(header, start=1)]
+    if not dialect.header:
+        header = [f"column_{i}" for i in range(1, width + 1)]
+    repeated = [one for one, often in Counter(header).items() if often > 1]
     if repeated:
-        raise ReadError(f"{path.name!r} has columns of the same name: {listing(repeated)}; rename them")
+        raise ReadError(f"{name!r} has columns of the same name: {listing(repeated)}; rename them")
     if ragged:
         raise ReadError(
-            f"{ragged} of {count} rows of {path.name!r} have more or fewer cells than the {len(header)} "
-            f"columns of its header, first row {first}; check the delimiter ({delimiter!r}) and the quotes"
+            f"{ragged} of {count} rows of {name!r} have more or fewer cells than the {width} "
+            f"columns of its header, first row {first}; check the delimiter ({dialect.delimiter!r}), the "
+            "quotes, and whether there are lines above the header to skip"
         )
-    return _Survey(header, count, odd)
+    return _Survey(header, count, odd, quotes)
 
 
-def _rewritten(text: str, delimiter: str, *, alone: bool) -> str:
+def _quick(text: str, dialect: Dialect) -> int:
+    """Return the number of rows below the first line where that is plain to see; 0 where it is not.
+
+    Without quotes, lone carriage returns and blank lines a file has as many cells as delimiters and lines
+    say; that no line has more of them than another, Polars finds out.
+    """
+    if '"' in text or text.count("\r") != text.count("\r\n"):
+        return 0
+    plain = text.replace("\r\n", "\n") if "\r" in text else text
+    if plain[:1] == "\n" or "\n\n" in plain:
+        return 0
+    lines = plain.count("\n") + (not plain.endswith("\n"))
+    width = plain.split("\n", 1)[0].count(dialect.delimiter)
+    return lines - 1 if width and plain.count(dialect.delimiter) == width * lines else 0
+
+
+def _parse(text: str, dialect: Dialect, *, quotes: bool) -> pl.DataFrame | None:
+    """Return the cells below the header as text; None where Polars cannot."""
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(text.encode()),
+            separator=dialect.delimiter,
+            has_header=False,
+            infer_schema=False,
+            quote_char='"' if quotes else None,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    return frame[1:] if dialect.header else frame
+
+
+def _rewritten(text: str, dialect: Dialect, *, alone: bool) -> str:
     """Return the text with every cell quoted and without blank lines: in one column, they are empty cells."""
     out = io.StringIO()
-    rows = _rows(text, delimiter)
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    writer.writerow(next(row for row in rows if row))
+    rows = _rows(text, dialect.delimiter)
+    writer = csv.writer(out, delimiter=dialect.delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    if dialect.header:
+        writer.writerow(next(row for row in rows if row))
     writer.writerows(row or [""] for row in rows if row or alone)
     return out.getvalue()
 
 
-def write_frame(table: nw.DataFrame[Any], path: Path, delimiter: str) -> int:
-    """Write a tidy frame as delimited text, and return how many cells were guarded against spreadsheets."""
-    frame = to_polars(table)
-    changed = 0
-    columns = []
-    for column in frame.get_columns():
-        if column.dtype in (pl.Categorical, pl.Enum):
-            column = column.cast(pl.String)
-        if column.dtype == pl.Duration:
-            column = column.dt.to_string("iso")
-        if column.dtype == pl.String:
-            risky = column.str.contains(FORMULA).fill_null(False)
-            count = int(risky.sum())
-            if count:
-                column = pl.select(pl.when(risky).then(pl.lit("'") + column).otherwise(column)).to_series()
-            changed += count
-        columns.append(column)
-    names = guarded(frame.columns)
-    changed += sum(new != old for new, old in zip(names, frame.columns, strict=True))
-    frame = pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
-    # A lone missing cell would be an empty line, which readers skip: it is written as an empty quoted cell.
-    frame.write_csv(path, separator=delimiter, null_value='""' if frame.width == 1 else None)
-    return int(changed)
+def _typed(
+    frame: pl.DataFrame, dialect: Dialect, reading: Reading, quoting: dict[str, Quoted]
+) -> tuple[pl.DataFrame, Source]:
+    """Return the columns in the narrowest types that take all their values, and how they are written."""
+    comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
+    hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
+    cells = frame.with_columns(pl.all().fill_null(""))
+    found = {column.name: spell(column, hints) for column in cells.get_columns()}
+    signs = {
+        one.form.decimal for _, one in found.values() if isinstance(one.form, Number) and not one.form.whole
+    }
+    if "," in signs and dialect.delimiter != "," and reading.decimal is None:
+        for name, (_, spelling) in found.items():
+            made = respell_grouped(cells[name], spelling, hints)
+            found[name] = found[name] if made[1] is spelling else made
+    spellings, raw = {}, {}
+    for name, (values, spelling) in found.items():
+        spellings[name] = replace(spelling, quoted=quoting.get(name, "needed"))
+        if not spelling.write(values).equals(cells[name]):
+            raw[name] = cells[name]
+    if quoting.get("", "needed") == "always":
+        dialect = replace(dialect, quoted_header=True)
+    return pl.DataFrame([values for values, _ in found.values()]), Source(
+        "csv", reading, dialect, spellings, raw, _notes(found, raw)
+    )
 
 
-def guarded(names: Sequence[str]) -> list[str]:
-    """Return column names with an apostrophe before those that a spreadsheet may take for a formula."""
-    return ["'" + name if name[:1] in tuple("=+-@\t\r") else name for name in names]
+def _notes(found: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Series]) -> tuple[str, ...]:
+    spaced = []
+    for name, column in raw.items():
+        values, spelling = found[name]
+        if spelling.form is None and not column.filter(values.is_not_null()).equals(values.drop_nulls()):
+            spaced.append(name)
+    return (f"spaces around values of {listing(spaced)} do not count",) if spaced else ()
+
+
+def _quoting(text: str, dialect: Dialect, header: list[str]) -> dict[str, Quoted]:
+    """Say which cells of each column have quotes, by the first rows; under "" which names have."""
+    mark = re.escape(dialect.delimiter)
+    cell = re.compile(rf'[ ]*("(?:[^"]|"")*"|[^{mark}\r\n]*)({mark}|\r\n|\n|\r|$)')
+    needs = re.compile(rf'[{mark}"\r\n]')
+    rows: list[list[str]] = [[]]
+    for match in cell.finditer(text[: 1 << 18]):
+        rows[-1].append(match.group(1))
+        if match.group(2) != dialect.delimiter:
+            if len(rows) > 500 or match.end() >= len(text):
+                break
+            rows.append([])
+    rows = [row for row in rows if len(row) == len(header)]
+    out: dict[str, Quoted] = {}
+    if dialect.header and rows:
+        out[""] = "always" if all(one[:1] == '"' for one in rows.pop(0)) else "needed"
+    for i, name in enumerate(header):
+        inner = [row[i].strip('"') for row in rows]
+        gap = gaps(pl.Series(inner, dtype=pl.String)).is_null().to_list()
+        free = [
+            row[i][:1] == '"'
+            for row, text_, no in zip(rows, inner, gap, strict=True)
+            if not no and not needs.search(text_)
+        ]
+        if free and all(free):
+            bare = any(row[i][:1] != '"' for row, no in zip(rows, gap, strict=True) if no)
+            out[name] = "present" if bare else "always"
+    return out

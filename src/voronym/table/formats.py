@@ -6,7 +6,7 @@ A new format is a module with its functions and an entry here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,12 @@ import narwhals as nw
 import polars as pl
 
 from voronym.named import Registry
-from voronym.table import check, columnar, delimited, sql, statistical
+from voronym.table import check, columnar, delimited, sql, statistical, typeset
 from voronym.table.clean import to_polars
 from voronym.table.codebook import Labels
+from voronym.table.dialect import Dialect, Reading
+from voronym.table.packing import unpacked
+from voronym.table.source import Source
 
 
 @dataclass(frozen=True)
@@ -24,10 +27,13 @@ class How:
     """What a reader or writer may need to know beside the path."""
 
     suffix: str
-    delimiter: str | None = None
     query: str | None = None
-    encoding: str | None = None
+    reading: Reading = field(default_factory=Reading)
     labels: Labels | None = None
+    dialect: Dialect = field(default_factory=Dialect)
+    source: Source | None = None
+    guard: bool = True
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,16 @@ class Format:
 FORMATS: Registry[Format] = Registry("format")
 
 
+def _places(keys: list[str], how: How) -> list[Any]:
+    """Return where the keys stand in a text file: under which heading, or in which column."""
+    if not how.dialect.header:
+        return [how.columns.index(key) for key in keys]
+    return list(typeset.guarded(keys)) if how.guard else list(keys)
+
+
 def _statistical(name: str, *suffixes: str, written: bool) -> None:
     def read(path: Path, how: How) -> pl.DataFrame:
-        return statistical.read_file(path, suffix=how.suffix, encoding=how.encoding)
+        return statistical.read_file(path, suffix=how.suffix, encoding=how.reading.encoding)
 
     def write(frame: nw.DataFrame[Any], path: Path, how: How) -> int:
         statistical.write_file(to_polars(frame), path, name, how.labels)
@@ -77,9 +90,11 @@ FORMATS.add(
     "csv",
     Format(
         (".csv", ".tsv", ".txt"),
-        lambda path, how: delimited.read_file(path, delimiter=how.delimiter, encoding=how.encoding),
-        lambda frame, path, how: delimited.write_frame(frame, path, how.delimiter or ","),
-        lambda path, keys, how: check.count_delimited(path, delimited.guarded(keys), how.delimiter or ","),
+        lambda path, how: delimited.read_bytes(unpacked(path), path.name, how.reading, how.suffix),
+        lambda frame, path, how: typeset.write_frame(frame, path, how.dialect, how.source, guard=how.guard),
+        lambda path, keys, how: check.count_delimited(
+            path, _places(keys, how), how.dialect.delimiter, how.dialect.codec
+        ),
     ),
 )
 FORMATS.add(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +12,36 @@ import narwhals as nw
 import polars as pl
 
 from voronym.errors import ReadError
-from voronym.table import sql
+from voronym.table import delimited, sql
+from voronym.table.dialect import Reading
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import as_frame
+from voronym.table.packing import packing_of, suffix_of
 
 
 def read(
     source: str | os.PathLike[str],
     *,
-    delimiter: str | None = None,
     query: str | None = None,
     format: str | None = None,  # noqa: A002 - what everybody calls it
-    encoding: str | None = None,
+    **reading: Any,
 ) -> pl.DataFrame:
     r"""Read a table.
 
     Parameters
     ----------
-    source : path or "postgresql://..." address
-        Text (.csv .tsv .txt), columnar (.parquet .feather .arrow .ipc), statistical (.sav .zsav .dta
-        .sas7bdat .xpt) or database (.duckdb .ddb .db .sqlite .sqlite3) file, or the address
-        of a PostgreSQL server.
-    delimiter : str, optional
-        Of a text file; found out by default.
+    source : path, "-" or "postgresql://..." address
+        Text (.csv .tsv .txt, also packed: .csv.gz .csv.zst), columnar (.parquet .feather .arrow .ipc),
+        spreadsheet (.xlsx), statistical (.sav .zsav .dta .sas7bdat .xpt) or database (.duckdb .ddb .db
+        .sqlite .sqlite3) file, text from standard input ("-"), or the address of a PostgreSQL server.
     query : str, optional
         The SQL query, for databases.
     format : str, optional
         A suffix without its dot, where the file's own does not say what it is.
-    encoding : str, optional
-        Of a text or statistical file; UTF-8 by default.
+    **reading
+        What is known about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
+        ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``sheet``. What is not said is
+        found out.
 
     Returns
     -------
@@ -61,21 +64,22 @@ def read(
         and "://" in source
     ):
         return sql.read_postgresql(source, query)
+    known = Reading.of(reading)
+    if source == "-":
+        return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
     path = Path(source)
-    suffix = f".{format.lower().lstrip('.')}" if format else path.suffix.lower()
-    name = by_suffix(suffix)
-    if name is None:
-        raise ReadError(f"{path.name!r} has no suffix that says its format; known ones are {suffixes()}")
+    suffix = f".{format.lower().lstrip('.')}" if format else suffix_of(path)
+    name = _format(path, suffix)
     if query is not None and not FORMATS[name].database:
         raise ReadError(f"{path.name!r} is not a database, so it takes no query")
-    if delimiter is None and suffix == ".tsv":
-        delimiter = "\t"
+    if known.delimiter is None and suffix == ".tsv":
+        known = replace(known, delimiter="\t")
     try:
         if path.stat().st_size == 0:
             raise ReadError(f"{path.name!r} is empty")
         if path.is_dir():
             raise IsADirectoryError
-        return FORMATS[name].read(path, How(suffix, delimiter, query, encoding))
+        return FORMATS[name].read(path, How(suffix, query, known))
     except FileNotFoundError:
         raise ReadError(f"there is no file {path.name!r} in that folder; check the path") from None
     except IsADirectoryError:
@@ -84,6 +88,22 @@ def read(
         raise ReadError(
             f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"
         ) from None
+
+
+def _format(path: Path, suffix: str) -> str:
+    name = by_suffix(suffix)
+    if name is None:
+        what = (
+            f"{suffix} files cannot be read"
+            if suffix
+            else f"{path.name!r} has no suffix that says its format"
+        )
+        raise ReadError(f"{what}; known ones are {suffixes()}")
+    if packing_of(path) and name != "csv":
+        raise ReadError(
+            f"{path.name!r} is packed, and only text files may be, such as table.csv.gz; unpack it"
+        )
+    return name
 
 
 def load(data: Any) -> nw.DataFrame[Any]:

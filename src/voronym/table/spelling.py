@@ -1,14 +1,24 @@
 """Texts that are numbers, dates or true and false: how these are spelled, and how a gap is.
 
 A column of text becomes numbers or dates only if all of its cells do, gaps aside, and only if there is one
-way to read them. `03/04/2020` is two days; beside a `31/05/2020` it is one.
+way to read them; see `numerals` and `moments`. The spelling is kept, to write the column in the same way.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import polars as pl
+
+from voronym.table.moments import DATE, MOMENT, YEAR_FIRST, YEAR_LAST, Moment, day_first, find_moment
+from voronym.table.numerals import CODE, NUMBER, Comma, Number, all_match, default_text, find_number
+
+__all__ = [
+    "CODE", "DATE", "MISSING", "MOMENT", "NUMBER", "YEAR_FIRST", "YEAR_LAST", "Comma", "Hints", "Spelling",
+    "day_first", "form_of", "gaps", "respell_grouped", "spell", "typed",
+]  # fmt: skip
 
 MISSING = frozenset(
     [
@@ -31,28 +41,179 @@ MISSING = frozenset(
         "...",
     ]
 )  # in any case of letters, in a column that otherwise holds numbers, dates or true and false
-NUMBER = r"(?i)^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$|^[+-]?inf(inity)?$"
-CODE = r"^[+-]?0[0-9]"  # as a number it would lose its zeros
-WHOLE = r"^[+-]?[0-9]+$"
-COMMA = r"^[+-]?[0-9]+(,[0-9]+)?$"
-THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"  # 1,234 may be either
 TRUTH = r"(?i)^(true|false)$"
-_TIME = r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
-DATE = r"^\d{4}-\d\d-\d\d$"
-MOMENT = rf"^\d{{4}}-\d\d-\d\d[T ]{_TIME}(Z|[+-]\d\d:?\d\d)?$"
-YEAR_FIRST = rf"^(?<y>\d{{4}})[/.](?<m>\d{{1,2}})[/.](?<d>\d{{1,2}})(?<t>[T ]{_TIME})?$"
-YEAR_LAST = rf"^(?<a>\d{{1,2}})[/.-](?<b>\d{{1,2}})[/.-](?<y>\d{{4}})(?<t>[T ]{_TIME})?$"
+_GROUPED_BY_POINT = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$|^[+-]?[0-9]{1,3}$"
 
-Comma = Literal["always", "clear", "never"]
+Quoted = Literal["needed", "present", "always"]
 
 
-def gaps(column: pl.Series) -> pl.Series:
+@dataclass(frozen=True)
+class Truth:
+    """How true and false are written in a column."""
+
+    yes: str = "true"
+    no: str = "false"
+    plain = True
+
+    def says(self) -> str:
+        """Return both words."""
+        return f"{self.yes}/{self.no}"
+
+    def read(self, texts: pl.Series) -> pl.Series:
+        """Return booleans."""
+        return texts.str.to_lowercase() == "true"
+
+    def write(self, values: pl.Series) -> pl.Series:
+        """Return booleans as texts."""
+        said = pl.when(values).then(pl.lit(self.yes)).when(values.not_()).then(pl.lit(self.no))
+        return pl.select(said.alias(values.name)).to_series()
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What is known about a file before its columns are read.
+
+    Parameters
+    ----------
+    comma : {"always", "clear", "never"}
+        Whether 1,5 is a number: as a rule, where it is clear, or only if nothing else fits.
+    decimal, thousands, date_format : str, optional
+        What somebody said about numbers and dates.
+    missing : sequence of str
+        Texts that mean that there is no value, in every column: "-999". "age=99" is about one column.
+    """
+
+    comma: Comma = "never"
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
+    missing: Sequence[str] = ()
+
+    def codes(self, name: str) -> list[str]:
+        """Return the missing codes of a column."""
+        out = []
+        for code in self.missing:
+            column, found, own = code.rpartition("=")
+            if not found or column == name:
+                out.append((own if found else code).strip())
+        return out
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a column of a text file is written.
+
+    Parameters
+    ----------
+    form : Number, Moment, Truth or None
+        Of its values; None for texts.
+    gap : str
+        How a missing value is written.
+    quoted : {"needed", "present", "always"}
+        Which cells have quotes: those that need them, those that are not missing, or all.
+    """
+
+    form: Number | Moment | Truth | None = None
+    gap: str = ""
+    quoted: Quoted = "needed"
+
+    def write(self, column: pl.Series) -> pl.Series:
+        """Return the values as the file would have them, without quotes and without nulls."""
+        dtype = column.dtype
+        fits = {
+            Number: dtype.is_numeric(),
+            Moment: dtype in (pl.Date, pl.Datetime),
+            Truth: dtype == pl.Boolean,
+        }
+        if self.form is not None and fits[type(self.form)]:
+            out = self.form.write(column)
+        elif dtype in (pl.Categorical, pl.Enum):
+            out = column.cast(pl.String)
+        elif dtype == pl.Duration:
+            out = column.dt.to_string("iso")
+        else:
+            out = column if dtype == pl.String else default_text(column)
+        return out.fill_null(self.gap).alias(column.name)
+
+
+def gaps(column: pl.Series, codes: Sequence[str] = ()) -> pl.Series:
     """Return the texts without spaces around them, null where they are empty or spell a gap."""
     plain = column.str.strip_chars()
-    return plain.set(plain.str.to_lowercase().is_in([*MISSING, ""]), None)
+    return plain.set(plain.str.to_lowercase().is_in([*MISSING, ""]) | _coded(plain, codes), None)
 
 
-def typed(column: pl.Series, *, comma: Comma = "never", codes: bool = False) -> pl.Series | None:
+def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
+    """Say where a declared code stands, as a text or as the number that it is: -999 and -999.0."""
+    found = plain.is_in(list(codes))
+    for code in codes:
+        try:
+            number = float(code)
+        except ValueError:
+            continue
+        found |= plain.cast(pl.Float64, strict=False).eq(number).fill_null(False)
+    return found
+
+
+def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
+    """Return a column of texts in the narrowest type that takes all its values, and how it is spelled.
+
+    Examples
+    --------
+    >>> values, spelling = spell(pl.Series("paid", ["1.234,50", "NA", "17,00"]), Hints())
+    >>> values.to_list(), spelling.gap, spelling.form.says()
+    ([1234.5, None, 17.0], 'NA', '1.234.567,55')
+    """
+    codes = hints.codes(column.name)
+    plain = gaps(column, codes)
+    form = _form(plain, hints)
+    values = None if form is None else form.read(plain)
+    if values is None or form is None:
+        texts = column.str.strip_chars()
+        texts = texts.set((texts == "") | _coded(texts, codes), None)
+        return texts.alias(column.name), Spelling(None, _gap(column, texts))
+    return values.alias(column.name), Spelling(form, _gap(column, values))
+
+
+def respell_grouped(column: pl.Series, spelling: Spelling, hints: Hints) -> tuple[pl.Series, Spelling]:
+    """Read 1.234 as thousands after all, in a file whose other columns have decimal commas."""
+    form = spelling.form
+    if not isinstance(form, Number) or not form.plain or (form.least, form.most) not in ((3, 3), (0, 3)):
+        return column, spelling
+    plain = gaps(column, hints.codes(column.name))
+    if not all_match(plain, _GROUPED_BY_POINT):
+        return column, spelling
+    return spell(column, replace(hints, decimal=",", thousands="."))
+
+
+def _form(plain: pl.Series, hints: Hints, *, codes: bool = False) -> Number | Moment | Truth | None:
+    if plain.null_count() == len(plain):
+        return None
+    if all_match(plain, TRUTH):
+        words = plain.drop_nulls().unique().to_list()
+        often = plain.value_counts(sort=True)[plain.name].drop_nulls().to_list()
+        yes = next((word for word in often if word.lower() == "true"), None)
+        no = next((word for word in often if word.lower() == "false"), None)
+        like = str.upper if words[0].isupper() else str.title if words[0].istitle() else str.lower
+        return Truth(yes or like("true"), no or like("false"))
+    return find_moment(plain, hints.date_format) or find_number(
+        plain, comma=hints.comma, decimal=hints.decimal, thousands=hints.thousands, codes=codes
+    )
+
+
+def _gap(column: pl.Series, values: pl.Series) -> str:
+    """Return the commonest way in which the missing values of a column are written."""
+    if not values.null_count():
+        return ""
+    spelled = column.filter(values.is_null()).value_counts(sort=True)
+    return str(spelled[column.name][0] or "")
+
+
+def form_of(column: pl.Series) -> Number | Moment | Truth | None:
+    """Return how the texts of a column are spelled that is declared to be numbers or dates."""
+    return _form(gaps(column), Hints("clear"), codes=True)
+
+
+def typed(column: pl.Series, *, comma: Comma = "clear", codes: bool = False) -> pl.Series | None:
     """Return the texts as integers, floats, booleans, dates or times; None if they are none of these.
 
     Parameters
@@ -74,72 +235,6 @@ def typed(column: pl.Series, *, comma: Comma = "never", codes: bool = False) -> 
     [3, 30]
     """
     plain = gaps(column)
-    if plain.null_count() == len(plain):
-        return None
-    if _all(plain, TRUTH):
-        return plain.str.to_lowercase() == "true"
-    times = _times(plain)
-    if times is not None:
-        return times
-    if not codes and plain.str.contains(CODE).any():
-        return None
-    if comma != "never" and _all(plain, COMMA):
-        parted = plain.filter(plain.str.contains(",", literal=True))
-        if comma == "always" or not _all(parted, THOUSANDS):
-            plain = plain.str.replace(",", ".", literal=True)
-    if _all(plain, WHOLE):
-        whole = plain.str.strip_prefix("+").cast(pl.Int64, strict=False)
-        return whole if whole.null_count() == plain.null_count() else None
-    if _all(plain, NUMBER):
-        return plain.str.strip_prefix("+").cast(pl.Float64)
-    return None
-
-
-def _all(plain: pl.Series, pattern: str) -> bool:
-    return bool(plain.str.contains(pattern).all(ignore_nulls=True))
-
-
-def _times(plain: pl.Series) -> pl.Series | None:
-    if _all(plain, DATE):
-        dates = plain.str.to_date("%Y-%m-%d", strict=False)
-        return dates if dates.null_count() == plain.null_count() else None
-    if _all(plain, MOMENT):
-        return _moments(plain)
-    if _all(plain, YEAR_FIRST):
-        parts = plain.str.extract_groups(YEAR_FIRST).struct.unnest()
-        return _from_parts(parts["y"], parts["m"], parts["d"], parts["t"])
-    if _all(plain, YEAR_LAST):
-        parts = plain.str.extract_groups(YEAR_LAST).struct.unnest()
-        order = day_first(plain)
-        if order is not None:
-            month, day = (parts["b"], parts["a"]) if order else (parts["a"], parts["b"])
-            return _from_parts(parts["y"], month, day, parts["t"])
-    return None
-
-
-def day_first(plain: pl.Series) -> bool | None:
-    """Whether texts such as 31/01/2020 begin with the day; None where both ways are possible, or neither."""
-    parts = plain.str.extract_groups(YEAR_LAST).struct.unnest()
-    first, second = (bool((parts[name].cast(pl.Int64) > 12).any()) for name in ("a", "b"))
-    return None if first == second else first
-
-
-def _from_parts(year: pl.Series, month: pl.Series, day: pl.Series, time: pl.Series) -> pl.Series | None:
-    iso = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2) + time.fill_null("")
-    return _times(iso) if _all(iso, DATE) or _all(iso, MOMENT) else None
-
-
-def _moments(plain: pl.Series) -> pl.Series | None:
-    zoned = plain.str.contains(r"(Z|[+-]\d\d:?\d\d)$")
-    if zoned.any() and not zoned.all(ignore_nulls=True):
-        return None
-    iso = (
-        plain.str.replace(" ", "T", literal=True)
-        .str.replace(r"Z$", "+0000")
-        .str.replace(r"([+-]\d\d):(\d\d)$", "$1$2")
-    )
-    iso = iso.str.replace(r"T(\d\d:\d\d)([+-]|$)", "T$1:00$2")
-    times = iso.str.to_datetime(
-        "%Y-%m-%dT%H:%M:%S%.f%z" if zoned.any() else "%Y-%m-%dT%H:%M:%S%.f", strict=False
-    )
-    return times if times.null_count() == plain.null_count() else None
+    form: Any = _form(plain, Hints(comma), codes=codes)
+    found: pl.Series | None = None if form is None else form.read(plain)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ from voronym.table.frame import Form, listing
 from voronym.table.infer import check_other
 from voronym.table.read import load
 from voronym.table.schema import Schema
+from voronym.table.source import Source, source_of
 from voronym.table.values import Columns, Values
 
 
@@ -53,9 +55,12 @@ class Table(Columns):
         schema: Schema,
         labels: Labels | None = None,
         known: Mapping[str, Values] | None = None,
+        source: Source | None = None,
     ) -> None:
         super().__init__(frame, known)
         self.schema = schema
+        self.source = source
+        """The file that the table was read from: its dialect, and texts that values do not give back."""
         self.labels = labels
         """Labels of variables and values, where the table was read from a statistical file."""
 
@@ -98,10 +103,11 @@ class Table(Columns):
         labels = labels_of(given.frame)
         if labels is not None:  # those of identifiers may be names
             labels = labels.only(kept)
+        source = source_of(given.frame)
         part = Columns(given.frame.select(kept), given._values)
-        made = conformed(part, schema)
+        made, source = conformed(part, schema, None if source is None else source.only(kept))
         attach(made.frame.to_native(), labels)  # selecting columns made another frame
-        return cls(made.frame, schema, labels, made._values)
+        return cls(made.frame, schema, labels, made._values, source)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -145,19 +151,21 @@ class Table(Columns):
         lacking = [name for name in names if name not in self]
         if lacking:
             raise SchemaError(f"the table has no column {listing(lacking)}; it has: {listing(self.columns)}")
-        return Table(self.frame.select(list(names)), self.schema, self.labels, self._values)
+        return Table(self.frame.select(list(names)), self.schema, self.labels, self._values, self.source)
 
     def rows(self, order: NDArray[np.int64] | Sequence[int]) -> Table:
         """Return a table of the given rows, in the given order."""
         return self.like(nw.maybe_reset_index(self.frame[np.asarray(order, np.int64).tolist()]))
 
-    def like(self, frame: nw.DataFrame[Any]) -> Table:
+    def like(self, frame: nw.DataFrame[Any], source: Source | None = None) -> Table:
         """Return a table of this schema from a frame that was made of this one's values.
 
         Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
-        taken as it is.
+        taken as it is. Texts of the file belong to its rows and stay behind, unless ``source`` has them.
         """
-        return Table(frame, self.schema, self.labels)
+        if source is None and self.source is not None:
+            source = replace(self.source, raw={})
+        return Table(frame, self.schema, self.labels, source=source)
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,11 @@ from voronym.errors import VoronymError, WriteError
 from voronym.staging import placed
 from voronym.table.clean import tidy
 from voronym.table.codebook import Labels
+from voronym.table.dialect import Dialect
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
+from voronym.table.packing import packing_of, suffix_of
+from voronym.table.source import Source
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ def write(
     delimiter: str | None = None,
     format: str | None = None,  # noqa: A002 - what everybody calls it
     labels: Labels | None = None,
+    source: Source | None = None,
+    style: Mapping[str, Any] | None = None,
+    guard: bool = True,
     verify: Callable[[Path], None] | None = None,
 ) -> WriteReceipt:
     """Write a table whose every combination of keys occurs k times or more, and prove it on the file.
@@ -77,11 +83,18 @@ def write(
     overwrite : bool
         Replace an existing file; otherwise it is refused.
     delimiter : str, optional
-        Of a text file; a comma by default, a tab for .tsv.
+        Of a text file; that of the source, or a comma, or a tab for .tsv.
     format : str, optional
         "csv", "parquet", "arrow", "sav" or "dta", where the suffix does not say it.
     labels : Labels, optional
         Of variables and values, for .sav and .dta: `labels_of` the table that was read.
+    source : Source, optional
+        The file that the table came from: a text file is written in its dialect, see `source_of`.
+    style : mapping, optional
+        What of the dialect is to be otherwise: ``encoding``, ``decimal``, ``thousands``, ``date_format``,
+        ``newline``.
+    guard : bool
+        Whether texts that a spreadsheet might run as a formula get an apostrophe.
     verify : callable, optional
         Called with the path of the finished file before it gets its name; it raises where the file must not.
 
@@ -105,11 +118,7 @@ def write(
     """
     target = Path(path)
     kind = _format(target, format)
-    delimiter = delimiter or ("\t" if target.suffix.lower() == ".tsv" else ",")
-    if kind == "csv" and (len(delimiter.encode()) != 1 or delimiter in '"\r\n'):
-        raise WriteError(
-            "the delimiter must be a single ASCII character, and neither a quote nor a line break"
-        )
+    dialect = dialect_for(target, source, delimiter=delimiter, **(style or {}))
     try:
         table = tidy(frame)
     except VoronymError:
@@ -135,12 +144,28 @@ def write(
             keys,
             k,
             overwrite,
-            How(target.suffix.lower(), delimiter, labels=labels),
+            How(
+                suffix_of(target),
+                labels=labels,
+                dialect=dialect,
+                source=source,
+                guard=guard,
+                columns=tuple(table.columns),
+            ),
             verify,
         )
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise WriteError(f"could not write {target.name!r}: {reason}; nothing was left behind") from None
+
+
+def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
+    """Return how a text file will be written: as its source was, or as asked."""
+    suffix = suffix_of(target)
+    dialect = Dialect() if source is None or source.dialect is None else source.dialect
+    if suffix == ".tsv" or (dialect.delimiter == "\t" and source is not None and source.suffix == ".tsv"):
+        dialect = replace(dialect, delimiter="\t" if suffix == ".tsv" else ",")
+    return dialect.styled(**style)
 
 
 def _format(target: Path, given: str | None) -> str:
@@ -149,10 +174,19 @@ def _format(target: Path, given: str | None) -> str:
         if given not in known:
             raise WriteError(f"no format is called {given!r}; there are: {', '.join(known)}")
         return given
-    name = by_suffix(target.suffix.lower())
+    suffix = suffix_of(target)
+    name = by_suffix(suffix)
     if name is None or FORMATS[name].write is None:
+        if not suffix:
+            what = f"{target.name!r} has no suffix that says its format"
+        else:
+            what = (
+                f"{suffix} files can be read but not written" if name else f"{suffix} files cannot be written"
+            )
+        raise WriteError(f"{what}; use one of {suffixes(written=True)}")
+    if packing_of(target) and name != "csv":
         raise WriteError(
-            f"{target.name!r} has no suffix that says its format; use one of {suffixes(written=True)}"
+            f"only text files are packed, such as release.csv{target.suffix}; leave {target.suffix} out"
         )
     return name
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
-from voronym.table.frame import sample
+from voronym.table.frame import DAY, sample, time_unit
 from voronym.table.schema import Column
 from voronym.table.values import Columns, Values
 
@@ -45,6 +45,7 @@ class Numeric:
         if self.low == self.high:
             self.std = 0.0  # not the noise of a mean that misses the constant by a bit
         self.places = _places(values) if self.form == "float" else None
+        self.step = _step(values, time_unit(given.series)) if self.form == "datetime" else 1
         if self.form == "decimal":
             present = [
                 value for value in given.series.to_list() if isinstance(value, Decimal) and value.is_finite()
@@ -113,13 +114,15 @@ def _fit(offsets: Array, encoder: Numeric) -> Any:
         exact = (least + Decimal(value) for value in offsets.tolist())
         return [min(max(round(value, encoder.scale), least), most) for value in exact]
     span = int(high) - int(low)
+    step = encoder.step
     if span < 2**53:
-        whole = np.clip(np.rint(offsets), 0, span).astype(np.int64)
+        whole = np.clip(np.rint(offsets / step) * step, 0, span).astype(np.int64)
         if low < 2**63 - span - 1:
             return whole + np.int64(low)
         return whole.astype(np.uint64) + np.uint64(low)
     digits = 14 - len(str(span))  # a float has no more: what is beyond is noise (nanoseconds over years)
-    values = [int(low) + min(max(round(round(value), digits), 0), span) for value in offsets.tolist()]
+    rounded = (round(round(value), digits) for value in offsets.tolist())
+    values = [int(low) + min(max((value + step // 2) // step * step, 0), span) for value in rounded]
     return np.array(values, dtype=np.int64 if high < 2**63 else np.uint64)
 
 
@@ -131,6 +134,13 @@ def _places(values: NDArray[Any]) -> int | None:
     if len(values) == 0 or np.abs(values).max() >= 1e9:
         return None
     return next((p for p in range(5) if np.array_equal(np.round(values, p), values)), None)
+
+
+def _step(values: NDArray[Any], unit: str) -> int:
+    """Return the day, the minute or the second that all times are whole ones of, counted from the first."""
+    second = DAY[unit] // 86_400
+    offsets = values - values.min() if len(values) else values
+    return next((step for step in (DAY[unit], 60 * second, second) if not (offsets % step).any()), 1)
 
 
 def _tidy(values: Array, low: float, high: float) -> Array:

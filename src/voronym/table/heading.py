@@ -1,0 +1,38 @@
+"""A first line that is a record: its person would become the heading of the release."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from voronym.errors import ReadError
+from voronym.table.source import Source
+from voronym.table.spelling import Hints, spell
+
+_SHARE = 0.5  # of the headings of texts that are found among the texts below: then they are texts, too
+
+
+def refuse_data_as_header(name: str, table: pl.DataFrame, source: Source) -> None:
+    """Refuse a table whose headings are values like those below them.
+
+    A column of numbers or dates under a word has a heading. Where no column is of that sort, headings that
+    are numbers or dates above numbers or dates, or words that occur below, are the first record.
+    """
+    if not len(table):
+        return
+    like, unlike, known, words = 0, 0, 0, 0
+    for column in table.get_columns():
+        heading, spelling = column.name, source.spellings[column.name]
+        if spelling.form is None:
+            words += 1
+            known += bool((column == heading).any())
+            continue
+        if column.dtype == pl.Boolean:
+            continue
+        value, _ = spell(pl.Series([heading]), Hints(comma="always"))
+        same = value.dtype.is_numeric() == column.dtype.is_numeric() and value.dtype != pl.String
+        like, unlike = like + same, unlike + (not same)
+    if unlike == 0 and (like or (known and known >= _SHARE * words)):
+        raise ReadError(
+            f"the first line of {name!r} looks like data, not like names of columns; say --no-header "
+            "(header=False) if it is a record, or --header (header=True) if these are the names"
+        )

@@ -1,0 +1,134 @@
+"""What a file says beside the values of its table: how it was written, and what values cannot give back.
+
+47.10 and 47.1 are one number and two texts. A column that is kept as it is must come out as it came in, so
+the reader keeps the texts of columns that cannot be told from their values. They follow the rows of the
+table, never those of a masked column: how a key was written would tell records of a group apart.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.table.dialect import Dialect, Reading
+from voronym.table.rebuild import rebuild
+from voronym.table.spelling import Spelling
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file of a table.
+
+    Parameters
+    ----------
+    format : str
+        Its format, as in `voronym.table.formats`.
+    suffix : str
+        Of its name.
+    reading : Reading
+        What a person said about it.
+    dialect : Dialect, optional
+        Of a text file.
+    spellings : mapping
+        How each column of a text file is written.
+    raw : mapping
+        Columns as the file has them, row by row, where values and spelling do not give them back.
+    notes : tuple of str
+        What was found while reading that a person should know; without values.
+    """
+
+    format: str
+    reading: Reading = field(default_factory=Reading)
+    dialect: Dialect | None = None
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    raw: Mapping[str, pl.Series] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    suffix: str = ""
+
+    def only(self, columns: Collection[str]) -> Source:
+        """Return what belongs to some of the columns."""
+        return replace(
+            self,
+            spellings={name: one for name, one in self.spellings.items() if name in columns},
+            raw={name: one for name, one in self.raw.items() if name in columns},
+        )
+
+    def texts(self, name: str, values: pl.Series) -> pl.Series | None:
+        """Return a column as it stands in the text file; None where it came from no text file.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        values : pl.Series
+            Its values as read, in the rows of the file.
+        """
+        if self.dialect is None or name not in self.spellings:
+            return None
+        return self.raw[name] if name in self.raw else self.spellings[name].write(values)
+
+    def released(
+        self,
+        before: nw.DataFrame[Any],
+        after: nw.DataFrame[Any],
+        keys: Collection[str],
+        order: NDArray[np.int64],
+    ) -> Source:
+        """Return what may travel with a release: texts of columns that are not keys and were not changed.
+
+        Parameters
+        ----------
+        before, after : narwhals DataFrame
+            The table and the masked table, in the same order of rows.
+        keys : names
+            Columns that are masked. Their texts stay behind even where a value is as it was.
+        order : array
+            The row of both that each released row is.
+        """
+        raw = {}
+        for name, column in self.raw.items():
+            if name in keys or name not in after.columns:
+                continue
+            same = before[name].to_native().equals(after[name].to_native(), null_equal=True)
+            if same:
+                picked = nw.from_native(column.gather(order), series_only=True)
+                raw[name] = rebuild(picked).to_native()
+        return replace(self, raw=raw)
+
+    def says(self) -> str:
+        """Return how the file was read, in a line."""
+        if self.dialect is None:
+            return ", ".join(self.notes)
+        parts = [self.dialect.says()]
+        forms: dict[str, list[str]] = {}
+        for name, spelling in self.spellings.items():
+            if spelling.form is not None and not spelling.form.plain:
+                forms.setdefault(spelling.form.says(), []).append(name)
+        parts += [f"{', '.join(names)} as {said}" for said, names in forms.items()]
+        return "; ".join([*parts, *self.notes])
+
+
+_SOURCES: dict[int, Source] = {}
+
+
+def attach_source(frame: Any, source: Source | None) -> None:
+    """Remember the file of a table for as long as the table lives."""
+    if source is not None:
+        native = nw.to_native(frame, pass_through=True)
+        _SOURCES[id(native)] = source
+        weakref.finalize(native, _SOURCES.pop, id(native), None)
+
+
+def source_of(frame: Any) -> Source | None:
+    """Return the file that a table was read from; None for a table from elsewhere.
+
+    A frame that was made from one that was read, by a filter or a join, comes from elsewhere.
+    """
+    return _SOURCES.get(id(nw.to_native(frame, pass_through=True)))
