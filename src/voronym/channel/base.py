@@ -147,11 +147,29 @@ def draw(matrix: Array, X: ArrayLike, *, seed: int | np.random.Generator | None 
     return out
 
 
+def joint_counts(about: Ints, letters: Ints) -> Ints:
+    """Return how many records have each pair of categories; rows are those of the first column."""
+    counts = np.zeros((int(about.max()) + 1, int(letters.max()) + 1), np.int64)
+    np.add.at(counts, (about, letters), 1)
+    return counts
+
+
 def joint_law(about: Ints, letters: Ints) -> Array:
     """Return the shares of records that have each pair of categories; rows are those of the first column."""
-    law = np.zeros((int(about.max()) + 1, int(letters.max()) + 1))
-    np.add.at(law, (about, letters), 1.0 / len(letters))
-    return law
+    return joint_counts(about, letters) / len(letters)
+
+
+def information_of(law: Array) -> float:
+    """Return the mutual information of a joint law, in nats.
+
+    Examples
+    --------
+    >>> round(information_of(np.eye(2) / 2), 4)
+    0.6931
+    """
+    outer = np.outer(law.sum(axis=1), law.sum(axis=0))
+    there = law > 0.0
+    return max(0.0, float((law[there] * np.log(law[there] / outer[there])).sum()))
 
 
 def one_limit(**given: float | None) -> tuple[str, float]:

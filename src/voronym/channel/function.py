@@ -187,7 +187,7 @@ class _Solve:
             found = self._limited(Limit("distortion", value))
             bound = found.bound - found.weight_d * value
             J, slope, steps = found.J, 1.0 / max(found.weight_d, 1e-300), found.iterations
-        J = _toward(J, self.a.nearest(), self.a.distortion, value)
+        J = toward(J, self.a.nearest(), self.a.distortion, value)
         if self.a.risk(J) <= 1e-6 * self.a.source_risk:
             silent_rule, _ = perfect(self.a, self.ctx)
             if self.a.distortion(silent_rule) <= value:
@@ -210,7 +210,7 @@ class _Solve:
             found = self._limited(Limit("risk", value))
             bound = found.bound - found.weight_r * value
             J, slope, steps = found.J, found.weight_r, found.iterations
-        J = _toward(J, self.a.constant(), self.a.risk, value)
+        J = toward(J, self.a.constant(), self.a.risk, value)
         return J, slope, max(bound, self.a.least_distortion), steps
 
     def _nearest(self) -> Answer:
@@ -258,7 +258,7 @@ class _Solve:
         return _last(below, above, too_high), float(np.sqrt(low * high)), bound, steps
 
 
-def _toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: float) -> Array:
+def toward(J: Array, safe: Array, measure: Callable[[Array], float], limit: float) -> Array:
     """Mix in as little of a safe rule as brings a convex measure down to its limit."""
     for _ in range(60):
         now = measure(J)

@@ -291,6 +291,20 @@ def _for_risk(source: GaussianSource, limit: float, ctx: Context, tolerance: flo
     raise GuaranteeError("no noise met max_risk to the last digits; ask for a little more or less")
 
 
+def only_noise(source: GaussianSource) -> GaussianChannel:
+    """Return the rule that publishes the mean of all records: it tells nothing, whatever the data are."""
+    return GaussianChannel(source, source.sigma_x, source.variance, 0.0, 0.0)
+
+
+def risk_of(channel: GaussianChannel, source: GaussianSource) -> float:
+    """Return the risk that a rule has on other normal data than it was made for, with the same keys."""
+    Q, v = source.axes
+    T = (Q / np.sqrt(v)).T @ channel.sigma @ (Q / np.sqrt(v))
+    K = source.correlations
+    sign, value = np.linalg.slogdet(np.eye(len(K)) - K @ K.T + K @ T @ K.T)
+    return max(0.0, -0.5 * float(value)) if sign > 0 else inf
+
+
 def least_risk(source: GaussianSource, D: float, ctx: Context, tolerance: float) -> Optimum:
     """Return the T along the whitened axes of X: ``Σ = Q v^1/2 T v^1/2 Q'``; the risk is minus its value."""
     K, v = source.correlations, source.axes[1]

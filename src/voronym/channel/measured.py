@@ -130,6 +130,17 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     return max(found, key=lambda one: (one.estimate.low, one.excess, -len(one.keys)))
 
 
+def coarse_confidential(table: Table, letters: int, *, bins: int) -> Ints:
+    """Return all confidential columns as one column of classes, as fine as there are records to count them.
+
+    With so many letters, 5 records per letter and class on average; but at least as many classes as the
+    column with most levels has.
+    """
+    secret = [MutualInformation(column=name, bins=bins).levels(table)[0] for name in table.confidential]
+    room = int(np.clip(table.n // (_EACH * letters), max(one.size for one in secret), _MOST))
+    return _cells(secret, room)
+
+
 def _choices(d: int) -> Iterator[tuple[int, ...]]:
     yield from ((i,) for i in range(d))
     if d <= _PAIRED:

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.channel.base import FiniteChannel, Ints, draw, joint_law
-from voronym.channel.function import privacy_distortion
-from voronym.context import Progress
+from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
+from voronym.channel.budget import BUDGET, blurred
+from voronym.channel.planned import plan_rule
+from voronym.context import Context, Progress, check_seed
 from voronym.errors import InputError
+from voronym.options import number
 
 Array = NDArray[np.float64]
 
-_CONDITION = 1e10
+_CONDITION = 1e4
+"""By how much solving may magnify errors; beyond it, rounding of a published matrix is felt in the shares."""
+_UNKNOWN = 0.5
+"""A standard error of a share at which nothing is known about it."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ def pram(
     max_distortion: float | None = None,
     max_risk: float | None = None,
     d: ArrayLike | None = None,
+    budget: float = BUDGET,
+    invariant: bool = False,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
 ) -> Pram:
@@ -76,7 +83,8 @@ def pram(
 
     With a limit, the matrix is the one that minimises the risk ``I(W; X̂)`` about the confidential column for
     the distortion, or the distortion for the risk (see `voronym.channel.privacy_distortion`), for the joint
-    frequencies in the table. Or give a matrix.
+    frequencies in the table with noise: so the matrix may be published, see `voronym.channel.budget`. A limit
+    on the risk is kept by the exact frequencies, too. Or give a matrix.
 
     Parameters
     ----------
@@ -90,6 +98,10 @@ def pram(
         The limits; the distortion is the share of changed records unless ``d`` says otherwise.
     d : array, shape (n, m), optional
         Distortion of publishing one category for another; 0 on the diagonal and 1 elsewhere by default.
+    budget : float
+        The μ of the noise on the frequencies: the lower, the less the matrix tells about them.
+    invariant : bool
+        Keep the expected share of every category; then there is nothing to correct, at more distortion.
     seed, progress : int, Generator or None; callable, optional
         See `voronym.channel.mask_keys`.
 
@@ -119,11 +131,17 @@ def pram(
     if confidential is None:
         raise InputError("the solver needs the confidential column; give it, or a matrix")
     about = _paired(confidential, "confidential", letters)
-    cost = 1.0 - np.eye(int(letters.max()) + 1) if d is None else d
-    channel = privacy_distortion(
-        joint_law(about, letters), cost, max_distortion=max_distortion, max_risk=max_risk, progress=progress
-    )
-    return Pram(channel.apply(letters, seed=seed), channel.matrix, channel)
+    cost = np.asarray(1.0 - np.eye(int(letters.max()) + 1) if d is None else d, dtype=np.float64)
+    if invariant and (cost.ndim != 2 or cost.shape[0] != cost.shape[1]):
+        raise InputError("an invariant matrix publishes the categories that there are: d must be square")
+    rng, ctx = check_seed(seed), Context(progress=progress)
+    name, value = one_limit(max_distortion=max_distortion, max_risk=max_risk)
+    counts = joint_counts(about, letters)
+    law = blurred(counts, float(number(above=0.0)("budget", budget)), rng)
+    exact = counts / counts.sum()
+    channel = plan_rule(exact, law, cost, ctx, {name: value}, invariant=invariant).channel
+    ctx.done()
+    return Pram(channel.apply(letters, seed=rng), channel.matrix, channel)
 
 
 def recover(
@@ -154,6 +172,12 @@ def recover(
     Recovered
         Standard errors are those of the unbiased estimator in both cases.
 
+    Raises
+    ------
+    InputError
+        The matrix cannot be inverted, or so badly that the errors would mean nothing: its condition number is
+        above 10,000, or a standard error above 0.5.
+
     Examples
     --------
     >>> found = recover([0] * 60 + [1] * 40, [[0.9, 0.1], [0.1, 0.9]])
@@ -167,26 +191,54 @@ def recover(
     groups = np.zeros(len(letters), np.int64) if other is None else _paired(other, "other", letters)
     T = np.zeros((rule.shape[1], int(groups.max()) + 1))
     np.add.at(T, (letters, groups), 1.0 / len(letters))
-    used = rule.sum(axis=0) > 0.0
-    singular = np.linalg.svd(rule[:, used], compute_uv=False)
-    rank = int((singular > singular[0] / _CONDITION).sum())
+    never = int(T[rule.sum(axis=0) == 0.0].sum() * len(letters) + 0.5)
+    if never:
+        raise InputError(
+            f"{never} of {len(letters)} records have a category that is never published by this matrix: "
+            "it is "
+            "the matrix of another column, or its columns stand in another order"
+        )
+    condition = _condition(rule)
+    inverse = _inverse(rule)
+    shares = inverse @ T
+    # The variance is that of the fitted law, not of T: a letter that nobody happens to show may still weigh.
+    possible = np.maximum(shares, 0.0)
+    fitted = rule.T @ (possible * (T.sum(axis=0) / np.maximum(possible.sum(axis=0), 1e-300)))
+    second = np.square(inverse) @ fitted
+    errors = np.sqrt(np.maximum(second - np.square(shares), 0.0) / len(letters))
+    if errors.max() > _UNKNOWN:
+        raise InputError(
+            f"the corrected shares would say nothing: their standard errors are up to "
+            f"{errors.max():.2g}, with "
+            f"{len(letters)} records and errors magnified up to {condition:.3g} times; merge categories with "
+            "similar rows, or ask for less privacy"
+        )
+    if nonnegative:
+        shares = np.column_stack([_likeliest(rule, column) for column in T.T])
+    if other is None:
+        shares, errors = shares[:, 0], errors[:, 0]
+    return Recovered(shares, errors, "nonnegative" if nonnegative else "unbiased", condition)
+
+
+def _condition(rule: Array) -> float:
+    """Return by how much solving can magnify errors; refuse a matrix where errors would be all there is."""
+    singular = np.linalg.svd(rule, compute_uv=False)
+    rank = int((singular > 1e-10 * singular[0]).sum())
     if rank < len(rule):
         raise InputError(
             f"the matrix cannot be inverted: {len(rule)} categories are mapped onto {rank} independent laws, "
             "so the original frequencies are gone; merge categories with equal rows, or ask for less privacy"
         )
-    inverse = _inverse(rule)
-    shares = inverse @ T
-    # for a sum of 0-1 records, each y in group g contributes inverse[:, y]: variance of that mean
-    second = np.square(inverse) @ T
-    errors = np.sqrt(np.maximum(second - np.square(shares), 0.0) / len(letters))
-    if nonnegative:
-        shares = np.column_stack([_likeliest(rule, column) for column in T.T])
-    if other is None:
-        shares, errors = shares[:, 0], errors[:, 0]
-    return Recovered(
-        shares, errors, "nonnegative" if nonnegative else "unbiased", float(singular[0] / singular[-1])
-    )
+    condition = float(singular[0] / singular[-1])
+    if condition > _CONDITION:
+        raise InputError(
+            f"the corrected shares would say nothing: errors are magnified up to {condition:.3g} times, "
+            "because "
+            f"different categories are published by nearly the same law; merge categories with similar "
+            "rows, or "
+            "ask for less privacy"
+        )
+    return condition
 
 
 def _inverse(rule: Array) -> Array:

@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from voronym.channel.base import FiniteChannel, one_limit
+from voronym.channel.budget import BUDGET, guess
 from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
 from voronym.channel.rules import BINS, Matrix, Noise, Rule, masks
@@ -63,6 +64,8 @@ def mask_keys(
     *,
     max_distortion: float | None = None,
     max_risk: float | None = None,
+    budget: float = BUDGET,
+    invariant: bool = False,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
 ) -> Perturbed:
@@ -123,16 +126,22 @@ def mask_keys(
     (['age', 'sex', 'diagnosis'], True)
     """
     ctx = Context(seed=seed, progress=progress)
-    options = ChannelOptions(max_distortion=max_distortion, max_risk=max_risk)
+    options = ChannelOptions(max_distortion, max_risk, budget, invariant)
     table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
     made = channel(table, ctx, options)
     ctx.done()
     return made
 
 
+def _yes_or_no(name: str, value: Any) -> bool:
+    if value not in (True, False):
+        raise InputError(f"{name} must be true or false, not {value!r}")
+    return bool(value)
+
+
 @dataclass(frozen=True)
 class ChannelOptions(Options):
-    """Options of the method channel: one of the two limits."""
+    """Options of the method channel: one of the two limits, and what the published rules may tell."""
 
     max_distortion: float | None = option(
         None, "the largest share of the keys' variance to lose, 0 to 1", check=number(0.0, 1.0)
@@ -140,11 +149,24 @@ class ChannelOptions(Options):
     max_risk: float | None = option(
         None, "the most that the keys may tell about the confidential columns, in nats", check=number(0.0)
     )
+    budget: float = option(
+        BUDGET,
+        "the μ of the noise on the counts that rules are made from: what the published rules may tell",
+        check=number(above=0.0),
+    )
+    invariant: bool = option(
+        False, "keep the expected counts of nominal keys, at more distortion", check=_yes_or_no
+    )
+
+    @property
+    def limits(self) -> dict[str, float | None]:
+        """The two limits."""
+        return {"max_distortion": self.max_distortion, "max_risk": self.max_risk}
 
     def __post_init__(self) -> None:
         """Check that one limit is given."""
         super().__post_init__()
-        one_limit(**vars(self))
+        one_limit(**self.limits)
 
 
 @table_method(
@@ -164,23 +186,27 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     if not table.confidential:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
     coordinates = Coordinates.of(table)
-    columns, rules = _draw(masks(table, coordinates), ctx.part(0.0, 0.8), options)
+    planned = masks(table, coordinates, ctx, mu=options.budget, invariant=options.invariant)
+    columns, rules = _draw(planned, ctx.part(0.0, 0.8), options)
     keys = [columns[name] if name in columns else table.frame[name] for name in table.keys]
     made = table.like(table.frame.with_columns(*keys))
     distortion = coordinates.loss(made) / 100.0
     risk, before = sum(rule.risk for rule in rules), sum(rule.information for rule in rules)
+    counted = sum(rule.counted for rule in rules)
     found = measure_revealed(made, ctx.part(0.8, 1.0, stage="measuring"), bins=BINS)
     figures = {
         "distortion": distortion,
         "risk": risk,
+        "counted": counted if np.isfinite(counted) else None,
         "information": before if np.isfinite(before) else None,
         "measured": found.to_dict(),
+        "budget": {"mu": options.budget, "guess": guess(options.budget)},
         "parts": [rule.to_dict() for rule in rules],
     }
     return Perturbed(
         made.frame,
         figures,
-        _judge(found, rules, risk, options.max_risk),
+        _judge(found, rules, max(risk, counted), options.max_risk),
         (*map(str, rules), f"Measured in this table: {found}."),
         distortion=distortion,
         risk=risk,
@@ -195,7 +221,7 @@ def _draw(
     """Apply the rules one by one; a limit on the risk is shared out by what the keys tell unmasked."""
     columns: dict[str, nw.Series[Any]] = {}
     rules = []
-    name, value = one_limit(**vars(options))
+    name, value = one_limit(**options.limits)
     total = sum(one.information for one in planned)
     for number_, one in enumerate(planned):
         share = 1.0

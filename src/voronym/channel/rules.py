@@ -10,9 +10,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.channel.base import FiniteChannel, joint_law
-from voronym.channel.function import best_rule
-from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise
+from voronym.channel.base import FiniteChannel, information_of, joint_counts, one_limit
+from voronym.channel.budget import blurred, blurred_source
+from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise, only_noise, risk_of
+from voronym.channel.measured import coarse_confidential
+from voronym.channel.planned import plan_rule, tightened
 from voronym.channel.published import published_matrix
 from voronym.context import Context
 from voronym.keys import Coordinates
@@ -41,15 +43,19 @@ class Rule:
     planned: float
     distortion: float
     information: float
-    """What these keys reveal unmasked."""
+    """What these keys reveal unmasked, by the blurred counts that the rule was made from."""
     note: str
     channel: GaussianChannel | FiniteChannel = field(repr=False)
     published: dict[str, Any] = field(repr=False)
     """What analysts need to correct for it: the transition matrix, or the noise (see `published_matrix`)."""
+    counted: float = 0.0
+    """The risk by the exact counts, or covariances: for the data holder alone."""
+    halvings: int = 0
+    """How often the limit on the risk was halved until the exact counts kept it."""
 
     @property
     def risk(self) -> float:
-        """What these keys reveal masked, under the model of the rule."""
+        """What these keys reveal masked, under the model of the rule and by blurred counts."""
         return self.channel.risk
 
     @property
@@ -68,24 +74,31 @@ class Rule:
             "information": self.information if np.isfinite(self.information) else None,
             "gap": self.gap,
             "note": self.note,
+            "counted": self.counted if np.isfinite(self.counted) else None,
+            "halvings": self.halvings,
             **self.published,
         }
 
     def __str__(self) -> str:
         noise = self.kind == "noise"
         how = "Added noise to" if noise else "Drew new values at random for"
-        model = "if the data were normal with the same covariances" if noise else "as counted in this table"
+        model = "if the data were normal with these covariances" if noise else "as counted in this table"
         return (
             f"{how} {', '.join(self.columns)}: {100 * self.distortion:.1f} % of the variance is lost. What "
             f"is left of these keys tells {self.risk:.3g} nats about the confidential columns instead of "
-            f"{self.information:.3g}, {model}."
+            f"{self.information:.3g}, {model} with noise."
         )
 
 
 class Noise:
     """The numeric keys together, by a Gaussian channel. They are masked where any of them varies."""
 
+    source: GaussianSource
+    exact: GaussianSource
+    information: float
+
     def __init__(self, coordinates: Coordinates, table: Table) -> None:
+        self.table = table
         self.codec, self.X = coordinates.codec, coordinates.X
         self.blocks = [block for block in self.codec.blocks if block.kind != "nominal"]
         widths = [3 if block.kind == "location" else 1 for block in self.blocks]
@@ -94,14 +107,25 @@ class Noise:
         self.ends = np.cumsum([0, *widths])
         self.columns = tuple(name for block in self.blocks for name in block.columns)
         self.varies = bool(np.ptp(self.X[:, self.at], axis=0).any())
-        if self.varies:
-            self.source = GaussianSource.estimate(self.X[:, self.at], confidential_points(table))
-            self.information = self.source.information
+
+    def blur(self, mu: float, rng: np.random.Generator) -> None:
+        """Take covariances with noise of a budget; the rule is made from them."""
+        X, W = self.X[:, self.at], confidential_points(self.table)
+        self.exact, self.source = GaussianSource.estimate(X, W), blurred_source(X, W, mu, rng)
+        self.information = self.source.information
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
         """Add noise, then round to values that the columns can have."""
-        scale = {"max_distortion": self.source.variance, "max_risk": 1.0}
-        channel = best_noise(self.source, ctx, {name: limits[name] * scale[name] for name in limits})
+        name, value = one_limit(**limits)
+        if name == "max_distortion":
+            channel, times = best_noise(self.source, ctx, {name: value * self.source.variance}), 0
+        else:
+            channel, times = tightened(
+                lambda limit: best_noise(self.source, ctx, {name: limit}, tolerance=1e-6),
+                lambda made: risk_of(made, self.exact),
+                value,
+                only_noise(self.source),
+            )
         noisy = self.X.copy()
         noisy[:, self.at] = channel.apply(self.X[:, self.at], seed=ctx.rng)
         decoded = self.codec.decode(noisy)
@@ -117,6 +141,8 @@ class Noise:
             "range, which cannot raise it",
             channel,
             {"noise": self._published(channel)},
+            risk_of(channel, self.exact),
+            times,
         )
         return {name: decoded[name] for name in self.columns}, rule
 
@@ -143,24 +169,30 @@ class Noise:
 class Matrix:
     """Nominal keys, by the optimal transition matrix of their joint alphabet."""
 
-    def __init__(self, table: Table, columns: tuple[str, ...], about: Ints) -> None:
-        self.table, self.columns = table, columns
+    law: Array
+    information: float
+
+    def __init__(self, table: Table, columns: tuple[str, ...], *, invariant: bool = False) -> None:
+        self.table, self.columns, self.invariant = table, columns, invariant
         codes = [category_codes(table, name) for name in columns]
         letters, self.first, inverse = np.unique(
             np.column_stack(codes), axis=0, return_index=True, return_inverse=True
         )
         self.codes = inverse.reshape(-1).astype(np.int64)
         self.d = _distortions(letters, codes)
-        self.joint = joint_law(about, self.codes)
-        outer = np.outer(self.joint.sum(axis=1), self.joint.sum(axis=0))
-        there = self.joint > 0.0
-        self.information = max(
-            0.0, float((self.joint[there] * np.log(self.joint[there] / outer[there])).sum())
-        )
+        about = coarse_confidential(table, len(letters), bins=BINS)
+        self.counts = joint_counts(about, self.codes)
+
+    def blur(self, mu: float, rng: np.random.Generator) -> None:
+        """Take counts with noise of a budget; the rule is made from them."""
+        self.law = blurred(self.counts, mu, rng)
+        self.information = information_of(self.law)
 
     def apply(self, limits: Limits, ctx: Context) -> tuple[Series, Rule]:
         """Draw a letter for each record from the row of its own."""
-        channel = best_rule(self.joint, self.d, ctx, limits)
+        exact = self.counts / self.counts.sum()
+        planned = plan_rule(exact, self.law, self.d, ctx, limits, invariant=self.invariant)
+        channel = planned.channel
         drawn = channel.apply(self.codes, seed=ctx.rng)
         rows = self.first[drawn]  # a row that has the letter: its own spelling and dtype
         series = {name: nw.maybe_reset_index(self.table.frame[name][rows]) for name in self.columns}
@@ -171,9 +203,12 @@ class Matrix:
             float(self.d[self.codes, drawn].mean()),
             self.information,
             f"{len(self.d)} combinations, {int((drawn != self.codes).sum())} of {len(drawn)} records changed"
-            f"; confidential columns in {len(self.joint)} classes",
+            f"; confidential columns in {len(self.law)} classes"
+            + ("; expected counts are kept" if self.invariant else ""),
             channel,
             {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
+            planned.counted,
+            planned.halvings,
         )
         return series, rule
 
@@ -204,18 +239,24 @@ def _distortions(letters: Ints, codes: list[Ints]) -> Array:
     return d / max(counted, 1)
 
 
-def masks(table: Table, coordinates: Coordinates) -> list[Noise | Matrix]:
-    """Return how the keys will be randomised: numbers together, names together if combinations are few."""
+def masks(
+    table: Table, coordinates: Coordinates, ctx: Context, *, mu: float, invariant: bool = False
+) -> list[Noise | Matrix]:
+    """Return how the keys will be randomised: numbers together, names together if combinations are few.
+
+    The budget is shared: squares of the rules' shares add up to that of μ.
+    """
     noise = Noise(coordinates, table)
     made: list[Noise | Matrix] = [noise] if noise.varies else []  # constants tell nothing and stay
     names = tuple(block.name for block in coordinates.codec.blocks if block.kind == "nominal")
-    if not names:
-        return made
-    about = confidential_codes(table)
-    codes = np.column_stack([category_codes(table, name) for name in names])
-    together = len(np.unique(codes, axis=0)) <= _LETTERS
-    parts = [names] if together else [(name,) for name in names]
-    return [*made, *(Matrix(table, part, about) for part in parts)]
+    if names:
+        codes = np.column_stack([category_codes(table, name) for name in names])
+        together = len(np.unique(codes, axis=0)) <= _LETTERS
+        parts = [names] if together else [(name,) for name in names]
+        made += [Matrix(table, part, invariant=invariant) for part in parts]
+    for one in made:
+        one.blur(mu / len(made) ** 0.5, ctx.rng)
+    return made
 
 
 def category_codes(table: Table, name: str) -> Ints:
@@ -224,22 +265,11 @@ def category_codes(table: Table, name: str) -> Ints:
     return np.where(codes < 0, len(table.levels(name)), codes).astype(np.int64)
 
 
-def confidential_codes(table: Table, *, bins: int = BINS) -> Ints:
-    """Return all confidential columns as one column of classes; numbers in bins of about equal frequency."""
-    columns = []
-    for name in table.confidential:
-        codes = category_codes(table, name)
-        count = int(codes.max()) + 1
-        if table.schema[name].kind in ("numeric", "datetime") and count > bins:
-            order = np.cumsum(np.bincount(codes)) - 0.5 * np.bincount(codes)
-            codes = np.minimum((order / len(codes) * bins).astype(np.int64), bins - 1)[codes]
-        columns.append(codes)
-    inverse = np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1]
-    return np.asarray(inverse.reshape(-1), dtype=np.int64)
-
-
 def confidential_points(table: Table) -> Array:
-    """Return the confidential columns as coordinates: numbers as they are, a coordinate per category."""
+    """Return the confidential columns as coordinates from 0 to 1: numbers by rank, a coordinate per category.
+
+    Ranks tell what numbers tell, and no outlier sets the scale of the noise that hides who has which.
+    """
     columns: list[Array] = []
     for name in table.confidential:
         kind, form = table.schema[name].kind, table.form(name)
@@ -247,8 +277,7 @@ def confidential_points(table: Table) -> Array:
             gone, observed = table.missing(name), table.numbers(name).astype(np.float64)
             values = np.full(table.n, observed.mean() if len(observed) else 0.0)
             values[~gone] = observed
-            scale = float(np.ptp(values)) or 1.0
-            columns.append((values - values.min()) / scale)
+            columns.append(np.searchsorted(np.sort(values), values) / max(len(values) - 1, 1))
             if gone.any():
                 columns.append(gone.astype(np.float64))
             continue

@@ -1,0 +1,156 @@
+"""The rule of a release: solved on blurred counts, cleared of traces, held against the exact ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from voronym.channel.alphabet import Array, check_alphabet
+from voronym.channel.base import FiniteChannel, one_limit
+from voronym.channel.function import best_rule
+from voronym.channel.traces import without_traces
+from voronym.context import Context
+
+HALVINGS = 8
+"""How often a limit on the risk is halved before the one rule is taken that tells nothing."""
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A rule, and what only the data holder may know about it.
+
+    Parameters
+    ----------
+    channel : FiniteChannel
+        The rule; its ``joint``, ``risk`` and ``bound`` are those of the blurred law.
+    counted : float
+        Its risk by the exact counts, in nats.
+    halvings : int
+        How often the limit on the risk was halved until the exact counts kept it: the one number of the rule
+        that depends on them.
+    """
+
+    channel: FiniteChannel
+    counted: float
+    halvings: int = 0
+
+
+def plan_rule(
+    exact: Array, law: Array, d: Array, ctx: Context, limits: Mapping[str, float], *, invariant: bool = False
+) -> Planned:
+    """Find a rule for a blurred law that keeps its limit under the exact one, too.
+
+    Parameters
+    ----------
+    exact, law : arrays, shape (k, n)
+        The joint law of the records, and the blurred one with the same margins.
+    d : array, shape (n, n)
+        Distortions.
+    limits : mapping
+        ``max_distortion`` or ``max_risk``.
+    invariant : bool
+        Whether the expected counts of all letters stay: see `invariant_rule`.
+    """
+    truth = check_alphabet(exact, d)[0]
+
+    def solve(value: float) -> FiniteChannel:
+        found = _cleared(law, d, ctx, name, value)
+        return _invariant(found, law, d, ctx, name, value) if invariant else found
+
+    def counted(found: FiniteChannel) -> float:
+        return truth.risk(found.matrix[truth.used] * truth.p[:, None])
+
+    name, value = one_limit(**limits)
+    if name == "max_distortion":
+        found = solve(value)
+        return Planned(found, counted(found))
+    last = _silent(law, d)
+    found, times = tightened(solve, counted, value, invariant_rule(last) if invariant else last)
+    return Planned(found, counted(found), times)
+
+
+def tightened(
+    solve: Callable[[float], C], counted: Callable[[C], float], limit: float, silent: C
+) -> tuple[C, int]:
+    """Return the first of the rules for a limit, its half, its quarter, ... that keeps it by exact counts.
+
+    The last one is ``silent``, which tells nothing whatever the counts are.
+    """
+    room = limit * (1.0 + 1e-9) + 1e-12
+    for times in range(HALVINGS if limit > 0.0 else 0):
+        found = solve(limit / 2**times)
+        if counted(found) <= room:
+            return found, times
+    return silent, HALVINGS
+
+
+def _cleared(law: Array, d: Array, ctx: Context, name: str, value: float) -> FiniteChannel:
+    return without_traces(best_rule(law, d, ctx, {name: value}), limit=value)
+
+
+def _silent(law: Array, d: Array) -> FiniteChannel:
+    """Return the best single letter: what tells nothing whatever the counts are."""
+    alphabet, joint, cost = check_alphabet(law, d)
+    J = alphabet.constant()
+    distortion = alphabet.distortion(J)
+    return FiniteChannel(
+        alphabet.rule(J, joint.shape[1]), distortion, 0.0, np.inf, "distortion", 0.0, joint, cost, "constant"
+    )
+
+
+# -- expected counts kept --------------------------------------------------------------------------------
+
+
+def invariant_rule(channel: FiniteChannel) -> FiniteChannel:
+    """Return the rule followed by its own way back: expected counts stay as they are.
+
+    A published letter y is replaced by a letter x with the probability p(x|y) that it came from x. So the
+    law of what is published is again p(x): no category vanishes, and counts need no correction. The second
+    step looks at what is published already and at nothing else, so that it cannot raise the risk. It costs
+    distortion.
+
+    References
+    ----------
+    J. M. Gouweleeuw, P. Kooiman, L. C. R. J. Willenborg, P.-P. de Wolf: Post randomisation for statistical
+    disclosure control: Theory and implementation, Journal of Official Statistics 14(4) (1998), section 4.
+    """
+    alphabet, _, _ = check_alphabet(channel.joint, channel.d)
+    used = np.flatnonzero(alphabet.used)
+    J = channel.matrix[used] * alphabet.p[:, None]
+    q = J.sum(axis=0)
+    back = np.divide(J, q, out=np.zeros_like(J), where=q > 0.0).T  # p(x|y)
+    both = np.zeros_like(channel.matrix)
+    both[:, used] = channel.matrix @ back
+    whole = both[used] * alphabet.p[:, None]
+    return replace(
+        channel,
+        matrix=both,
+        distortion=alphabet.distortion(whole),
+        risk=alphabet.risk(whole),
+        bound=0.0 if channel.objective == "risk" else alphabet.least_distortion,
+    )
+
+
+def _invariant(
+    found: FiniteChannel, law: Array, d: Array, ctx: Context, name: str, value: float
+) -> FiniteChannel:
+    """Return an invariant rule within the limit; a limit on the distortion is looked for by bisection."""
+    made = invariant_rule(found)
+    if name == "max_risk" or made.distortion <= value * (1.0 + 1e-9):
+        return made
+    low, high = 0.0, value
+    best = invariant_rule(_cleared(law, d, ctx, name, 0.0))
+    for _ in range(16):
+        middle = 0.5 * (low + high)
+        made = invariant_rule(_cleared(law, d, ctx, name, middle))
+        if made.distortion <= value:
+            low, best = middle, made
+        else:
+            high = middle
+        ctx.check()
+    return best

@@ -1,0 +1,59 @@
+"""Rules without traces: what a solver leaves at 1e-9 is taken away before anything is drawn or published.
+
+An interior-point method ends inside: letters that the best rule gives up keep a probability of some 1e-9.
+Nobody will ever see them drawn, and whoever inverts the matrix divides by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voronym.channel.alphabet import Alphabet, Array, check_alphabet, feasible
+from voronym.channel.base import FiniteChannel
+from voronym.channel.function import toward
+
+TRACE = 1e-6
+"""Share of the records below which nobody publishes a letter."""
+
+
+def without_traces(channel: FiniteChannel, *, limit: float | None = None) -> FiniteChannel:
+    """Return a rule that publishes no letter for less than a millionth of the records.
+
+    Their mass, and that of single transitions below a tenth of it, goes where it costs least among the
+    letters that stay. A limit that the rule met is met again: what clearing cost is mixed away with the
+    nearest of the letters that stay, or with the best single one.
+
+    Parameters
+    ----------
+    channel : FiniteChannel
+        The rule.
+    limit : float, optional
+        What its distortion (objective "risk") or its risk (objective "distortion") may be at most.
+    """
+    alphabet, _, _ = check_alphabet(channel.joint, channel.d)
+    J = channel.matrix[alphabet.used] * alphabet.p[:, None]
+    alive = J.sum(axis=0) > TRACE
+    here = _on(alphabet, alive)
+    kept = np.where(J[:, alive] > 0.1 * TRACE * alphabet.p[:, None], J[:, alive], 0.0)
+    lost = alphabet.p - kept.sum(axis=1)
+    kept[np.arange(len(kept)), here.d.argmin(axis=1)] += np.maximum(lost, 0.0)
+    kept = feasible(here, kept)
+    if limit is not None and channel.objective == "risk":
+        kept = toward(kept, here.nearest(), here.distortion, limit)
+    if limit is not None and channel.objective == "distortion":
+        kept = toward(kept, here.constant(), here.risk, limit)
+    whole = np.zeros_like(J)
+    whole[:, alive] = kept
+    return replace(
+        channel,
+        matrix=alphabet.rule(whole, channel.joint.shape[1]),
+        distortion=here.distortion(kept),
+        risk=here.risk(kept),
+    )
+
+
+def _on(alphabet: Alphabet, alive: Array) -> Alphabet:
+    """Return the problem with the letters that stay as the only ones to publish."""
+    return replace(alphabet, d=np.ascontiguousarray(alphabet.d[:, alive]))
