@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import voronym as vr
+from voronym.channel.measured import coarse_confidential
 from voronym.channel.pram import recover
 from voronym.channel.release import mask_keys
-from voronym.channel.measured import coarse_confidential
 from voronym.errors import GuaranteeError, InputError
 from voronym.table import Table
 

@@ -24,6 +24,8 @@ Ints = NDArray[np.int64]
 
 _EACH = 5  # records per cell and level of W, on average: as for a chi-square test
 _FEWEST, _MOST = 4, 1000  # cells
+_FINE = (8, 4, 3, 2)  # records per cell
+_EXACT = 0  # as a number of cells: as many as there are combinations
 _PAIRED = 10  # keys, above which pairs are not looked at
 _SURE = 0.95
 
@@ -93,7 +95,9 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     them). The keys are cut into cells jointly: numbers and ordered levels into bins of about equal frequency,
     nominal ones into their most frequent categories and the others, with a bin more for each key in turn
     until there are 5 records per cell and level of W on average, or 1,000 cells. So what chance shows stays
-    small, and it is taken away. Cells are functions of the keys: the keys tell at least as much as they do.
+    small, and it is taken away. Single keys, and all of them together, are also looked at in cells of some 8,
+    4, 3 and 2 records, and all of them by equal values: a household number tells what the household has,
+    in pairs. Cells are functions of the keys: the keys tell at least as much as they do.
 
     Parameters
     ----------
@@ -115,19 +119,29 @@ def measure_revealed(table: Table, ctx: Context, *, bins: int) -> Revealed:
     targets: list[tuple[tuple[str, ...], Levels]] = [((one.column,), one) for one in secret]
     if len(secret) > 1:
         targets.append((table.confidential, joint(secret)))
-    choices = list(_choices(len(keys)))
-    looks = len(choices) * len(targets)
+    looks = [(about, w, chosen, room) for about, w in targets for chosen, room in _looks(keys, w)]
     found: list[Revealed] = []
-    for about, w in targets:
-        for chosen in choices:
-            labels = _cells([keys[i] for i in chosen], _room(w))
-            size = int(labels.max()) + 1
-            told = estimate(
-                count_runs(labels, w.codes, size, w.size), w, confidence=1.0 - (1.0 - _SURE) / looks
-            )
-            ctx.tell(len(found) / looks)
-            found.append(Revealed(tuple(keys[i].column for i in chosen), about, size, w.size, told, looks))
+    for about, w, chosen, room in looks:
+        labels = table.classes.labels if room == _EXACT else _cells([keys[i] for i in chosen], room)
+        size = int(labels.max()) + 1
+        sure = 1.0 - (1.0 - _SURE) / len(looks)
+        told = estimate(count_runs(labels, w.codes, size, w.size), w, confidence=sure)
+        ctx.tell(len(found) / len(looks))
+        found.append(Revealed(tuple(keys[i].column for i in chosen), about, size, w.size, told, len(looks)))
     return max(found, key=lambda one: (one.estimate.low, one.excess, -len(one.keys)))
+
+
+def _looks(keys: Sequence[Levels], w: Levels) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Return choices of keys, each with the most cells to cut them into."""
+    usual = _room(w)
+    for chosen in _choices(len(keys)):
+        yield chosen, usual
+        finest = int(np.prod([float(keys[i].size) for i in chosen]).clip(0.0, float(w.n)))
+        if finest <= usual or len(chosen) not in (1, len(keys)):
+            continue
+        yield from ((chosen, w.n // each) for each in _FINE if w.n // each > usual)
+        if len(chosen) == len(keys):
+            yield chosen, _EXACT
 
 
 def coarse_confidential(table: Table, letters: int, *, bins: int) -> Ints:

@@ -237,7 +237,7 @@ def _draw(
 
 def _judge(found: Revealed, rules: Sequence[Rule], risk: float, max_risk: float | None) -> tuple[str, ...]:
     """Compare what was stated with what was measured; refuse a promise that is clearly broken."""
-    if len(rules) == 1 and rules[0].kind == "pram":
+    if len(rules) == 1 and rules[0].complete:
         return ()  # the stated risk is that of all keys, counted without a model: more is chance
     low = found.estimate.low
     if max_risk is not None and low > _slack(max_risk):

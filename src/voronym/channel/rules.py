@@ -52,6 +52,8 @@ class Rule:
     """The risk by the exact counts, or covariances: for the data holder alone."""
     halvings: int = 0
     """How often the limit on the risk was halved until the exact counts kept it."""
+    complete: bool = False
+    """Whether it was counted for all confidential values apart, under no model."""
 
     @property
     def risk(self) -> float:
@@ -181,6 +183,7 @@ class Matrix:
         self.codes = inverse.reshape(-1).astype(np.int64)
         self.d = _distortions(letters, codes)
         about = coarse_confidential(table, len(letters), bins=BINS)
+        self.complete = int(about.max()) == int(coarse_confidential(table, 1, bins=BINS).max())
         self.counts = joint_counts(about, self.codes)
 
     def blur(self, mu: float, rng: np.random.Generator) -> None:
@@ -209,6 +212,7 @@ class Matrix:
             {"matrix": published_matrix(channel.matrix, self.codes, drawn, self._names())},
             planned.counted,
             planned.halvings,
+            self.complete,
         )
         return series, rule
 

@@ -45,6 +45,9 @@ def channel_of(figures: Figures, options: Figures) -> Channel | None:
             seen["confidence"],
             seen["looks"],
         ),
+        budget=figures.get("budget", {}).get("mu"),
+        guess=figures.get("budget", {}).get("guess"),
+        invariant=bool(options.get("invariant", False)),
     )
 
 

@@ -127,6 +127,17 @@ class Channel:
     rules: tuple[Rule, ...]
     asked: Mapping[str, float]
     measured: Look | None = None
+    budget: float | None = None
+    """The μ of the noise on the counts that the rules were made from."""
+    guess: float | None = None
+    """How often somebody is right, at most, who guesses by the rules which of two people has which value."""
+    invariant: bool = False
+    """Whether the expected counts of nominal keys were kept."""
+
+    @property
+    def tells(self) -> float:
+        """What the keys tell in nats: as stated by the rules, or as measured where that is more."""
+        return max(self.risk, 0.0 if self.measured is None else self.measured.excess)
 
 
 # -- of the method records -------------------------------------------------------------------------------
