@@ -28,6 +28,7 @@ from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
+from voronym.table.source import Source
 from voronym.table.table import Table
 from voronym.table.write import WriteReceipt, dialect_for, write
 
@@ -176,6 +177,11 @@ class Release:
         """The masked table, in the dataframe library that the original came in."""
         return self._table.frame.to_native()
 
+    @property
+    def source(self) -> Source | None:
+        """The file that the original was read from: its dialect, in which the release is written."""
+        return self._table.source
+
     @cached_property
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
@@ -221,6 +227,7 @@ class Release:
         overwrite: bool = False,
         delimiter: str | None = None,
         guard: bool = True,
+        table: str | None = None,
         **style: Any,
     ) -> WriteReceipt:
         """Write the table, measure it again in the written file, and only then give it its name.
@@ -230,13 +237,15 @@ class Release:
         Parameters
         ----------
         path : str or Path
-            Where to; the suffix chooses CSV, Parquet, Arrow and so on.
+            Where to; the suffix chooses CSV, Parquet, Arrow and so on. "-" is standard output, as text.
         overwrite : bool
             Whether a file that is there may be replaced.
         delimiter : str
             Between the cells of a CSV; by default that of the file that was read, or a comma.
         guard : bool
             Whether texts that a spreadsheet might run as a formula get an apostrophe.
+        table : str, optional
+            Name of the table of a database, or of the sheet of a spreadsheet; "release" by default.
         **style
             Of a text file, where it is not to be written as the one that was read: ``encoding``, ``decimal``,
             ``thousands``, ``date_format``, ``newline`` ("lf", "crlf").
@@ -276,6 +285,7 @@ class Release:
             source=source,
             style=style,
             guard=guard,
+            table_name=table,
             verify=verify if models else None,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     # What a method alone understands, as --gamma 1.1, is read when the method is known.
     app.command("anonymize", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-        anonymize
+        files.writes(files.reads(anonymize))
     )
 
 
@@ -73,9 +73,7 @@ def anonymize(
     public_report: Annotated[
         Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
     ] = None,
-    delimiter: common.Delimiter = None,
     query: common.Query = None,
-    encoding: common.Encoding = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     on_interrupt: Annotated[
         str, typer.Option("--on-interrupt", help="What Ctrl-C takes: nothing, or the best so far (best).")
@@ -84,6 +82,8 @@ def anonymize(
         int | None, typer.Option("--seed", help="Seed of the random choices [0; fresh for channel, records].")
     ] = None,
     json: common.Json = False,
+    reading: Any = None,
+    writing: Any = None,
 ) -> None:
     """Make a k-anonymous release of a table.
 
@@ -99,13 +99,15 @@ def anonymize(
 
     flags = [flag for one in more.command.params for flag in one.opts]
     source, own = common.words([source, *more.args], flags)
-    outputs = [output, save_recipe, report, public_report]
+    files.refuse_stdout(save_recipe=save_recipe, report=report, public_report=public_report)
+    outputs = [*files.check_release(output, json=json), save_recipe, report, public_report]
     common.check_outputs(outputs, source=source, overwrite=overwrite)
     common.on_interrupt(on_interrupt)
     written = None if recipe is None else Recipe.load(recipe)
     with common.ticker(not json, search=True) as bar:
         bar.begin("reading", 0.0)
-        frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
+        known = {} if written is None else written.reading
+        frame = read(source, query=query, **{**known, **reading})
         name, where = (method or "auto", space) if written is None else (written.method, written.space)
         chosen = method_options(name, where, option or (), own, frame.columns, flags)
         release = make(
@@ -115,7 +117,7 @@ def anonymize(
             identifiers=common.names(identifier, frame.columns),
             other=common.names(other, frame.columns),
             drop_undeclared=drop_undeclared,
-            **common.column_options(kind, order, location),
+            **common.column_options(kind, order, location, frame.columns),
             k=k,
             method=method,
             options=chosen,
@@ -127,7 +129,7 @@ def anonymize(
             progress=bar.part(0.05, 0.6, search=True),
         )
         bar.begin("writing", 0.6)
-        receipt = release.write(output, overwrite=overwrite)
+        receipt = release.write(output, overwrite=overwrite, **writing)
         if save_recipe is not None:
             release.recipe.save(save_recipe)
         figures: dict[str, Any] = {}
@@ -249,7 +251,9 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
             "guarded",
             f"{receipt.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe",
         )
-    line("written", receipt.path)
+    if release.source is not None and (said := release.source.says()):
+        line("read", said)
+    line("written", "to standard output" if str(receipt.path) == "-" else receipt.path)
     for path in others:
         line("", path)
     out.print(grid)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import signals
+from voronym.cli import files, signals
 from voronym.cli.line import Bar, Line, keys
 from voronym.errors import Cancelled, GuaranteeError, InputError, Unfinished, VoronymError, WriteError
 from voronym.options import Shape, read_value
@@ -141,7 +141,10 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
 
 
 def column_options(
-    kinds: Sequence[str] | None, orders: Sequence[str] | None, locations: Sequence[str] | None
+    kinds: Sequence[str] | None,
+    orders: Sequence[str] | None,
+    locations: Sequence[str] | None,
+    columns: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the keyword arguments that describe columns."""
     places = []
@@ -150,10 +153,8 @@ def column_options(
         if len(parts) != 2 or not all(parts):
             raise InputError(f"--location takes two columns, LAT,LON, not {item!r}")
         places.append((parts[0], parts[1]))
-    levels = {
-        name: [level.strip() for level in text.split("<")] for name, text in pairs(orders, "--order").items()
-    }
-    return {"kinds": pairs(kinds, "--kind"), "orders": levels, "locations": places}
+    levels = files.orders_of(orders, columns)
+    return {"kinds": files.kinds_of(kinds, columns), "orders": levels, "locations": places}
 
 
 def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("compare")(compare)
+    app.command("compare")(files.reads(compare))
 
 
 def compare(
@@ -38,25 +38,25 @@ def compare(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
     ] = None,
-    delimiter: common.Delimiter = None,
     query: common.Query = None,
-    encoding: common.Encoding = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     seed: common.Seed = 0,
     json: common.Json = False,
+    reading: Any = None,
 ) -> None:
     """Partition the keys by every method and k: loss, risk, time; a table and a plot."""
     from voronym.comparison import compare as look
     from voronym.errors import InputError
     from voronym.table.read import read
 
+    files.refuse_stdout(report=report)
     common.check_outputs([report], source=source, overwrite=overwrite)
     try:
         sizes = [int(part) for part in k.split(",") if part.strip()]
     except ValueError:
         raise InputError(f"-k takes whole numbers with commas, such as 3,5,10; not {k!r}") from None
     with common.ticker(not json) as progress:
-        frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
+        frame = read(source, query=query, **reading)
         result = look(
             frame,
             keys=common.names(key, frame.columns),
@@ -64,7 +64,7 @@ def compare(
             methods=common.names(method) or None,
             confidential=common.names(confidential, frame.columns),
             risk=risk,
-            **common.column_options(kind, order, location),
+            **common.column_options(kind, order, location, frame.columns),
             seed=seed,
             progress=progress,
         )

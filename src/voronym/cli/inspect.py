@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("inspect")(inspect)
+    app.command("inspect")(files.reads(inspect))
 
 
 def inspect(
     source: common.Source,
-    delimiter: common.Delimiter = None,
     query: common.Query = None,
-    encoding: common.Encoding = None,
     json: common.Json = False,
+    reading: Any = None,
 ) -> None:
     """Propose a role and a kind for every column, and say why. You decide."""
     from voronym.table.read import read
     from voronym.table.schema import Schema
+    from voronym.table.source import source_of
 
     with common.ticker(not json):
-        proposal = Schema.infer(read(source, delimiter=delimiter, query=query, encoding=encoding))
+        frame = read(source, query=query, **reading)
+        proposal = Schema.infer(frame)
+    file = source_of(frame)
+    said = "" if file is None else file.says()
     if json:
         common.emit(
             {
                 "schema": proposal.schema.to_dict(),
                 "reasons": dict(proposal.reasons),
                 "warnings": list(proposal.warnings),
+                "read": said,
             }
         )
     else:
         typer.echo(str(proposal))
+        if said:
+            typer.echo(f"Read with {said}")

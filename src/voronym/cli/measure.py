@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("measure")(measure)
+    app.command("measure")(files.reads(files.reads(measure), prefix="original"))
 
 
 def measure(
@@ -34,14 +34,14 @@ def measure(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
-    delimiter: common.Delimiter = None,
     query: common.Query = None,
     original_query: Annotated[
         str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
     ] = None,
-    encoding: common.Encoding = None,
     seed: common.Seed = 0,
     json: common.Json = False,
+    reading: Any = None,
+    original_reading: Any = None,
 ) -> None:
     """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility."""
     from voronym.evaluate.measure import measure as look
@@ -49,8 +49,8 @@ def measure(
     from voronym.table.read import read
 
     with common.ticker(not json) as progress:
-        frame = read(source, delimiter=delimiter, query=query, encoding=encoding)
-        before = None if original is None else read(original, query=original_query, encoding=encoding)
+        frame = read(source, query=query, **reading)
+        before = None if original is None else read(original, query=original_query, **original_reading)
         models = [*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())]
         found = look(
             frame,
@@ -59,7 +59,7 @@ def measure(
             original=before,
             aligned=aligned,
             models=models,
-            **common.column_options(kind, order, location),
+            **common.column_options(kind, order, location, frame.columns),
             seed=seed,
             progress=progress,
         )

@@ -34,6 +34,7 @@ class How:
     source: Source | None = None
     guard: bool = True
     columns: tuple[str, ...] = ()
+    table: str = "release"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -66,6 +69,7 @@ def write(
     source: Source | None = None,
     style: Mapping[str, Any] | None = None,
     guard: bool = True,
+    table_name: str | None = None,
     verify: Callable[[Path], None] | None = None,
 ) -> WriteReceipt:
     """Write a table whose every combination of keys occurs k times or more, and prove it on the file.
@@ -95,6 +99,8 @@ def write(
         ``newline``.
     guard : bool
         Whether texts that a spreadsheet might run as a formula get an apostrophe.
+    table_name : str, optional
+        Of the table of a database, or the sheet of a spreadsheet; "release" by default.
     verify : callable, optional
         Called with the path of the finished file before it gets its name; it raises where the file must not.
 
@@ -117,7 +123,7 @@ def write(
     (5, 2)
     """
     target = Path(path)
-    kind = _format(target, format)
+    kind = "csv" if str(path) == "-" else _format(target, format)
     dialect = dialect_for(target, source, delimiter=delimiter, **(style or {}))
     try:
         table = tidy(frame)
@@ -131,7 +137,9 @@ def write(
         raise WriteError(
             f"no key to count: the table has no column {listing(lacking)}" if keys else "no key is named"
         )
-    _refuse(target, overwrite)
+    if str(path) != "-":
+        check_target(target, format)
+        _refuse(target, overwrite)
     if labels is not None:  # a number among the keys is a mean now: 99 is no longer "refused"
         means = [name for name in keys if form(table[name]) != "category"]
         values = {name: book for name, book in labels.values.items() if name not in means}
@@ -151,6 +159,7 @@ def write(
                 source=source,
                 guard=guard,
                 columns=tuple(table.columns),
+                table=table_name or "release",
             ),
             verify,
         )
@@ -191,6 +200,26 @@ def _format(target: Path, given: str | None) -> str:
     return name
 
 
+def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002 - as in `write`
+    """Refuse a file of a format that cannot be written, and a database that would be replaced."""
+    kind = _format(target, format)
+    if FORMATS[kind].database and target.exists():
+        raise WriteError(
+            f"{target.name!r} is a database that exists already, and is never replaced; name a new file"
+        )
+
+
+@contextmanager
+def to_stdout() -> Iterator[Path]:
+    """Give the path of a file to be made, which goes to standard output when it is whole."""
+    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
+        path = Path(folder, "release.csv")
+        yield path
+        sys.stdout.flush()
+        sys.stdout.buffer.write(path.read_bytes())
+        sys.stdout.buffer.flush()
+
+
 def _refuse(target: Path, overwrite: bool) -> None:
     if target.is_dir():
         raise WriteError(f"{target.name!r} is a folder; name a file")
@@ -213,7 +242,8 @@ def _write(
     verify: Callable[[Path], None] | None,
 ) -> WriteReceipt:
     try:
-        with placed(target, overwrite=overwrite) as temporary:
+        place = to_stdout() if str(target) == "-" else placed(target, overwrite=overwrite)
+        with place as temporary:
             guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
             _flush(temporary)
             rows, smallest = _count(temporary, kind, keys, how)

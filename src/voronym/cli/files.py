@@ -1,0 +1,182 @@
+"""Options about files: how one is to be read, and how one is to be written."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voronym.errors import InputError
+
+Verb = Callable[..., None]
+READING: dict[str, tuple[Any, Any, str]] = {
+    "delimiter": (str | None, None, "Between the cells of a text file; found by itself if not given."),
+    "encoding": (str | None, None, "Of a text file, such as cp1252; found by itself if not given."),
+    "decimal": (str | None, None, "The decimal sign; found by itself if not given."),
+    "thousands": (str | None, None, "The sign between thousands; found by itself if not given."),
+    "date_format": (str | None, None, "Of dates, such as dd.mm.yyyy, where it is not plain to see."),
+    "missing": (
+        list[str] | None,
+        None,
+        "Codes that mean no value: -999,NA or COLUMN=CODE. Repeat, or commas.",
+    ),
+    "no_header": (bool, False, "The first line is a record; columns are called column_1, column_2, ..."),
+    "header": (bool, False, "The first line holds the names of the columns, whatever it looks like."),
+    "skip_rows": (int, 0, "Lines to skip before the header."),
+    "sheet": (str | None, None, "Name or number of the sheet of a spreadsheet."),
+}
+WRITING: dict[str, tuple[Any, Any, str]] = {
+    "out_delimiter": (str | None, None, "Between the cells of the text file that is written [as read]."),
+    "out_encoding": (str | None, None, "Of the text file that is written [as read]."),
+    "out_decimal": (str | None, None, "The decimal sign that is written [as read]."),
+    "out_thousands": (str | None, None, "The sign between thousands that is written [as read]; '' for none."),
+    "out_date_format": (str | None, None, "Of dates that are written, such as yyyy-mm-dd [as read]."),
+    "out_line_ends": (str | None, None, "lf or crlf [as read]."),
+    "out_table": (str | None, None, "Name of the table, or sheet, that is written [release]."),
+    "no_guard": (bool, False, "Write texts that a spreadsheet might run as formulas without an apostrophe."),
+}
+
+
+def reads(verb: Verb, *, prefix: str = "") -> Verb:
+    """Give a verb the options about a file that it reads; it gets them as a dict, ``reading``.
+
+    Parameters
+    ----------
+    verb : callable
+        Takes ``reading``, or ``PREFIX_reading``.
+    prefix : str
+        Before the name of every option: "original" makes --original-encoding.
+    """
+    start = f"{prefix}_" if prefix else ""
+    return _extended(verb, f"{start}reading", {start + name: how for name, how in READING.items()}, _reading)
+
+
+def writes(verb: Verb) -> Verb:
+    """Give a verb the options about the release that it writes; it gets them as a dict, ``writing``."""
+    return _extended(verb, "writing", WRITING, _writing)
+
+
+def _extended(
+    verb: Verb,
+    into: str,
+    options: dict[str, tuple[Any, Any, str]],
+    gather: Callable[[list[Any]], dict[str, Any]],
+) -> Verb:
+    """Return the verb with more options in its signature, gathered into one argument."""
+    signature = inspect.signature(verb, eval_str=True)
+    known = [one for one in signature.parameters.values() if one.name != into]
+    more = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[kind, typer.Option("--" + name.replace("_", "-"), help=text)],
+        )
+        for name, (kind, default, text) in options.items()
+    ]
+
+    @wraps(verb)
+    def extended(*args: Any, **given: Any) -> None:
+        given[into] = gather([given.pop(name) for name in options])
+        return verb(*args, **given)
+
+    plain = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in known]
+    extended.__signature__ = signature.replace(parameters=[*plain, *more])  # type: ignore[attr-defined]
+    extended.__annotations__ = {one.name: one.annotation for one in [*plain, *more]}
+    return extended
+
+
+def _reading(values: list[Any]) -> dict[str, Any]:
+    """Return what was said about a file, for `voronym.read`."""
+    given = dict(zip(READING, values, strict=True))
+    no_header, header = given.pop("no_header"), given.pop("header")
+    if no_header and header:
+        raise InputError("--header and --no-header exclude each other")
+    codes = [code.strip() for item in given.pop("missing") or () for code in item.split(",")]
+    said = {name: value for name, value in given.items() if value not in (None, 0)}
+    if codes:
+        said["missing"] = [code for code in codes if code]
+    return {**said, **({"header": header} if header or no_header else {})}
+
+
+def _writing(values: list[Any]) -> dict[str, Any]:
+    """Return what was said about the release, for `Release.write`."""
+    given = dict(zip(WRITING, values, strict=True))
+    said = {name.removeprefix("out_"): value for name, value in given.items() if name != "no_guard"}
+    said["newline"] = said.pop("line_ends")
+    return {
+        **{name: value for name, value in said.items() if value is not None},
+        "guard": not given["no_guard"],
+    }
+
+
+def kinds_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, str]:
+    """Read ``A=x``, ``A=x,B=y`` and ``A,B=x``; names of columns may hold commas and signs of equality."""
+    out: dict[str, str] = {}
+    for item in given or ():
+        waiting: list[str] = []
+        rest = item.strip()
+        while rest:
+            name = _named(rest, columns, "=,") or re.split("[=,]", rest, maxsplit=1)[0]
+            sign, rest = rest[len(name) : len(name) + 1], rest[len(name) + 1 :]
+            waiting.append(name.strip())
+            if sign == "=":
+                value, _, rest = rest.partition(",")
+                if not value.strip() or not all(waiting):
+                    raise InputError(f"--kind takes COLUMN=KIND, not {item!r}")
+                _say_once(out, waiting, value.strip(), "--kind")
+                waiting = []
+        if waiting:
+            raise InputError(f"--kind takes COLUMN=KIND, not {item!r}")
+    return out
+
+
+def orders_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, list[str]]:
+    """Read ``A=low<mid<high``; the name of a column may hold signs of equality."""
+    out: dict[str, list[str]] = {}
+    for item in given or ():
+        name = _named(item, columns, "=") or item.partition("=")[0]
+        levels = item[len(name) + 1 :]
+        if not name.strip() or not levels:
+            raise InputError(f"--order takes NAME=VALUE, not {item!r}")
+        _say_once(out, [name.strip()], [level.strip() for level in levels.split("<")], "--order")
+    return out
+
+
+def _named(text: str, columns: Iterable[str], signs: str) -> str | None:
+    """Return the longest column whose name the text begins with, before one of some signs."""
+    there = [one for one in columns if text.startswith(one) and text[len(one) : len(one) + 1] in tuple(signs)]
+    return max(there, key=len, default=None)
+
+
+def _say_once(out: dict[str, Any], names: Sequence[str], value: Any, option: str) -> None:
+    for name in names:
+        if name in out:
+            raise InputError(f"{option} says {name!r} twice")
+        out[name] = value
+
+
+def check_release(output: Path, *, json: bool) -> list[Path]:
+    """Refuse a release that could not be written, before the work; return the files that it makes."""
+    if str(output) in ("", "."):
+        raise InputError("-o names no file; name one, or - for standard output")
+    if str(output) == "-":
+        if json:
+            raise InputError("the release and --json cannot both go to standard output; name a file with -o")
+        return []
+    from voronym.table.write import check_target
+
+    check_target(output)
+    return [output]
+
+
+def refuse_stdout(**outputs: Path | None) -> None:
+    """Refuse "-" for what can only be a file."""
+    for name, path in outputs.items():
+        if path is not None and str(path) in ("-", "."):
+            raise InputError(f"--{name.replace('_', '-')} needs the name of a file; only the table goes to -")
