@@ -16,7 +16,7 @@ import numpy as np
 
 from voronym.errors import InputError
 
-__all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "whole"]
+__all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "share", "whole", "yes_or_no"]
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - a type, not a number
 Check = Callable[[str, Any], Any]
@@ -127,6 +127,10 @@ def number(least: float = -np.inf, most: float = np.inf, *, above: float | None 
     return check
 
 
+share: Check = number(0.0, 1.0)
+"""A check for shares."""
+
+
 def one_of(*choices: str) -> Check:
     """Return a check for one of some words."""
 
@@ -136,6 +140,13 @@ def one_of(*choices: str) -> Check:
         return str(value)
 
     return check
+
+
+def yes_or_no(name: str, value: Any) -> bool:
+    """Check for true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be true or false, not {value!r}")
+    return bool(value)
 
 
 def columns(name: str, value: Any) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any, TypedDict, Unpack
 
@@ -14,16 +15,19 @@ import numpy as np
 
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError, SchemaError
+from voronym.history.booking import Booking
+from voronym.history.following import follow
+from voronym.history.ledger import Ledger
 from voronym.keys import DEFAULT_SPACE, Coordinates
-from voronym.masked import Masked
-from voronym.methods.grouped import mask_by_groups
+from voronym.masked import Grouped, Masked
+from voronym.methods.grouped import Kept, mask_by_groups
 from voronym.privacy import Model
 from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Evidence, Release
 from voronym.table import Kind, tidy
-from voronym.table.read import read
+from voronym.table.read import load, read
 from voronym.table.table import Table
 
 EARLY = (
@@ -61,6 +65,8 @@ def anonymize(
     seed: int | None = None,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
+    ledger: str | Path | None = None,
+    keep_groups: bool = False,
     progress: Progress | None = None,
     **columns: Unpack[ColumnFacts],
 ) -> Release:
@@ -103,6 +109,14 @@ def anonymize(
         Take all of the above from a recipe; then no other argument may be given.
     reading : mapping, optional
         How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
+    ledger : str or Path, optional
+        A file that remembers who was released with whom (see `voronym.history.Ledger`); made where there is none.
+        The release is refused where, with those before it, fewer than k people share all groups of one of
+        them. `Release.write` enters it. People are told apart by the column ``person``, or else by the
+        identifiers.
+    keep_groups : bool
+        Build on the groups of the releases in the ledger: those that still have k people are kept, of all
+        others new ones are formed. A few people may have to wait, and are not in the release.
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
@@ -154,22 +168,27 @@ def anonymize(
         )
     if recipe is None:
         table = Table.build(data, **roles)
+        if keep_groups:
+            said["options"] = {**(options or {}), "keep_groups": True}
         recipe = _recipe(table, **said)
+        declared: Sequence[str] = [identifiers] if isinstance(identifiers, str) else identifiers
     else:
-        if any(map(_given, (*roles.values(), *said.values()))):
+        if any(map(_given, (*roles.values(), *said.values(), keep_groups))):
             raise InputError(
                 "a recipe states columns, k, method, models and seed: give it alone, or write another"
             )
         table = Table.of(data, recipe.schema)
+        declared = recipe.schema.identifiers
+    booking = _booking(ledger, data, recipe, declared)
     ctx = Context(seed=recipe.seed, time_limit=recipe.time_limit, progress=progress, started=started)
-    release = make_release(table, recipe, ctx)
+    release = make_release(table, recipe, ctx, booking)
     ctx.done()
     for note in release.warnings:
         warnings.warn(note, stacklevel=2)
     return release
 
 
-def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
+def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | None = None) -> Release:
     """Mask a table by a recipe, measure what came out, and build the release.
 
     What `anonymize` does with its arguments. Whoever holds the context may wish, from another thread, to
@@ -183,11 +202,20 @@ def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
         What to do.
     ctx : Context
         Made with the seed and the time limit of the recipe.
+    booking : Booking, optional
+        What a ledger knows of the people of the table: the release is checked against it, and entered when
+        it is written.
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
     clock.lap("reading")
-    masked = _mask(table, recipe, ctx.part(0.0, 0.9, stage="masking"))
+    masking, kept = ctx.part(0.0, 0.9, stage="masking"), None
+    if booking is not None and recipe.options.get("keep_groups"):
+        how = {name: getattr(recipe, name) for name in ("method", "space", "options")}
+        grouping = ctx.part(0.0, 0.7, stage="grouping")
+        table, kept = follow(table, booking, grouping, k=recipe.required_k, models=recipe.required, **how)
+        masking = ctx.part(0.7, 0.9, stage="masking")
+    masked = _mask(table, recipe, masking, kept)
     clock.lap("masking")
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
@@ -211,7 +239,33 @@ def make_release(table: Table, recipe: Recipe, ctx: Context) -> Release:
         public_notes=(*table.doubts, *masked.public_notes),
     )
     clock.lap("measuring")
+    if booking is not None:
+        _check_history(booking, release, masked)
     return release
+
+
+def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Sequence[str]) -> Booking | None:
+    """Ask the ledger about the people of a table."""
+    if ledger is None:
+        if recipe.options.get("keep_groups"):
+            raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
+        return None
+    if not recipe.makes_groups:
+        raise InputError(
+            f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
+        )
+    return Booking(Ledger.open(ledger), load(data), recipe.schema, declared)
+
+
+def _check_history(booking: Booking, release: Release, masked: Masked) -> None:
+    """Check a release against all that were entered before; refuse it where people could be told apart."""
+    assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+    assert masked.partition is not None  # noqa: S101
+    recipe, keys = release.recipe, list(release.schema.keys)
+    about = {"keys": keys, "columns": list(masked.frame.columns), "method": recipe.method}
+    booking.check(masked.partition, masked.frame.select(keys), k=recipe.required_k, about=about)
+    release.warnings += booking.notes()
+    release.booking = booking
 
 
 def _loss(table: Table, masked: Masked) -> tuple[Coordinates | None, float | None]:
@@ -227,7 +281,7 @@ def _loss(table: Table, masked: Masked) -> tuple[Coordinates | None, float | Non
     return None, None
 
 
-def _mask(table: Table, recipe: Recipe, ctx: Context) -> Masked:
+def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
     """Mask a table by the method of the recipe, whatever kind it is."""
     if recipe.makes_groups:
         return mask_by_groups(
@@ -238,6 +292,7 @@ def _mask(table: Table, recipe: Recipe, ctx: Context) -> Masked:
             space=recipe.space,
             models=recipe.required,
             options=dict(recipe.options),
+            kept=kept,
         )
     method = METHODS[recipe.method]
     if recipe.time_limit is not None:

@@ -17,6 +17,7 @@ from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
+from voronym.history.booking import Booking
 from voronym.keys import Coordinates
 from voronym.masked import Cost, Grouped, Masked
 from voronym.partition import Partition
@@ -24,6 +25,7 @@ from voronym.privacy import Finding
 from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.show import chip, html_facts, html_table
+from voronym.staging import accompany, together
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.read import read
@@ -144,6 +146,8 @@ class Release:
         self.public_warnings = tuple(public_notes)
         self._evidence = evidence
         self._dossier: Dossier | None = None
+        self.booking: Booking | None = None
+        """What the ledger knows of its people, where it was made with one; `write` enters it."""
         grouped = None if evidence is None else evidence.grouped
         self.information_loss: float | None = None if evidence is None else evidence.published_loss
         """Percent of the keys' variance that is lost in what is published: 100 SSE / SST over the
@@ -254,6 +258,11 @@ class Release:
         ------
         WriteError
             The file could not be written or did not pass its check; nothing is left in its place.
+
+        Notes
+        -----
+        A release that was made with a ledger is entered there: the file gets its name and the ledger its
+        entry, or neither.
         """
         models = [m for m in self.recipe.required if m.required is not None and m.name != "k-anonymity"]
 
@@ -274,20 +283,24 @@ class Release:
         reading = dialect_for(Path(path), source, delimiter=delimiter, **style).reading(
             () if source is None else source.reading.missing
         )
-        return write(
-            self._table.frame,
-            path,
-            keys=self.schema.keys,
-            k=self.recipe.required_k,
-            overwrite=overwrite,
-            delimiter=delimiter,
-            labels=self._table.labels,
-            source=source,
-            style=style,
-            guard=guard,
-            table_name=table,
-            verify=verify if models else None,
-        )
+        with together():
+            receipt = write(
+                self._table.frame,
+                path,
+                keys=self.schema.keys,
+                k=self.recipe.required_k,
+                overwrite=overwrite,
+                delimiter=delimiter,
+                labels=self._table.labels,
+                source=source,
+                style=style,
+                guard=guard,
+                table_name=table,
+                verify=verify if models else None,
+            )
+            if self.booking is not None:
+                accompany(self.booking.companion(receipt.path, receipt.sha256))
+        return receipt
 
     def prove(self, ctx: Context) -> None:
         """Find `gap` under a context, unless it is known."""
@@ -329,11 +342,11 @@ class Release:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
-        left = ("_evidence", "_dossier", "utility")
+        left = ("_evidence", "_dossier", "utility", "booking")
         return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _evidence=None, _dossier=None)
+        vars(self).update(state, _evidence=None, _dossier=None, booking=None)
 
     def __repr__(self) -> str:
         loss = self.information_loss

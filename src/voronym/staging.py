@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from voronym.errors import WriteError
 
@@ -70,6 +70,30 @@ def placed(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
         temporary = stage.make(target)
         yield temporary
         stage.waiting.append(_File(temporary, target, overwrite))
+
+
+class Companion(Protocol):
+    """What belongs to the files of a block without being one of them: an entry in a ledger."""
+
+    def before(self) -> None:
+        """Make it ready: all files are whole, and none has its name yet."""
+        ...
+
+    def after(self) -> None:
+        """Make it final: all files have their names."""
+        ...
+
+    def undo(self) -> None:
+        """Take it back: a file could not be placed."""
+        ...
+
+
+def accompany(companion: Companion) -> None:
+    """Have something come true together with the files of the block that is open."""
+    stage = _open.get()
+    if stage is None:
+        raise RuntimeError("nothing is being placed: call this within a block of `together`")
+    stage.companions.append(companion)
 
 
 def sweep(folder: Path) -> None:
@@ -130,6 +154,7 @@ class _Stage:
 
     def __init__(self) -> None:
         self.waiting: list[_File] = []
+        self.companions: list[Companion] = []
         self._folders: dict[Path, tuple[Path, int | None]] = {}
         self._made = 0
 
@@ -144,7 +169,11 @@ class _Stage:
 
     def place(self) -> None:
         """Give all files their names, or none. The first one made comes last: the others tell about it."""
+        ready: list[Companion] = []
         try:
+            for companion in self.companions:
+                companion.before()
+                ready.append(companion)
             for file in reversed(self.waiting):
                 try:
                     file.move()
@@ -153,9 +182,13 @@ class _Stage:
                     raise WriteError(
                         f"could not write {file.target.name!r}: {reason}; nothing was left behind"
                     ) from None
+            for companion in ready:
+                companion.after()
         except BaseException:  # Ctrl-C, too
             for file in self.waiting:
                 file.withdraw()
+            for companion in ready:
+                companion.undo()
             raise
 
     def close(self) -> None:

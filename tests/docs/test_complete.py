@@ -39,7 +39,11 @@ def section(verb: str) -> str:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_of_a_verb_is_documented(verb: str) -> None:
     text = section(verb)
-    options = {name for parameter in CLI.commands[verb].params for name in parameter.opts if name[0] == "-"}
+    command = CLI.commands[verb]
+    parts = [command, *getattr(command, "commands", {}).values()]
+    options = {
+        name for part in parts for parameter in part.params for name in parameter.opts if name[0] == "-"
+    }
     allowed = options | (OF_METHODS if verb == "anonymize" else set())
     cells = " ".join(re.findall(r"^\| (.*?) \|", text, re.MULTILINE))
     documented = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cells))

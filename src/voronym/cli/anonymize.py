@@ -73,6 +73,13 @@ def anonymize(
     public_report: Annotated[
         Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", help="Remember who was released with whom; refuse what tells them apart."),
+    ] = None,
+    keep_groups: Annotated[
+        bool, typer.Option("--keep-groups", help="Build on the groups of the releases in the ledger.")
+    ] = False,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     on_interrupt: Annotated[
@@ -126,6 +133,8 @@ def anonymize(
             time_limit=time_limit,
             seed=seed,
             recipe=written,
+            ledger=ledger,
+            keep_groups=keep_groups,
             progress=bar.part(0.05, 0.6, search=True),
         )
         bar.begin("writing", 0.6)
@@ -148,7 +157,8 @@ def anonymize(
             "sha256": receipt.sha256,
             "guarded_cells": receipt.guarded_cells,
         }
-        common.emit({**figures, "written": on_disk})
+        told = {} if release.booking is None else {"ledger": release.booking.figures}
+        common.emit({**figures, **told, "written": on_disk})
     else:
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
 
@@ -242,6 +252,13 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line("", f"the groups lose at most {release.gap:.2f} % more than the best possible ones")
     for number, step in enumerate(release.steps):
         line("" if number else "what was done", step)
+    if release.booking is not None:
+        told = release.booking.figures
+        line(
+            "with earlier releases",
+            f"{told['known']:,} people are in the {told['earlier_releases']} before it; "
+            f"{told['smallest_history']} or more share all groups of each since they were formed",
+        )
     line(
         "counted in the file",
         f"k = {receipt.k_counted}" + (", none promised" if release.recipe.k is None else ""),

@@ -2,6 +2,9 @@
 
 ``engine``  `advance`: from the last groups and the people present now to the groups of this release
 ``policy``  what may be chosen: headroom, who may wait, what becomes of the people of a dissolved group
+``ledger``  `Ledger`: a file of keyed fingerprints and groups; ``people`` makes the fingerprints
+``booking`` a release on its way into a ledger; ``following`` builds a table's release on the old groups,
+            ``frozen`` has groups publish what they published before; ``check`` looks at all releases together
 ``sets``    how many people share all that was published about a person; `smallest_history`
 
 The promise. A *history* is the list of groups that a person was in since their group was last formed. Nobody
@@ -19,7 +22,8 @@ is told by the difference: nothing that is published later can hide it.
 """
 
 from voronym.history.engine import Round, advance
+from voronym.history.ledger import Entry, Ledger
 from voronym.history.policy import Policy
 from voronym.history.sets import shared, smallest_history
 
-__all__ = ["Policy", "Round", "advance", "shared", "smallest_history"]
+__all__ = ["Entry", "Ledger", "Policy", "Round", "advance", "shared", "smallest_history"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from voronym.registry import METHODS
 from voronym.space.records import Records
 
 Ints = NDArray[np.int64]
+Divide = Callable[[Problem, Context], Partition]
+"""What divides the people of a problem into groups."""
 Floats = NDArray[np.float64]
 
 
@@ -76,6 +79,7 @@ def advance(
     policy: Policy | None = None,
     waited: ArrayLike | None = None,
     number: int = 0,
+    divide: Divide | None = None,
 ) -> Round:
     """Keep the groups that still have k people, and form groups of all others.
 
@@ -95,6 +99,8 @@ def advance(
         For how many rounds each has not been published.
     number : int
         New groups get numbers from this on, or from the largest number in use.
+    divide : callable, optional
+        ``(problem, ctx) -> Partition``, which forms groups; by default the method of the policy.
 
     Returns
     -------
@@ -128,7 +134,7 @@ def advance(
         pool = pool[now[pool] < 0]
     out = now.copy()
     out[(now < 0) | drop[now]] = -1
-    labels = _form(records, pool, k, ctx, chosen)
+    labels = _form(records, pool, k, ctx, chosen, divide)
     labels = _postpone(records, pool, labels, out, before, chosen)
     placed = labels >= 0
     fresh = np.unique(labels[placed], return_inverse=True)[1].reshape(-1)
@@ -162,12 +168,13 @@ def _neighbours(records: Records, now: Ints, weak: Ints, living: Ints, policy: P
     return np.asarray(found[np.cumsum(size[found]) <= policy.renewed * len(now)])
 
 
-def _form(records: Records, pool: Ints, k: int, ctx: Context, policy: Policy) -> Ints:
+def _form(records: Records, pool: Ints, k: int, ctx: Context, policy: Policy, divide: Divide | None) -> Ints:
     """Return the groups of the people who have none, by keys alone; -1 where they are too few."""
     if len(pool) < k:
         return np.full(len(pool), -1, np.int64)
     problem = Problem(records.subset(pool), min(k + policy.headroom, len(pool)))
-    return np.array(METHODS[policy.method].partition(problem, ctx).labels)
+    made = METHODS[policy.method].partition if divide is None else divide
+    return np.array(made(problem, ctx).labels)
 
 
 def _postpone(records: Records, pool: Ints, labels: Ints, out: Ints, waited: Ints, policy: Policy) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from voronym.options import Options, number, one_of, option, whole
+from voronym.options import Options, one_of, option, share, whole
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Policy(Options):
         check=one_of("rejoin", "retire"),
     )
     waiting: float = option(
-        0.04, "the largest share of the people who may wait for a nearer group", check=number(0.0, 1.0)
+        0.04, "the largest share of the people who may wait for a nearer group", check=share
     )
     patience: int = option(3, "rounds that somebody may wait for a nearer group", check=whole(0))
     neighbours: int = option(
@@ -36,6 +36,6 @@ class Policy(Options):
     renewed: float = option(
         0.01,
         "the largest share of the people whose groups are dissolved as neighbours",
-        check=number(0.0, 1.0),
+        check=share,
     )
     method: str = option("auto", "the method that divides people into new groups")

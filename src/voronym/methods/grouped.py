@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.certify import Bound
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Published
+from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Keys, Published
 from voronym.masked import Cost, Grouped
 from voronym.methods.auto import solve
-from voronym.options import Options, Shape, one_of, option
+from voronym.options import Options, Shape, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
@@ -25,6 +26,7 @@ from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
 from voronym.registry import METHODS, Method
 from voronym.table.table import Table
+from voronym.table.values import first_rows
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,35 @@ class GroupOptions(Options):
         "lossy",
         check=one_of("auto", *WAYS),
     )
+    keep_groups: bool = option(
+        False, "build on the groups of earlier releases, which a ledger knows", check=yes_or_no
+    )
+    headroom: int = option(0, "people beyond k in a group that is formed, to outlive some", check=whole(0))
+    dissolved: str = option(
+        "rejoin",
+        "people of a kept group that fell below k rejoin others in new groups, or retire unpublished",
+        check=one_of("rejoin", "retire"),
+    )
+    waiting: float = option(0.04, "the largest share of people who may wait for a nearer group", check=share)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Groups that are given, and what those that have published before publish again.
+
+    Parameters
+    ----------
+    numbers : array of int, shape (n,)
+        The group of each record.
+    publish : callable
+        ``(frame, numbers) -> frame``: what groups would publish, one row each, to what they do.
+    step : str
+        What was done, in a sentence.
+    """
+
+    numbers: NDArray[np.int64]
+    publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]]
+    step: str
 
 
 @dataclass(frozen=True)
@@ -90,6 +121,7 @@ def mask_by_groups(
     space: str,
     models: Sequence[Model],
     options: dict[str, Any],
+    kept: Kept | None = None,
 ) -> Grouped:
     """Divide the records into groups that obey every model, and publish the centre of each.
 
@@ -101,6 +133,8 @@ def mask_by_groups(
         Its deadline, generator and progress are those of the whole work.
     method, k, space, models, options
         As in a recipe.
+    kept : Kept, optional
+        Groups that are given: then none are made.
     """
     chosen = METHODS[method]
     check_time_limit(chosen, ctx.left if ctx.timed else None)
@@ -111,11 +145,13 @@ def mask_by_groups(
     notes = list(keys.notes)
     if (single := one_group_note(table.n, k)) is not None:
         notes.append(str(single))
-    part, bound = _groups(
-        problem, chosen, settings.method, ctx.part(0.05, 0.75, stage="grouping"), bool(demands)
-    )
+    if kept is None:
+        grouping = ctx.part(0.05, 0.75, stage="grouping")
+        part, bound = _groups(problem, chosen, settings.method, grouping, bool(demands))
+    else:
+        part, bound = Partition(kept.numbers, k=k), None
     part, costs = _obey(problem, part, demands, settings.groups.enforce, ctx.part(0.75, 0.95))
-    published = keys.publish(part)
+    published = _published(keys, part, kept)
     return Grouped(
         _gather(table, published, part),
         figures=published.figures,
@@ -130,6 +166,16 @@ def mask_by_groups(
         costs=costs,
         published_as=published.published_as,
     )
+
+
+def _published(keys: Keys, part: Partition, kept: Kept | None) -> Published:
+    """Return what the groups publish; those that live, what they have published before."""
+    published = keys.publish(part)
+    if kept is None:
+        return published
+    numbers = kept.numbers[first_rows(part.labels, part.n_cells)]
+    frame = kept.publish(published.frame, numbers)
+    return replace(published, frame=frame, steps=(*published.steps, kept.step))
 
 
 def _groups(

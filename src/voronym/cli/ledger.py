@@ -1,0 +1,166 @@
+"""`voronym ledger`: what was released before about whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voronym.cli import common
+from voronym.errors import InputError
+
+if TYPE_CHECKING:
+    from voronym.history.check import Standing
+    from voronym.history.ledger import Entry
+
+app = typer.Typer(
+    name="ledger",
+    help="What was released before about whom: keyed fingerprints, never values.",
+    no_args_is_help=True,
+)
+
+File = Annotated[Path, typer.Argument(help="The ledger.")]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to the application."""
+    parent.add_typer(app)
+
+
+@app.command()
+def new(
+    file: File,
+    key_of: Annotated[
+        Path | None,
+        typer.Option("--key-of", help="Another ledger, whose key this one shares: the two can be compared."),
+    ] = None,
+) -> None:
+    """Make an empty ledger; `voronym anonymize --ledger` makes one by itself where there is none."""
+    from voronym.history import Ledger
+
+    Ledger.new(file, key_of=None if key_of is None else Ledger(key_of))
+    typer.echo(f"{file}: an empty ledger, for you alone", err=True)
+
+
+@app.command()
+def show(file: File, json: common.Json = False) -> None:
+    """List the releases in a ledger."""
+    from rich.table import Table
+
+    from voronym.history import Ledger
+
+    entries = Ledger(file).entries
+    if json:
+        common.emit([_plain(entry) for entry in entries])
+        return
+    grid = Table("release", "made", "people", "waiting", "groups", "k", "keys", "file", box=None)
+    for entry in entries:
+        row = _plain(entry)
+        names = ("release", "made", "people", "waiting", "groups", "k")
+        grid.add_row(*(str(row[name]) for name in names), ", ".join(row["keys"]), Path(row["file"]).name)
+    common.console().print(grid if entries else "no release was entered yet")
+
+
+@app.command()
+def check(
+    file: File,
+    other: Annotated[
+        Path | None,
+        typer.Option("--other", help="The ledger of another department, made with --key-of: compare both."),
+    ] = None,
+    json: common.Json = False,
+) -> None:
+    """Say how many people share all groups of a person, release by release; exit code 3 if fewer than k."""
+    from voronym.history import Ledger
+    from voronym.history.check import again, between
+
+    ledger = Ledger(file)
+    ours = ledger.entries
+    if not ours:
+        raise InputError("the ledger is empty: there is nothing to check")
+    if other is None:
+        found = [(f"release {entry.number}", one) for entry, one in again(ours)]
+    else:
+        second = Ledger(other)
+        if second.key != ledger.key:
+            raise InputError(
+                "the two ledgers have different keys, so the same person has different fingerprints: make "
+                f"the second one by voronym ledger new FILE --key-of {file.name}"
+            )
+        if not second.entries:
+            raise InputError("the other ledger is empty: there is nothing to compare")
+        found = [("both together", between(ours, second.entries))]
+    if json:
+        common.emit([{"of": name, **vars(one)} for name, one in found])
+    else:
+        _tell(found)
+    if any(one.below for _, one in found):
+        raise typer.Exit(3)
+
+
+@app.command()
+def forget(
+    file: File,
+    release: Annotated[
+        int | None, typer.Option("--release", help="A release that never left the house, by its number.")
+    ] = None,
+    people: Annotated[
+        str | None,
+        typer.Option("--people", help="A table of people to remove, with the columns that name them."),
+    ] = None,
+) -> None:
+    """Forget a release, or people; what is removed is wiped from the file."""
+    import numpy as np
+
+    from voronym.history import Ledger
+    from voronym.history.people import fingerprints, naming_columns
+    from voronym.table.read import load
+
+    if (release is None) == (people is None):
+        raise InputError("say what to forget: either --release NUMBER or --people FILE")
+    ledger = Ledger(file)
+    if release is not None:
+        ledger.forget(release)
+        typer.echo(f"release {release} is forgotten: later ones are not checked against it", err=True)
+        return
+    if not ledger.entries:
+        raise InputError("the ledger is empty: nobody is in it")
+    frame = load(people)
+    columns = naming_columns(None, frame, bound=ledger.entries[-1].about["named_by"])
+    gone = ledger.forget_people(np.unique(fingerprints(frame, columns, ledger.key)))
+    typer.echo(f"{gone:,} people are forgotten; they count as people who left", err=True)
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    import numpy as np
+
+    return {
+        "release": entry.number,
+        "made": entry.made,
+        "people": entry.released,
+        "waiting": int((entry.groups < 0).sum()),
+        "groups": len(np.unique(entry.groups[entry.groups >= 0])),
+        "k": entry.k,
+        "keys": list(entry.about["keys"]),
+        "columns": list(entry.about["columns"]),
+        "named_by": list(entry.about["named_by"]),
+        "kept_groups": entry.about["kept_groups"],
+        "file": entry.path,
+    }
+
+
+def _tell(found: list[tuple[str, Standing]]) -> None:
+    from rich.table import Table
+
+    grid = Table("", "people", "known", "smallest", "below k", "recognised: smallest", "below k", box=None)
+    for name, one in found:
+        last = (one.smallest, f"{one.below:,}", one.recognised_smallest, f"{one.recognised_below:,}")
+        grid.add_row(name, f"{one.people:,}", f"{one.known:,}", *map(str, last))
+    out = common.console()
+    out.print(grid)
+    out.print(
+        "known: people who were in an earlier release. smallest: the least number of people who share all "
+        "groups of one of them since their group was formed. recognised: the same for an intruder who "
+        "recognises the rows of a person by values that do not change."
+    )

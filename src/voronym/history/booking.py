@@ -1,0 +1,251 @@
+"""A release on its way into a ledger: built on the old groups, checked, and entered with its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.errors import GuaranteeError, InputError
+from voronym.history.check import Standing, begun, standing
+from voronym.history.engine import Divide, Round, advance
+from voronym.history.frozen import as_plain
+from voronym.history.ledger import Entry, Ledger, now
+from voronym.history.people import Prints, fingerprints, naming_columns
+from voronym.history.policy import Policy
+from voronym.partition import Partition
+from voronym.space.records import Records
+from voronym.table.schema import Schema
+
+Ints = NDArray[np.int64]
+
+
+class Booking:
+    """What a ledger knows of the people of a table, and what it will know of their release.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The ledger.
+    frame : narwhals DataFrame
+        The table as it came, identifiers included.
+    schema : Schema
+        Of the table.
+    declared : sequence of str
+        The identifiers that somebody named.
+    """
+
+    def __init__(
+        self, ledger: Ledger, frame: nw.DataFrame[Any], schema: Schema, declared: Sequence[str]
+    ) -> None:
+        self.ledger, self.entries = ledger, ledger.entries
+        bound = self.entries[-1].about["named_by"] if self.entries else ()
+        self.named_by = naming_columns(schema, frame, declared, bound)
+        self.rows: Prints = fingerprints(frame, self.named_by, ledger.key)
+        self.round: Round | None = None
+        self.entry: Entry | None = None
+        self.standing: Standing | None = None
+
+    # -- building on the old groups --------------------------------------------------------------------------
+
+    def follow(
+        self, records: Records, k: int, ctx: Context, *, policy: Policy, divide: Divide | None
+    ) -> Round:
+        """Return the groups of this release, built on those of the earlier ones."""
+        if len(np.unique(self.rows)) < len(self.rows):
+            raise InputError(
+                "groups are kept for people with one record each, and here some have several: make one "
+                "record of each person first, or leave out --keep-groups"
+            )
+        last, waited = self._last(policy)
+        self.round = advance(
+            records, last, k, ctx, policy=policy, waited=waited, number=self.ledger.next_group, divide=divide
+        )
+        if not self.round.published.any():
+            raise GuaranteeError(
+                f"nobody can be published: there are {len(self.rows)} people, and no group of k={k} of them "
+                "may be formed. Nothing was released"
+            )
+        return self.round
+
+    def _last(self, policy: Policy) -> tuple[Ints, Ints]:
+        """Return the group that each person is a member of, -1 for none, and how long they have waited.
+
+        A member was in the group when it was last published. Who was absent then does not come back to it:
+        the others have a history without them.
+        """
+        group = np.full(len(self.rows), -1, np.int64)
+        waited = np.zeros(len(self.rows), np.int64)
+        seen = np.zeros(len(self.rows), np.int64)
+        ended: dict[int, int] = {}
+        for entry in self.entries:
+            there, _ = entry.find(self.rows)
+            found = entry.of(entry.groups, self.rows)
+            group, seen = np.where(found >= 0, found, group), np.where(found >= 0, entry.number, seen)
+            waited = np.where(there, entry.of(entry.waited, self.rows), waited)
+            ended |= dict.fromkeys(np.unique(entry.groups).tolist(), entry.number)
+        away = (group >= 0) & (seen != np.array([ended.get(one, 0) for one in group.tolist()], np.int64))
+        alone = self.ledger.next_group + np.arange(len(group))  # a group of one, which is dissolved
+        return np.where(away, alone if policy.dissolved == "retire" else -1, group), waited
+
+    def frozen(self, keys: Sequence[str]) -> dict[int, list[Any]]:
+        """Return what groups that live have published, by their numbers, where it was the same keys."""
+        assert self.round is not None  # noqa: S101 - asked after `follow`
+        living = set(self.round.groups[self.round.published & ~self.round.began].tolist())
+        out: dict[int, list[Any]] = {}
+        for entry in self.entries:
+            if list(entry.published.get("keys", ())) == list(keys):
+                rows = zip(entry.published["groups"], entry.published["values"], strict=True)
+                out |= {number: values for number, values in rows if number in living}
+            else:
+                for number in np.unique(entry.groups).tolist():
+                    out.pop(number, None)
+        return out
+
+    # -- checking --------------------------------------------------------------------------------------------
+
+    def check(self, part: Partition, frame: nw.DataFrame[Any], *, k: int, about: Mapping[str, Any]) -> None:
+        """Check the groups of a release against all earlier ones, and have the entry ready.
+
+        Parameters
+        ----------
+        part : Partition
+            The groups of the rows that are released, in the order of the table.
+        frame : narwhals DataFrame
+            Their keys, as they are published.
+        k : int
+            What the release promises.
+        about : mapping
+            Keys, columns and method.
+        """
+        following = self.round
+        if following is None:
+            numbers = self.ledger.next_group + part.labels
+            people, groups = _people(self.rows, numbers)
+            start = begun(self.entries, people)
+            waited = np.zeros(len(people), np.int64)
+        else:
+            order = np.argsort(self.rows, kind="stable")
+            people, groups = self.rows[order], following.groups[order]
+            numbers = following.groups[following.published]
+            start = np.where(following.began[order], 0, begun(self.entries, people))
+            waited = following.waited[order]
+        out = groups >= 0
+        self.standing = standing(self.entries, people[out], groups[out], start[out], k)
+        if self.standing.below:
+            raise GuaranteeError(self.refusal(self.standing))
+        first = np.unique(numbers, return_index=True)[1]
+        rows = as_plain(frame[first.tolist()])
+        shown = {"keys": frame.columns, "groups": numbers[first].tolist(), "values": rows}
+        facts = {**about, "named_by": self.named_by, "kept_groups": following is not None}
+        self.entry = Entry(
+            0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {}
+        )
+
+    def refusal(self, found: Standing) -> str:
+        """Return the sentence that says why nothing was released, and three ways out."""
+        new = found.people - found.known
+        return (
+            f"{found.below:,} of {found.people:,} people would be in groups that, together with those of "
+            f"{len(self.entries)} earlier releases in the ledger, fewer than k={found.k} people share (the "
+            f"fewest: {found.smallest}): whoever keeps the releases could tell them apart. Nothing was "
+            "released. Three ways out: (1) --keep-groups builds this release on the groups of the earlier "
+            f"ones; (2) release only the {new:,} people who were in none of them; (3) if an earlier release "
+            f"never left the house, forget it: voronym ledger forget {self.ledger.path.name} --release NUMBER"
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the data holder should know."""
+        found, following = self.standing, self.round
+        out: list[str] = []
+        if following is not None and following.waiting:
+            out.append(
+                f"{following.waiting:,} of {len(following.groups):,} people wait and are not in the release: "
+                "no group of theirs is near enough yet"
+            )
+        if found is not None and found.recognised_below:
+            out.append(
+                f"an intruder who recognises the rows of a person in several releases, by values that do not "
+                f"change, could follow {found.recognised_below:,} people into sets of fewer than k={found.k} "
+                f"(the fewest: {found.recognised_smallest}): people leave, and groups are formed anew. "
+                "With --dissolved retire such people are not published again"
+            )
+        return tuple(out)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What may be said about the release and those before it, for the data holder; JSON-able."""
+        found, following = self.standing, self.round
+        out: dict[str, Any] = {"earlier_releases": len(self.entries)}
+        if found is not None:
+            out |= {
+                "people": found.people,
+                "known": found.known,
+                "smallest_history": found.smallest,
+                "recognised_smallest": found.recognised_smallest,
+                "recognised_below_k": found.recognised_below,
+            }
+        if following is not None:
+            out |= {
+                "groups_kept": following.kept,
+                "groups_formed": following.formed,
+                "groups_dissolved": following.dissolved,
+                "waiting": following.waiting,
+            }
+        return out
+
+    # -- entering --------------------------------------------------------------------------------------------
+
+    def companion(self, path: Path, sha256: str) -> Entering:
+        """Return the entry of the release as what comes true together with its file."""
+        assert self.entry is not None  # noqa: S101 - a release that was checked has one
+        return Entering(self.ledger, self.entry, path, sha256, len(self.entries))
+
+
+@dataclass
+class Entering:
+    """An entry that comes true when a file gets its name (see `voronym.staging.accompany`)."""
+
+    ledger: Ledger
+    entry: Entry
+    path: Path
+    sha256: str
+    expect: int
+    number: int = 0
+
+    def before(self) -> None:
+        """Enter the release for the time being."""
+        self.number = self.ledger.enter(self.entry, path=self.path, sha256=self.sha256, expect=self.expect)
+
+    def after(self) -> None:
+        """Make the entry final."""
+        self.ledger.confirm(self.number)
+
+    def undo(self) -> None:
+        """Remove the entry."""
+        self.ledger.withdraw(self.number)
+
+
+def _people(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
+    """Return each person once, with the group of their records.
+
+    Records of a person in several groups count as one group of their own for every such set of groups:
+    nobody is in all of these but who is in the very same ones.
+    """
+    order = np.lexsort((groups, rows))
+    people, first, count = np.unique(rows[order], return_index=True, return_counts=True)
+    ordered = groups[order]
+    out = ordered[first].copy()
+    several: dict[tuple[int, ...], int] = {}
+    top = int(groups.max()) + 1
+    for at in np.flatnonzero(count > 1).tolist():
+        found = tuple(np.unique(ordered[first[at] : first[at] + count[at]]).tolist())
+        if len(found) > 1:
+            out[at] = top + several.setdefault(found, len(several))
+    return people, np.asarray(out, np.int64)

@@ -1,0 +1,90 @@
+"""What groups published, as plain data, and back: a group that lives publishes the same again.
+
+A centre that moved when somebody left would tell the keys of who left: n c - (n - 1) c'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+_WORDS: dict[str, Any] = {
+    "datetime": datetime,
+    "date": date,
+    "time": time,
+}  # a datetime is a date, too: it comes first
+
+
+def as_plain(frame: nw.DataFrame[Any]) -> list[list[Any]] | None:
+    """Return rows that JSON can hold and `put_back` reads; None where a value is of another kind."""
+    try:
+        columns = [[_plain(value) for value in frame[name].to_list()] for name in frame.columns]
+    except TypeError:
+        return None
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def put_back(
+    frame: nw.DataFrame[Any], rows: Mapping[int, Sequence[Any]], numbers: NDArray[np.int64]
+) -> nw.DataFrame[Any]:
+    """Return a frame in which groups that have published before publish the same.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        What groups would publish, one row each.
+    rows : mapping
+        What some of them have published, by their numbers.
+    numbers : array of int
+        The number of the group in each row.
+    """
+    old = [rows.get(number) for number in numbers.tolist()]
+    made = []
+    for at, name in enumerate(frame.columns):
+        column = frame[name]
+        values = [
+            new if row is None else _value(row[at]) for new, row in zip(column.to_list(), old, strict=True)
+        ]
+        fresh = nw.new_series(name, values, _dtype(column), backend=frame.implementation)
+        made.append(fresh if fresh.dtype == column.dtype else fresh.cast(column.dtype))
+    return frame.with_columns(*made)
+
+
+def _dtype(column: nw.Series[Any]) -> Any:
+    """Return the type to build a column with; categories are made of texts."""
+    return nw.String if column.dtype in (nw.Categorical, nw.Enum) else column.dtype
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    for word, kind in _WORDS.items():
+        if isinstance(value, kind):
+            return {word: value.isoformat()}
+    if isinstance(value, timedelta):
+        return {"seconds": value / timedelta(seconds=1)}
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    raise TypeError(type(value).__name__)
+
+
+def _value(plain: Any) -> Any:
+    if not isinstance(plain, dict):
+        return plain
+    ((word, text),) = plain.items()
+    if word == "seconds":
+        return timedelta(seconds=text)
+    if word == "decimal":
+        return Decimal(text)
+    return _WORDS[word].fromisoformat(text)

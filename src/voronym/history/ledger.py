@@ -1,0 +1,294 @@
+"""The ledger: what was released before about whom, in one file that holds nobody's values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import InputError, WriteError
+from voronym.history.people import SIZE, Prints
+
+Ints = NDArray[np.int64]
+
+FORMAT = 1
+_TABLES = """
+create table facts (name text primary key, value blob);
+create table release (
+    number integer primary key autoincrement, made text, k integer, about text, waiting integer,
+    path text, sha256 text, pending integer,
+    people blob, groups blob, begun blob, waited blob, published text
+);
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One release in a ledger.
+
+    Parameters
+    ----------
+    number : int
+        Counted from 1.
+    made : str
+        When, in UTC.
+    k : int
+        The least size of a group.
+    about : mapping
+        Keys, columns, the columns that told people apart, method; what became of groups.
+    people : array, shape (n,)
+        Fingerprints, ascending; of people who waited, too.
+    groups : array of int, shape (n,)
+        The group of each; -1 for who waited and is not in the release.
+    begun : array of int, shape (n,)
+        The number of the release with which the history of each began.
+    waited : array of int, shape (n,)
+        For how many releases each has been waiting.
+    published : mapping
+        What the groups published, by key: values that are in the release.
+    """
+
+    number: int
+    made: str
+    k: int
+    about: Mapping[str, Any]
+    people: Prints
+    groups: Ints
+    begun: Ints
+    waited: Ints
+    path: str = ""
+    published: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def released(self) -> int:
+        """How many people are in the release."""
+        return int((self.groups >= 0).sum())
+
+    def find(self, people: Prints) -> tuple[NDArray[np.bool_], Ints]:
+        """Return who of these is in this entry, and where."""
+        place = np.searchsorted(self.people, people)
+        place[place == len(self.people)] = 0
+        there = self.people[place] == people if len(self.people) else np.zeros(len(people), bool)
+        return there, place
+
+    def of(self, values: Ints, people: Prints, missing: int = -1) -> Ints:
+        """Return what this entry says of people."""
+        there, place = self.find(people)
+        return np.where(there, values[place], missing) if len(self.people) else np.full(len(people), missing)
+
+
+class Ledger:
+    """A file that remembers who was released with whom.
+
+    It holds, for each release, keyed fingerprints of its people (HMAC-SHA256; the key is in the ledger and
+    nowhere else), the number of the group of each, k, the names of keys and columns, the time, and what the
+    groups published, which is in the release anyway. It holds nobody's values. Whoever has the ledger *and* a
+    list of people can tell who is in it: it is made for its owner alone (mode 0600), and belongs where the
+    original table belongs.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; `open` makes it where there is none.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Ledger.open(pathlib.Path(folder, "ledger.db"))
+    Ledger(0 releases)
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._settle()
+
+    @classmethod
+    def open(cls, path: str | Path) -> Ledger:
+        """Open a ledger, or make one where there is no file yet."""
+        return cls(path) if Path(path).exists() else cls.new(path)
+
+    @classmethod
+    def new(cls, path: str | Path, *, key_of: Ledger | None = None) -> Ledger:
+        """Make an empty ledger, with a key of its own, or that of another one to compare them later."""
+        path = Path(path)
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            raise InputError(f"{path.name!r} exists already; a new ledger needs a name of its own") from None
+        except OSError as error:
+            raise WriteError(f"cannot make the ledger {path.name!r}: {error.strerror}") from None
+        key = secrets.token_bytes(32) if key_of is None else key_of.key
+        with _opened(path) as base:
+            base.executescript(_TABLES)
+            facts = [("format", FORMAT), ("key", key)]
+            base.executemany("insert into facts values (?, ?)", facts)
+        return cls(path)
+
+    @property
+    def key(self) -> bytes:
+        """What fingerprints are made with."""
+        with _opened(self.path) as base:
+            return bytes(base.execute("select value from facts where name = 'key'").fetchone()[0])
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All releases, from the first to the last."""
+        with _opened(self.path) as base:
+            return tuple(self._entries(base))
+
+    def _entries(self, base: sqlite3.Connection) -> Iterator[Entry]:
+        wanted = "number, made, k, about, people, groups, begun, waited, path, published"
+        for row in base.execute(f"select {wanted} from release where pending = 0 order by number"):  # noqa: S608
+            number, made, k, about, people, *arrays, path, published = row
+            prints = np.frombuffer(people, f"S{SIZE}")
+            groups, begun, waited = (np.frombuffer(one, np.int64) for one in arrays)
+            yield Entry(
+                number, made, k, json.loads(about), prints, groups, begun, waited, path, json.loads(published)
+            )
+
+    @property
+    def next_group(self) -> int:
+        """A number from which on no group has one."""
+        return max((int(entry.groups.max(initial=-1)) for entry in self.entries), default=-1) + 1
+
+    def enter(self, entry: Entry, *, path: Path, sha256: str, expect: int) -> int:
+        """Enter a release that is about to get its name; `confirm` it when it has, else `withdraw` it.
+
+        Parameters
+        ----------
+        entry : Entry
+            Without a number yet: ``begun`` is 0 for people whose history begins with it.
+        path, sha256
+            The file, so that an entry whose maker was killed in between can be told true or false later.
+        expect : int
+            How many entries there were when it was checked. Where there are others now, nothing is entered.
+        """
+        with _opened(self.path) as base:
+            base.execute("begin immediate")
+            if base.execute("select count(*) from release where pending = 0").fetchone()[0] != expect:
+                raise WriteError(
+                    "another release was entered in the ledger meanwhile, and this one was not checked "
+                    "against it: nothing was written. Run it again"
+                )
+            values = (
+                entry.made, entry.k, json.dumps(dict(entry.about)), int((entry.groups < 0).sum()),
+                str(path.resolve()), sha256, 1, entry.people.tobytes(), _bytes(entry.groups), b"",
+                _bytes(entry.waited), json.dumps(dict(entry.published)),
+            )  # fmt: skip
+            marks = ", ".join("?" * len(values))
+            done = base.execute(f"insert into release values (null, {marks})", values)  # noqa: S608
+            number = int(done.lastrowid or 0)
+            begun = np.where(entry.begun == 0, number, entry.begun)
+            base.execute("update release set begun = ? where number = ?", (_bytes(begun), number))
+        return number
+
+    def confirm(self, number: int) -> None:
+        """Say that a release is in its place."""
+        with _opened(self.path) as base:
+            done = base.execute("update release set pending = 0 where number = ?", (number,))
+            if done.rowcount != 1:  # somebody who opened the ledger meanwhile took its maker for dead
+                raise WriteError("the entry in the ledger was lost: nothing was written. Run it again")
+
+    def withdraw(self, number: int) -> None:
+        """Remove a release."""
+        with _opened(self.path) as base:
+            base.execute("delete from release where number = ?", (number,))
+
+    def forget(self, number: int) -> None:
+        """Forget a release, one that never left the house: the next one is not checked against it."""
+        if number not in [entry.number for entry in self.entries]:
+            raise InputError(f"the ledger has no release {number}; `voronym ledger show` lists them")
+        self.withdraw(number)
+
+    def forget_people(self, people: Prints) -> int:
+        """Remove people from all releases, and return how many there were. They count as people who left."""
+        gone: set[bytes] = set()
+        with _opened(self.path) as base:
+            for entry in list(self._entries(base)):
+                out = np.isin(entry.people, people)
+                gone |= set(entry.people[out].tolist())
+                keep = ~out
+                arrays = (entry.groups, entry.begun, entry.waited)
+                base.execute(
+                    "update release set people = ?, groups = ?, begun = ?, waited = ? where number = ?",
+                    (entry.people[keep].tobytes(), *(_bytes(one[keep]) for one in arrays), entry.number),
+                )
+        return len(gone)
+
+    def _settle(self) -> None:
+        """Check the file; of entries whose makers were killed, those whose file is there are true."""
+        _check_file(self.path)
+        with _opened(self.path) as base:
+            try:
+                found = base.execute("select value from facts where name = 'format'").fetchone()
+            except sqlite3.DatabaseError:
+                found = None
+            if found is None or found[0] != FORMAT:
+                raise InputError(f"{self.path.name!r} is no ledger of this version")
+            base.execute("begin immediate")
+            open_ones = base.execute("select number, path, sha256 from release where pending = 1").fetchall()
+            for number, path, digest in open_ones:
+                verb = "update release set pending = 0" if _is(path, digest) else "delete from release"
+                base.execute(f"{verb} where number = ?", (number,))
+
+    def __len__(self) -> int:
+        with _opened(self.path) as base:
+            return int(base.execute("select count(*) from release where pending = 0").fetchone()[0])
+
+    def __repr__(self) -> str:
+        return f"Ledger({len(self)} releases)"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection whose changes are kept if the block ends well; what is deleted is wiped."""
+    try:
+        base = sqlite3.connect(path, timeout=10, isolation_level="DEFERRED")
+        try:
+            base.execute("pragma secure_delete = on")
+            with base:
+                yield base
+        finally:
+            base.close()
+    except sqlite3.Error as error:
+        raise WriteError(f"the ledger {path.name!r} could not be used: {error}") from None
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"there is no ledger {path.name!r} in that folder; check the path")
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise InputError(
+            f"other users of this machine may open the ledger {path.name!r}, which can tell who is in a "
+            f"release: run chmod 600 {path.name}"
+        )
+
+
+def _is(path: str, digest: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False
+
+
+def _bytes(values: Sequence[int] | Ints) -> bytes:
+    return np.ascontiguousarray(values, np.int64).tobytes()
+
+
+def now() -> str:
+    """Return the time, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,99 @@
+"""Who is behind the rows of a table: keyed fingerprints, from which nobody can read a value."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import unicodedata
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import InputError
+from voronym.table.schema import Schema
+
+Prints = NDArray[np.bytes_]
+
+SIZE = 16
+"""Bytes of a fingerprint: two people in 10^19 would share one."""
+
+NOBODY = (
+    "a ledger has to know who is who from one release to the next: declare the column that names a person "
+    "(--person patient_id, or --identifier patient_id); it is dropped from the release, and the ledger keeps "
+    "keyed fingerprints of it only"
+)
+
+
+def naming_columns(
+    schema: Schema | None, frame: nw.DataFrame[Any], declared: Sequence[str] = (), bound: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns that tell people apart: that of persons, or else the identifiers.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of the table.
+    frame : narwhals DataFrame
+        The table as it came, identifiers included.
+    declared : sequence of str
+        The identifiers that somebody named; others are columns that are dropped for having no role.
+    bound : sequence of str
+        The columns by which the ledger knows people already: others would make strangers of them.
+    """
+    if bound:
+        lacking = [name for name in bound if name not in frame.columns]
+        if lacking:
+            raise InputError(
+                f"the ledger knows people by {', '.join(bound)}, and the table has no column "
+                f"{', '.join(lacking)}: give the columns these names, or begin another ledger"
+            )
+        return list(bound)
+    person = getattr(schema, "person", None)
+    known = () if schema is None else schema.identifiers
+    names = [person] if person is not None else [one for one in known if one in declared]
+    if not names:
+        raise InputError(NOBODY)
+    return names
+
+
+def fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -> Prints:
+    """Return HMAC-SHA256 of what the columns say of each row, cut to `SIZE` bytes.
+
+    Numbers are written in one way whatever their type, texts without spaces around them and in one Unicode
+    form, so that two departments with one key agree on who is who.
+    """
+    texts = [[_text(value) for value in frame[name].to_list()] for name in columns]
+    rows = list(zip(*texts, strict=True))
+    unknown = sum(not any(row) for row in rows)
+    if unknown:
+        raise InputError(
+            f"{unknown} records have nothing in {', '.join(columns)}: the ledger cannot know who they are. "
+            "Complete them, or leave them out"
+        )
+    found = [hmac.digest(key, _packed(row), "sha256")[:SIZE] for row in rows]
+    return np.array(found, f"S{SIZE}")
+
+
+def _packed(row: Sequence[str]) -> bytes:
+    """Return texts as bytes, each with its length, so that ("ab", "c") is not ("a", "bc")."""
+    parts = [text.encode() for text in row]
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
+def _text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if (
+        isinstance(value, datetime)
+        and (value.hour, value.minute, value.second, value.microsecond) == (0,) * 4
+    ):
+        return value.date().isoformat()
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    return unicodedata.normalize("NFC", str(value)).strip()

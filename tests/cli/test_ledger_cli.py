@@ -1,0 +1,94 @@
+"""The verbs of the ledger, as a person types them."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import voronym as vr
+from voronym.cli import app
+from voronym.errors import GuaranteeError, InputError
+from voronym.history import Ledger
+
+ROLES = ["--key", "age,zip", "--identifier", "patient_id", "--drop-undeclared", "-k", "4"]
+
+
+def run(*words, fails=None):
+    found = CliRunner().invoke(app, [str(word) for word in words])
+    if fails is None:
+        assert found.exit_code == 0, found.output
+    else:
+        assert isinstance(found.exception, fails), found.output
+    return found
+
+
+@pytest.fixture
+def files(tmp_path):
+    people = vr.datasets.hospital(120, seed=5)
+    people[:90].write_csv(tmp_path / "march.csv")
+    people[6:100].write_csv(tmp_path / "april.csv")
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_two_months(files):
+    march = run("anonymize", files / "march.csv", "-o", files / "1.csv", *ROLES, "--ledger", files / "l")
+    assert "with earlier releases" in march.output
+    april = ["anonymize", files / "april.csv", "-o", files / "2.csv", *ROLES, "--ledger", files / "l"]
+    run(*april, fails=GuaranteeError)
+    assert not (files / "2.csv").exists()
+    kept = run(*april, "--keep-groups", "--waiting", "0", "--json")
+    figures = json.loads(kept.stdout)["ledger"]
+    assert figures["known"] == 84
+    assert figures["smallest_history"] >= 4
+    assert figures["waiting"] < 4
+
+    shown = json.loads(run("ledger", "show", files / "l", "--json").stdout)
+    assert [one["people"] for one in shown] == [90, 94 - figures["waiting"]]
+    assert shown[0]["named_by"] == ["patient_id"]
+    assert "2.csv" in run("ledger", "show", files / "l").output
+    checked = json.loads(run("ledger", "check", files / "l", "--json").stdout)
+    assert [one["below"] for one in checked] == [0, 0]
+    assert checked[1]["known"] == 84
+    assert "recognised" in run("ledger", "check", files / "l").output
+
+    pl.read_csv(files / "march.csv")[:3].write_csv(files / "gone.csv")
+    assert "3 people" in run("ledger", "forget", files / "l", "--people", files / "gone.csv").output
+    run("ledger", "forget", files / "l", "--release", 2)
+    assert len(Ledger(files / "l")) == 1
+    run("ledger", "forget", files / "l", fails=InputError)
+
+
+def test_two_departments(files):
+    """Their tables overlap in 84 people; each release is fine alone, both together are not."""
+    run("anonymize", files / "march.csv", "-o", files / "1.csv", *ROLES, "--ledger", files / "a")
+    run("ledger", "check", files / "a", "--other", files / "a")
+    run("ledger", "new", files / "b", "--key-of", files / "a")
+    run("anonymize", files / "april.csv", "-o", files / "2.csv", *ROLES, "--ledger", files / "b")
+    both = CliRunner().invoke(
+        app, ["ledger", "check", str(files / "a"), "--other", str(files / "b"), "--json"]
+    )
+    assert both.exit_code == 3
+    (found,) = json.loads(both.stdout)
+    # Counted again, from the ledgers' own groups.
+    ours, theirs = (
+        dict(zip(one.people.tolist(), one.groups.tolist(), strict=True))
+        for one in (Ledger(files / "a").entries[0], Ledger(files / "b").entries[0])
+    )
+    pairs = [(ours[p], theirs[p]) for p in ours.keys() & theirs.keys()]
+    assert found["known"] == len(pairs) == 84
+    assert found["below"] == sum(pairs.count(pair) < 4 for pair in pairs)
+    assert found["smallest"] == min(map(pairs.count, pairs))
+    run("ledger", "new", files / "c")
+    run("anonymize", files / "april.csv", "-o", files / "3.csv", *ROLES, "--ledger", files / "c")
+    run("ledger", "check", files / "a", "--other", files / "c", fails=InputError)
+
+
+def test_an_empty_ledger(files):
+    run("ledger", "new", files / "l")
+    assert "no release" in run("ledger", "show", files / "l").output
+    run("ledger", "check", files / "l", fails=InputError)
+    run("ledger", "show", files / "none", fails=InputError)
