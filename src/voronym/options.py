@@ -16,7 +16,7 @@ import numpy as np
 
 from voronym.errors import InputError
 
-__all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "share", "whole", "yes_or_no"]
+__all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "whole"]
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - a type, not a number
 Check = Callable[[str, Any], Any]

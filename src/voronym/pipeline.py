@@ -110,7 +110,7 @@ def anonymize(
     reading : mapping, optional
         How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
     ledger : str or Path, optional
-        A file that remembers who was released with whom (see `voronym.history.Ledger`); made where there is none.
+        A file that remembers who was released with whom, a `voronym.history.Ledger`; made if there is none.
         The release is refused where, with those before it, fewer than k people share all groups of one of
         them. `Release.write` enters it. People are told apart by the column ``person``, or else by the
         identifiers.

@@ -3,8 +3,8 @@
 ``engine``  `advance`: from the last groups and the people present now to the groups of this release
 ``policy``  what may be chosen: headroom, who may wait, what becomes of the people of a dissolved group
 ``ledger``  `Ledger`: a file of keyed fingerprints and groups; ``people`` makes the fingerprints
-``booking`` a release on its way into a ledger; ``following`` builds a table's release on the old groups,
-            ``frozen`` has groups publish what they published before; ``check`` looks at all releases together
+``booking``  a release on its way into a ledger; ``check`` looks at all releases together
+``following``  a table's release on the old groups; ``frozen``: these publish what they published before
 ``sets``    how many people share all that was published about a person; `smallest_history`
 
 The promise. A *history* is the list of groups that a person was in since their group was last formed. Nobody
