@@ -16,7 +16,8 @@ from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
-from voronym.keys import Coordinates
+from voronym.keys import DEFAULT_SPACE, Coordinates
+from voronym.methods.crowd import Crowd
 from voronym.options import Options
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
@@ -168,7 +169,8 @@ def compare(
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with the rows so far.
     **columns
-        ``kinds``, ``orders`` and ``locations``, as in `voronym.anonymize`.
+        ``kinds``, ``orders``, ``locations`` and ``person``, as in `voronym.anonymize`. With the last, people
+        are grouped, a record each.
 
     Returns
     -------
@@ -204,6 +206,7 @@ def compare(
     if not keys:
         raise InputError("name at least one key column to compare methods on")
     table = Table.build(data, keys=keys, confidential=named, drop_undeclared=True, **columns)
+    table = _people(table)
     found = compare_methods(
         table, ctx, sizes=k if isinstance(k, Sequence) else [k], methods=methods, options=options, seed=seed
     )
@@ -254,6 +257,15 @@ def compare_methods(
         raise Unfinished("no method was done yet: there is nothing to compare")
     found, rows = _with_limits(rows, found)
     return Comparison(tuple(rows), skipped, table.n, table.keys, found)
+
+
+def _people(table: Table) -> Table:
+    """Return the people behind the rows as records of their own, where they are declared."""
+    if table.units is None:
+        return table
+    if table.confidential or table.units.household is not None:
+        raise InputError("people are compared by linkage alone, and households not at all: leave those out")
+    return Crowd.of(table, DEFAULT_SPACE, Context(), Options()).table
 
 
 def _check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:

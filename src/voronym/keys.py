@@ -14,6 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import narwhals as nw
+import numpy as np
 from numpy.typing import NDArray
 
 from voronym import sums
@@ -126,9 +127,40 @@ class Coordinates(Keys):
 
         At least the loss of the groups: whole numbers and real categories are not the mean.
         """
-        after = self.codec.encode(frame)
-        lost, total = float(sums.error(self.X, after).sum()), float(sums.spread(self.X).sum())
-        return 100 * lost / total if total else 100.0 * bool(lost)  # constant keys: nothing to lose
+        return self.percent(self.errors(frame))
+
+    def errors(self, frame: Any) -> NDArray[np.float64]:
+        """Return the sum of squares that publishing a table costs, for each coordinate."""
+        return sums.error(self.X, self.codec.encode(frame))
+
+    def percent(self, errors: NDArray[np.float64]) -> float:
+        """Return the loss in percent of the variance from what `errors` gives."""
+        error, total = float(errors.sum()), float(sums.spread(self.X).sum())
+        return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
+
+    def losses(self, errors: NDArray[np.float64], table: Table) -> dict[str, tuple[float, float]]:
+        """Return two losses of each key, in percent: of its variance, and of what can be lost at all.
+
+        No category is a mean, so a key may lose more than its variance. What can be lost at all is what one
+        record for everybody loses: the mean of every number and the most frequent of every category. It is
+        looked at only where a key lost more than its variance.
+        """
+        there = sums.spread(self.X)
+        out = {}
+        for block in self.codec.blocks:
+            here = slice(block.start, block.stop)
+            lost, had = float(errors[here].sum()), float(there[here].sum())
+            out[block.name] = (100 * lost / had if had else 100.0 * bool(lost), 0.0)
+        if all(loss <= 100.0 for loss, _ in out.values()):
+            return out
+        part = Partition(np.zeros(len(self.X), np.int64))
+        row = table.like(self.publish(part).frame)
+        worst = sums.error(self.X, self.codec.encode(row), part.labels)
+        for block in self.codec.blocks:
+            here = slice(block.start, block.stop)
+            lost, had = float(errors[here].sum()), float(worst[here].sum())
+            out[block.name] = (out[block.name][0], 100 * lost / had if had else 100.0 * bool(lost))
+        return out
 
 
 @key_space("euclidean")

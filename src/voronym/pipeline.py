@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from voronym import cautions
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError, SchemaError
 from voronym.history.booking import Booking
@@ -47,6 +48,20 @@ class ColumnFacts(TypedDict, total=False):
     """Levels of ordinal columns, from low to high."""
     locations: Sequence[tuple[str, str]]
     """Pairs of key columns that are places on the globe."""
+    person: str | None
+    """The column whose values are people, where a person has several rows: k counts people."""
+    household: str | None
+    """The column whose values are households: k counts households."""
+    pseudonyms: bool
+    """Keep these two columns, with fresh random numbers in place of their values."""
+    allow_near_unique: Sequence[str]
+    """Keys that may publish a category which one person alone has."""
+    allow_loss: Sequence[str]
+    """Keys of which next to nothing need be left."""
+
+
+Losses = dict[str, tuple[float, float]]
+_ALLOW = {"allow_near_unique": "near-unique", "allow_loss": "loss"}
 
 
 def anonymize(
@@ -121,7 +136,10 @@ def anonymize(
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
     **columns
-        ``drop_undeclared``, ``kinds``, ``orders`` and ``locations``, as in `voronym.Schema.build`.
+        ``drop_undeclared``, ``kinds``, ``orders``, ``locations``, ``person``, ``household`` and
+        ``pseudonyms``, as in `voronym.Schema.build`. ``allow_near_unique`` and ``allow_loss`` name keys of
+        which you know that they publish what one person alone has, or that next to nothing is left of them;
+        such keys are refused otherwise.
 
     Returns
     -------
@@ -153,12 +171,14 @@ def anonymize(
             f"anonymize() got an unexpected keyword argument {strange[0]!r}; options of a method are given "
             "as options={...}"
         )
+    facts: dict[str, Any] = dict(columns)
+    allow = {name: facts.pop(word, ()) for word, name in _ALLOW.items()}
     said: dict[str, Any] = {
         "k": k, "method": method, "options": options, "space": space, "models": models,
-        "time_limit": time_limit, "seed": seed,
+        "time_limit": time_limit, "seed": seed, "allow": {name: one for name, one in allow.items() if one},
     }  # fmt: skip
     roles: dict[str, Any] = {
-        "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, **columns,
+        "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, **facts,
     }  # fmt: skip
     if isinstance(data, (str, os.PathLike)):
         data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
@@ -208,6 +228,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
+    doubts = cautions.before(table, recipe.allow)
     clock.lap("reading")
     masking, kept = ctx.part(0.0, 0.9, stage="masking"), None
     if booking is not None and recipe.options.get("keep_groups"):
@@ -220,23 +241,28 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
     order = np.random.default_rng().permutation(table.n)
-    columns = [name for name in table.columns if name in masked.frame.columns]
+    named = [name for name in masked.frame.columns if name not in table.columns]  # pseudonyms
+    columns = [*named, *(name for name in table.columns if name in masked.frame.columns)]
     shuffled = table.like(masked.frame.select(columns)).rows(order)
     source = table.source
     if source is not None:
         source = source.released(table.frame, masked.frame, table.keys, order)
-    released = table.like(
+    released = shuffled.like(
         tidy(shuffled.frame), source
     )  # without categories, indexes and memory of the original
-    coordinates, loss = _loss(table, masked)
+    made = table.like(masked.frame)
+    coordinates, loss, losses = _lost(table, made)
+    if table.units is not None or recipe.space != DEFAULT_SPACE:
+        losses = {}  # other costs were kept low than those of rows in coordinates
+    doubts += cautions.after(table, made, masked, losses, recipe.allow)
     evidence = Evidence(table, coordinates, masked, order, loss, clock.seconds)
     early = (EARLY,) if ctx.finishing else ()
     release = Release(
         released,
         recipe,
         evidence=evidence,
-        notes=(*early, *table.doubts, *masked.notes),
-        public_notes=(*table.doubts, *masked.public_notes),
+        notes=(*early, *map(str, doubts), *masked.notes),
+        public_notes=(*(str(one) for one in doubts if one.public), *masked.public_notes),
     )
     clock.lap("measuring")
     if booking is not None:
@@ -254,6 +280,10 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
         )
+    if recipe.schema.units:
+        raise InputError(
+            "a ledger remembers rows, not people or households: leave out the ledger, or person and household"
+        )
     return Booking(Ledger.open(ledger), load(data), recipe.schema, declared)
 
 
@@ -268,17 +298,18 @@ def _check_history(booking: Booking, release: Release, masked: Masked) -> None:
     release.booking = booking
 
 
-def _loss(table: Table, masked: Masked) -> tuple[Coordinates | None, float | None]:
-    """Return the keys as numbers and what was lost of their variance.
+def _lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:
+    """Return the keys as numbers, what was lost of their variance, and what of each key.
 
     None where a key has no numbers, such as text, or is published in another form than it had.
     """
-    if any(masked.frame[name].dtype != table.frame[name].dtype for name in table.keys):
-        return None, None
+    if any(made.frame[name].dtype != table.frame[name].dtype for name in table.keys):
+        return None, None, {}
     with contextlib.suppress(SchemaError):
         coordinates = Coordinates.of(table)
-        return coordinates, coordinates.loss(table.like(masked.frame))
-    return None, None
+        errors = coordinates.errors(made)
+        return coordinates, coordinates.percent(errors), coordinates.losses(errors, table)
+    return None, None, {}
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
@@ -295,6 +326,11 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
             kept=kept,
         )
     method = METHODS[recipe.method]
+    if table.units is not None:
+        raise InputError(
+            f"method {method.name!r} masks row by row and knows neither people nor households: what it hides "
+            "in one row of a person the others tell. Take a method that makes groups"
+        )
     if recipe.time_limit is not None:
         raise InputError(
             f"method {method.name!r} makes no groups and has no use for time_limit: leave it out"
@@ -319,6 +355,7 @@ def _recipe(
     time_limit: float | None,
     seed: int | None,
     space: str | None,
+    allow: Mapping[str, Sequence[str]],
 ) -> Recipe:
     """Write down what was asked for."""
     method = "auto" if method is None else method
@@ -339,6 +376,7 @@ def _recipe(
         time_limit=time_limit,
         space=DEFAULT_SPACE if space is None else space,
         reading={} if table.source is None else table.source.reading.declared(),
+        allow=allow,
     )
 
 

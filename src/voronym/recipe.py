@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -28,7 +28,7 @@ from voronym.table.dialect import Reading
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions", "reading")
+_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions", "reading", "allow")
 _KNOWN = {"format", "models", "schema", *_ENTRIES}
 
 
@@ -73,6 +73,8 @@ class Recipe:
         "euclidean": the keys become numbers, whatever they are. "mixed": every key has a metric of its own.
     reading : mapping
         How the file was read, as far as somebody said it: see `voronym.table.Reading`.
+    allow : mapping
+        What would be refused and is meant, by key: ``{"near-unique": ["zip"], "loss": ["town"]}``.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Recipe:
     versions: Mapping[str, str] = field(default_factory=current_versions)
     space: str = DEFAULT_SPACE
     reading: Mapping[str, Any] = field(default_factory=dict)
+    allow: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -112,7 +115,7 @@ class Recipe:
             raise InputError('models must be a list of texts such as "k-anonymity=5"')
         object.__setattr__(self, "models", tuple(self.models))
         object.__setattr__(self, "reading", Reading.of(self.reading).declared())
-        for name in ("options", "versions"):
+        for name in ("options", "versions", "allow"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
                 raise InputError(f"{name} must be a table of names and values")
@@ -156,6 +159,10 @@ class Recipe:
             ("promises", ", ".join(map(str, self.required)) or None),
             ("options", options or None),
             ("space", None if self.space == DEFAULT_SPACE else self.space),
+            (
+                "allowed",
+                ", ".join(f"{what} of {', '.join(names)}" for what, names in self.allow.items()) or None,
+            ),
             ("seed", self.seed),
             ("time limit", None if self.time_limit is None else f"{self.time_limit:g} s"),
         ]
@@ -169,6 +176,8 @@ class Recipe:
         out["models"] = list(self.models)
         if self.space != DEFAULT_SPACE:
             out["space"] = self.space
+        if self.allow:
+            out["allow"] = dict(self.allow)
         out["options"] = dict(self.options)
         if self._objects:
             named = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -164,7 +164,10 @@ class Release:
         metric."""
         self.steps: tuple[str, ...] = () if evidence is None else evidence.masked.steps
         """What the method did, a sentence each."""
-        identifiers = [name for name in recipe.schema.identifiers if name in table.columns]
+        named = recipe.schema.units.values() if recipe.schema.pseudonyms else ()
+        identifiers = [
+            name for name in recipe.schema.identifiers if name in table.columns and name not in named
+        ]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
         self.findings: tuple[Finding, ...] = tuple(model.measure(table) for model in recipe.required)
@@ -186,10 +189,16 @@ class Release:
         """The file that the original was read from: its dialect, in which the release is written."""
         return self._table.source
 
+    @property
+    def unnamed(self) -> Table:
+        """The masked table without pseudonyms, which the originals do not have."""
+        names = [name for name in self._table.columns if name not in self.schema.identifiers]
+        return self._table.select(names)
+
     @cached_property
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
-        return risk(self._table.frame, self.schema.keys)
+        return risk(self._table.frame, self.schema.keys, units=self._table.units)
 
     @cached_property
     def gap(self) -> float | None:
@@ -222,7 +231,7 @@ class Release:
         """How far the table's statistics moved; computed on first use, from the originals in memory."""
         if self._evidence is None:
             return None
-        return utility(self._evidence.original, self._table.frame, self.schema, aligned=self._evidence.order)
+        return utility(self._evidence.original, self.unnamed.frame, self.schema, aligned=self._evidence.order)
 
     def write(
         self,
@@ -264,13 +273,27 @@ class Release:
         A release that was made with a ledger is entered there: the file gets its name and the ledger its
         entry, or neither.
         """
-        models = [m for m in self.recipe.required if m.required is not None and m.name != "k-anonymity"]
+        units = self._table.units
+        if units is None and self.schema.units:
+            raise WriteError(
+                "this release was stored and no longer knows which rows belong together, so it cannot be "
+                "counted again in a file; write it where it is made"
+            )
+        models = [
+            m
+            for m in self.recipe.required
+            if m.required is not None and (m.name != "k-anonymity" or units is not None)
+        ]
+        counted: list[int] = []
 
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
             found = as_frame(read(file, **reading))
             names = dict(zip(found.columns, self._table.columns, strict=True))  # names may be guarded
-            table = Table.of(found.rename(names), self.schema)
+            kept = [name for name in self._table.columns if name not in self.schema.identifiers]
+            table = Table.of(found.rename(names), self.schema, only=kept)
+            table = table.like(table.frame, units=units)
+            counted.append(int(table.heads.min()))
             broken = [f for f in (model.measure(table) for model in models) if not f.holds]
             if broken:
                 raise WriteError(
@@ -300,7 +323,7 @@ class Release:
             )
             if self.booking is not None:
                 accompany(self.booking.companion(receipt.path, receipt.sha256))
-        return receipt
+        return receipt if units is None else replace(receipt, k_counted=counted[-1])
 
     def prove(self, ctx: Context) -> None:
         """Find `gap` under a context, unless it is known."""
@@ -342,8 +365,11 @@ class Release:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
+        self.risk  # noqa: B018 - counted while it is known which rows belong together
         left = ("_evidence", "_dossier", "utility", "booking")
-        return {name: value for name, value in vars(self).items() if name not in left}
+        kept = {name: value for name, value in vars(self).items() if name not in left}
+        table = self._table
+        return {**kept, "_table": Table(table.frame, table.schema, table.labels, source=table.source)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _evidence=None, _dossier=None, booking=None)

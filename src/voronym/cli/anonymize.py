@@ -45,6 +45,22 @@ def anonymize(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    person: common.Person = None,
+    household: common.Household = None,
+    pseudonyms: Annotated[
+        bool,
+        typer.Option(
+            "--pseudonyms", help="Keep these two columns, as fresh random names: rows can be joined."
+        ),
+    ] = False,
+    allow_near_unique: Annotated[
+        list[str] | None,
+        typer.Option("--allow-near-unique", help="Keys that may publish what one person alone has."),
+    ] = None,
+    allow_loss: Annotated[
+        list[str] | None,
+        typer.Option("--allow-loss", help="Keys of which next to nothing need be left."),
+    ] = None,
     k: Annotated[
         int | None, typer.Option("-k", help="Least number of records that share a combination of keys [5].")
     ] = None,
@@ -125,6 +141,11 @@ def anonymize(
             other=common.names(other, frame.columns),
             drop_undeclared=drop_undeclared,
             **common.column_options(kind, order, location, frame.columns),
+            person=person,
+            household=household,
+            pseudonyms=pseudonyms,
+            allow_near_unique=common.names(allow_near_unique, frame.columns),
+            allow_loss=common.names(allow_loss, frame.columns),
             k=k,
             method=method,
             options=chosen,
@@ -226,7 +247,9 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         grid.add_row(name, str(text))
 
     loss = release.group_loss
-    line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k} or more")
+    units = release.schema.units
+    counted = "" if not units else " households" if "household" in units else " people"
+    line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k}{counted} or more")
     if not release.recipe.makes_groups:
         line("method", f"{release.recipe.method}, which promises: {METHODS[release.recipe.method].guarantee}")
     if "linkage" in release.figures:
@@ -239,6 +262,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line("holds" if finding.required is not None else "measured", finding)
     if release.information_loss is not None:
         line("information loss", f"{release.information_loss:.2f} % of the keys' variance, as published")
+    if release.information_loss is not None and release.information_loss > 100:
+        line("", "above 100 %: a wrong category is further from the truth than the average of all records is")
     if loss is not None:
         line("", f"{loss:.2f} % in the groups, before their centres became values that can occur")
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
@@ -261,7 +286,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         )
     line(
         "counted in the file",
-        f"k = {receipt.k_counted}" + (", none promised" if release.recipe.k is None else ""),
+        f"k = {receipt.k_counted}{counted}" + (", none promised" if release.recipe.k is None else ""),
     )
     if receipt.guarded_cells:
         line(

@@ -44,6 +44,13 @@ Orders = Annotated[
 Locations = Annotated[
     list[str] | None, typer.Option("--location", help="LAT,LON: two columns that are a place.")
 ]
+Person = Annotated[
+    str | None,
+    typer.Option("--person", help="The column whose values are people with several rows; k counts people."),
+]
+Household = Annotated[
+    str | None, typer.Option("--household", help="The column whose values are households; k counts these.")
+]
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", help="Between CSV cells; found by itself if not given.")
 ]

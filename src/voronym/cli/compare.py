@@ -35,6 +35,7 @@ def compare(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    person: common.Person = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
     ] = None,
@@ -65,6 +66,7 @@ def compare(
             confidential=common.names(confidential, frame.columns),
             risk=risk,
             **common.column_options(kind, order, location, frame.columns),
+            person=person,
             seed=seed,
             progress=progress,
         )

@@ -37,9 +37,12 @@ def inspect(
                 "reasons": dict(proposal.reasons),
                 "warnings": list(proposal.warnings),
                 "read": said,
+                "shapes": dict(proposal.shapes),
+                "command": proposal.command(source),
             }
         )
     else:
         typer.echo(str(proposal))
         if said:
             typer.echo(f"Read with {said}")
+        typer.echo(f"The command for this proposal:\n  {proposal.command(source)}")

@@ -34,6 +34,8 @@ def measure(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    person: common.Person = None,
+    household: common.Household = None,
     query: common.Query = None,
     original_query: Annotated[
         str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
@@ -60,6 +62,8 @@ def measure(
             aligned=aligned,
             models=models,
             **common.column_options(kind, order, location, frame.columns),
+            person=person,
+            household=household,
             seed=seed,
             progress=progress,
         )

@@ -125,6 +125,8 @@ def story_of(recipe: Recipe) -> str:
 
 def _columns(schema: Schema, published_as: Mapping[str, str]) -> tuple[Column, ...]:
     usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
+    if schema.pseudonyms:
+        published_as = {**published_as, **dict.fromkeys(schema.units.values(), "a fresh random pseudonym")}
     return tuple(
         Column(
             one.name, one.role, one.kind, published_as.get(one.name) or usual.get(one.role, "kept as it was")
@@ -177,7 +179,7 @@ def _public_recipe(recipe: Recipe, table: nw.DataFrame[Any]) -> dict[str, Any]:
 
 def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     """Compare a release with its originals."""
-    schema, table = release.schema, release._table
+    schema, table = release.schema, release.unnamed
     ctx.tell(0.0, whole=True)
     Y = None if evidence.X is None or evidence.codec is None else evidence.codec.encode(table)
     points = (
@@ -197,7 +199,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         warnings=tuple(release.warnings),
         figures=dict(release.figures),
         seconds=dict(evidence.seconds),
-        risk=risk(evidence.original, schema.keys),
+        risk=risk(evidence.original, schema.keys, units=evidence.table.units),
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,

@@ -247,6 +247,12 @@ class Public:
     channel: Channel | None = None
     stirred: Stirred | None = None
 
+    @property
+    def counted(self) -> str:
+        """What k counts: records or, where they were told apart, people or households."""
+        found = [one.detail.get("counted") for one in self.findings if one.model == "k-anonymity"]
+        return str(next(filter(None, found), "records"))
+
     def names(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role."""
         return tuple(column.name for column in self.columns if column.role == role)

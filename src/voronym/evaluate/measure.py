@@ -37,6 +37,8 @@ class Columns(TypedDict, total=False):
     kinds: Mapping[str, Kind] | None
     orders: Mapping[str, Sequence[str]] | None
     locations: Sequence[tuple[str, str]]
+    person: str | None
+    household: str | None
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,8 @@ def measure(
     progress : callable, optional
         Called with a `voronym.Step` now and then.
     **columns
-        ``kinds``, ``orders`` and ``locations``, as for `voronym.anonymize`.
+        ``kinds``, ``orders``, ``locations``, ``person`` and ``household``, as for `voronym.anonymize`. With
+        the last two, k and all models count people or households.
 
     Returns
     -------
@@ -219,8 +222,13 @@ def measure(
     counting.tell(0.0, whole=True)
     notes: list[str] = []
     schema = schema_of(frame, source, keys, confidential, columns, notes)
-    findings = _findings(frame, schema, models, notes)
-    counted = risk(frame, keys, threshold=attack.threshold, population=population)
+    records = Table.of(frame, schema)
+    findings = _findings(records, models, notes)
+    counted = risk(frame, keys, threshold=attack.threshold, population=population, units=records.units)
+    if records.units is not None:
+        notes.append(
+            f"sizes of classes are numbers of {records.units.counted}; linkage and utility are of rows"
+        )
     counting.tell(1.0, whole=True)
     made: dict[str, Any] = {}
     if original is not None:
@@ -290,7 +298,8 @@ def schema_of(
             f"original and table have different columns: the original lacks {', '.join(map(repr, strange))}; "
             "compare a table with the one it was made from"
         )
-    rest = [name for name in frame.columns if name not in keys and name not in confidential]
+    units = (options.get("person"), options.get("household"))
+    rest = [name for name in frame.columns if name not in (*keys, *confidential, *units)]
     roles: dict[str, Any] = {"keys": keys, "confidential": confidential, "other": rest}
     try:
         return Schema.build(source, **roles, **options, drop_undeclared=True)
@@ -307,12 +316,10 @@ def schema_of(
     return Schema(tuple(made))
 
 
-def _findings(
-    frame: nw.DataFrame[Any], schema: Schema, wanted: Sequence[Model | str], notes: list[str]
-) -> tuple[Finding, ...]:
+def _findings(table: Table, wanted: Sequence[Model | str], notes: list[str]) -> tuple[Finding, ...]:
     """Measure the required models, then every registered one that was not asked for."""
     asked = [parse_model(m) if isinstance(m, str) else m for m in wanted]
-    table = Table.of(frame, schema)
+    schema = table.schema
     found = [model.measure(table) for model in asked]
     rest = {name: cls.parse(None) for name, cls in models().items() if name not in {m.name for m in asked}}
     skipped = []

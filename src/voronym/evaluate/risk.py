@@ -15,6 +15,7 @@ from voronym.evaluate.pair import common, plain
 from voronym.plain import Plain
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame
+from voronym.table.units import Units
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def risk(
     *,
     threshold: float = 0.2,
     population: Any = None,
+    units: Units | None = None,
 ) -> Risk:
     """Count how exposed the records of a table are.
 
@@ -111,6 +113,8 @@ def risk(
         Records with a risk above this one are counted as at risk. The default 0.2 means classes below 5.
     population : DataFrame, optional
         A table of the whole population with the same key columns. Adds the journalist risk.
+    units : Units, optional
+        Who is behind the rows. Then sizes of classes are numbers of people, or of households.
 
     Returns
     -------
@@ -130,7 +134,7 @@ def risk(
     if not 0.0 <= threshold <= 1.0:
         raise InputError(f"threshold is a probability from 0 to 1, not {threshold!r}")
     classes = equivalence_classes(table, keys)
-    sizes = classes.sizes
+    sizes = classes.sizes if units is None else units.heads(classes.labels, len(classes.sizes))
     n = int(sizes.sum())
     size, count = np.unique(sizes, return_counts=True)
     at_risk = int(sizes[_above(sizes, threshold)].sum())

@@ -16,6 +16,8 @@ from voronym.errors import InputError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Keys, Published
 from voronym.masked import Cost, Grouped
 from voronym.methods.auto import solve
+from voronym.methods.crowd import Crowd
+from voronym.methods.households import group_households
 from voronym.options import Options, Shape, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
@@ -26,6 +28,7 @@ from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
 from voronym.registry import METHODS, Method
 from voronym.table.table import Table
+from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
 
 
@@ -140,26 +143,35 @@ def mask_by_groups(
     check_time_limit(chosen, ctx.left if ctx.timed else None)
     settings = Settings.read(chosen, space, options)
     demands = _demands(table, models)
-    keys = KEY_SPACES[space].function(table, ctx, settings.space)
-    problem = Problem(keys.records, k)
-    notes = list(keys.notes)
-    if (single := one_group_note(table.n, k)) is not None:
+    crowd = Crowd.of(table, space, ctx, settings.space)
+    crowd.check(k)
+    problem = Problem(crowd.keys.records, k)
+    notes = list(crowd.keys.notes)
+    if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
-    if kept is None:
-        grouping = ctx.part(0.05, 0.75, stage="grouping")
-        part, bound = _groups(problem, chosen, settings.method, grouping, bool(demands))
+    together = table.schema.pseudonyms and table.schema.household is not None
+    grouping, obeying = ctx.part(0.05, 0.75, stage="grouping"), ctx.part(0.75, 0.95)
+    bound, bare = None, None
+    if together:
+        part, costs, bare = _together(crowd, problem, chosen, settings, demands, grouping)
     else:
-        part, bound = Partition(kept.numbers, k=k), None
-    part, costs = _obey(problem, part, demands, settings.groups.enforce, ctx.part(0.75, 0.95))
-    published = _published(keys, part, kept)
+        demands = [*crowd.demands(k), *demands]
+        if kept is None:
+            part, bound = _groups(problem, chosen, settings.method, grouping, bool(demands))
+        else:
+            part = Partition(kept.numbers, k=k)
+        part, costs = _obey(problem, part, demands, settings.groups.enforce, obeying)
+    published = _published(crowd.keys, part, kept)
+    rows = crowd.spread(part)
+    plain = table.units is None
     return Grouped(
-        _gather(table, published, part),
+        _gather(table, published, rows, bare),
         figures=published.figures,
         notes=tuple(notes),
         public_notes=tuple(notes),
-        steps=published.steps,
-        records=keys.records,
-        partition=part,
+        steps=(*published.steps, *_said(table)),
+        records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
+        partition=rows,
         centroids=published.centroids,
         group_loss=costs[-1].loss,
         bound=bound,
@@ -247,8 +259,71 @@ def _obey(
     return found[-1][1], tuple(reversed(costs))
 
 
-def _gather(table: Table, published: Published, part: Partition) -> nw.DataFrame[Any]:
-    """Return the table with the keys of its groups, in its own order of rows and columns."""
+def _together(
+    crowd: Crowd,
+    problem: Problem,
+    method: Method,
+    settings: Settings,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]],
+    ctx: Context,
+) -> tuple[Partition, tuple[Cost, ...], NDArray[np.int64]]:
+    """Group households as units, and those of rare sizes member by member; also return the latter."""
+    if demands:
+        named = ", ".join(name for name, _ in demands)
+        raise InputError(
+            f"{named} cannot be kept together with the pseudonyms of households, whose members stay in the "
+            "groups of their household: leave out one of the two"
+        )
+    units = crowd.table.units
+    assert units is not None  # noqa: S101 - for the type checker
+    assert units.household is not None  # noqa: S101
+    labels, rest = group_households(
+        problem, units.household, method, settings.method, ctx.part(0.0, 0.8, time=0.8)
+    )
+    alone = np.flatnonzero(labels < 0)
+    if len(alone):
+        few = crowd.only(alone)
+        some = problem.subset(alone)
+        part, _ = _groups(some, method, settings.method, ctx.part(0.8, 0.9, time=0.5), True)
+        part, _ = _obey(some, part, few.demands(problem.k), settings.groups.enforce, ctx.part(0.9, 1.0))
+        labels[alone] = labels.max() + 1 + part.labels
+    part = Partition(labels, k=problem.k)
+    return part, (Cost(f"k-anonymity={problem.k} of households", problem.loss(part)),), rest
+
+
+def _said(table: Table) -> tuple[str, ...]:
+    """Say who was grouped, where it was not the rows."""
+    units, said = table.units, []
+    if units is None:
+        return ()
+    if units.person is not None:
+        people = int(units.person.max()) + 1
+        said.append(
+            f"{people:,} people behind {table.n:,} rows were grouped: all rows of a person got the same keys."
+        )
+    if units.household is not None:
+        homes = int(units.household.max()) + 1
+        how = (
+            "households of one size were grouped, member by member"
+            if table.schema.pseudonyms
+            else "every group has people of at least k households"
+        )
+        said.append(f"There are {homes:,} households; {how}.")
+    if table.schema.pseudonyms:
+        said.append(
+            "Fresh random pseudonyms tell which rows belong together, and with them how many there are and "
+            "all their other values: whoever knows some of these may find the rest."
+        )
+    return tuple(said)
+
+
+def _gather(
+    table: Table, published: Published, part: Partition, bare: NDArray[np.int64] | None = None
+) -> nw.DataFrame[Any]:
+    """Return the table with the keys of its groups, in its own order of rows and columns.
+
+    In front stand pseudonyms, where they are asked for; households in ``bare`` get none.
+    """
     kept = [
         name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"
     ]
@@ -256,4 +331,11 @@ def _gather(table: Table, published: Published, part: Partition) -> nw.DataFrame
     rest = [name for name in kept if name not in table.keys]
     if rest:
         parts.append(table.frame.select(rest))
+    if table.schema.pseudonyms and table.units is not None:
+        made = {
+            table.schema.units[what]: fresh_names(codes, bare if what == "household" else None)
+            for what, codes in table.units.known.items()
+        }
+        parts.append(nw.from_dict(made, backend=table.frame.implementation))
+        kept = [*made, *kept]
     return nw.concat([nw.maybe_reset_index(one) for one in parts], how="horizontal").select(kept)

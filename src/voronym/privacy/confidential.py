@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from voronym.errors import InputError
 from voronym.privacy.base import Finding
 from voronym.privacy.cells import Floats, Judge, Levels, levels
+from voronym.privacy.people import held_by_all, of_people, once, pairs, with_known
 from voronym.privacy.text import TextModel
 from voronym.table.classes import Classes, check_columns
 from voronym.table.table import Table
@@ -25,6 +27,9 @@ class ConfidentialModel(TextModel):
     """
 
     column: str | None
+    knows: ClassVar[bool] = False
+    """Whether, of people with several values each, a value that all people of a class have counts as the only
+    one: see `voronym.privacy.people`."""
 
     def __post_init__(self) -> None:
         if self.column is not None and not isinstance(self.column, str):
@@ -35,8 +40,11 @@ class ConfidentialModel(TextModel):
         raise NotImplementedError
 
     def judges(self, table: Table) -> tuple[Judge, ...]:
-        """Return a judge for every column that the model is about."""
-        return tuple(self.judge(column) for column in self.levels(table))
+        """Return a judge for every column that the model is about; of people, where rows are not people."""
+        if table.persons is None:
+            return tuple(self.judge(column) for column in self.levels(table))
+        made = [pairs(column, table.persons) for column in self.levels(table)]
+        return tuple(of_people(self.judge(column), owner, knows=self.knows) for column, owner in made)
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns that the model is about, as levels; kinds and orders are the schema's."""
@@ -55,21 +63,20 @@ class ConfidentialModel(TextModel):
         ``worst`` lists the classes furthest from the requirement by size and value; where nothing was asked,
         the worst of all. ``detail`` has the figures of each column.
         """
-        judges, classes = self.judges(table), table.classes
-        found = [judge.values(classes.labels, len(classes.sizes)) for judge in judges]
-        totals = [_total(judge, values) for judge, values in zip(judges, found, strict=True)]
+        seen = [self._seen(column, table) for column in self.levels(table)]
+        judges, found = [judge for judge, _, _ in seen], [values for _, _, values in seen]
+        totals = [_total(judge, values) for judge, _, values in seen]
         at_most = judges[0].at_most
         # Ties go to the first column, in the order of the schema.
         worst = int(np.argmax(totals) if at_most else np.argmin(totals))
         columns = {
-            judge.levels.column: self.describe(judge, classes, values)
-            for judge, values in zip(judges, found, strict=True)
+            judge.levels.column: self.describe(judge, classes, values) for judge, classes, values in seen
         }
         detail: dict[str, object] = {
             "column": judges[worst].levels.column,
-            "records": int(classes.sizes.sum()),
-            "classes": len(classes.sizes),
-            "k": int(classes.sizes.min()),
+            "records": table.n,
+            "classes": len(table.classes.sizes),
+            "k": int(table.heads.min()),
             "keys": list(table.keys),
             "columns": columns,
         }
@@ -78,11 +85,25 @@ class ConfidentialModel(TextModel):
             totals[worst],
             self.required,
             all(_all_hold(judge, values) for judge, values in zip(judges, found, strict=True)),
-            _places(judges, classes, found),
+            _places(judges, table.classes, found),
             detail,
             self.about(judges[worst]),
             judges[worst].strict,
         )
+
+    def _seen(self, column: Levels, table: Table) -> tuple[Judge, Classes, Floats]:
+        """Measure the classes of a table by one column; of a person's rows each different value once."""
+        classes, persons = table.classes, table.persons
+        if persons is None:
+            judge = self.judge(column)
+            return judge, classes, judge.values(classes.labels, len(classes.sizes))
+        column, classes, owner = once(column, classes, persons)
+        judge = self.judge(column)
+        values = judge.values(classes.labels, len(classes.sizes))
+        if self.knows:
+            known = held_by_all(column, classes.labels, owner, len(classes.sizes))
+            values = with_known(judge, values, known)
+        return judge, classes, values
 
     def about(self, judge: Judge) -> str:
         """Return a few words on what the value is, for the printed finding."""

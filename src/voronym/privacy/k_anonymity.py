@@ -20,6 +20,9 @@ _WORST = 5
 class KAnonymity(TextModel):
     """Every combination of keys in the table belongs to at least k records.
 
+    Where the table says which rows are of one person, or of one household, k counts people, or households:
+    a person with five rows is one.
+
     Missing keys are a value of their own and no row is dropped (see `voronym.table.classes`).
 
     Parameters
@@ -57,7 +60,7 @@ class KAnonymity(TextModel):
         ``worst`` lists the smallest sizes below k with their number of classes and records; where nothing was
         asked, the smallest size of all. Time O(n) per key.
         """
-        sizes = table.classes.sizes
+        sizes, counted = table.heads, None if table.units is None else table.units.counted
         size, many = np.unique(sizes, return_counts=True)
         found = int(size[0])
         below = size < self.k if self.k is not None else size == found
@@ -66,14 +69,21 @@ class KAnonymity(TextModel):
             for s, c in zip(size[below][:_WORST], many[below][:_WORST], strict=True)
         )
         detail: dict[str, object] = {
-            "records": int(sizes.sum()),
+            "records": int(table.classes.sizes.sum()),
             "classes": len(sizes),
+            **({} if counted is None else {"counted": counted}),
             "classes_below": 0 if self.k is None else int(many[below].sum()),
             "records_below": 0 if self.k is None else int((size * many)[below].sum()),
             "keys": list(table.keys),
         }
         return Finding(
-            self.name, float(found), self.required, self.k is None or found >= self.k, worst, detail
+            self.name,
+            float(found),
+            self.required,
+            self.k is None or found >= self.k,
+            worst,
+            detail,
+            counted or "",
         )
 
     @classmethod

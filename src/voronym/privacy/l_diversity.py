@@ -90,6 +90,7 @@ class LDiversity(ConfidentialModel):
     """
 
     strength: ClassVar[int] = 2
+    knows: ClassVar[bool] = True
     l: float | None = None  # noqa: E741 - the name of the model
     kind: str = "distinct"
     c: float | None = None

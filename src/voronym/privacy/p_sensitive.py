@@ -50,6 +50,7 @@ class PSensitive(ConfidentialModel):
     """
 
     strength: ClassVar[int] = 1
+    knows: ClassVar[bool] = True
     p: int | None = None
     column: str | None = None
 

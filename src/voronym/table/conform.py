@@ -88,16 +88,30 @@ def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: S
 
 
 def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:
-    """Return a column of texts as numbers or times, if all of them read so; None otherwise."""
-    if kind not in ("numeric", "location", "datetime") or column.form not in ("string", "category"):
+    """Return a column of texts as numbers or times, if all of them read so; None otherwise.
+
+    Whole numbers such as 20251231 that are declared datetime become the days that they spell.
+    """
+    days = kind == "datetime" and column.form == "integer"
+    if not days and (
+        kind not in ("numeric", "location", "datetime") or column.form not in ("string", "category")
+    ):
         return None
     codes = column.codes
-    found = spelling.typed(pl.Series(column.levels, dtype=pl.String), codes=True)
+    found = _days(column) if days else spelling.typed(pl.Series(column.levels, dtype=pl.String), codes=True)
     if found is None or found.dtype == pl.Boolean or found.dtype.is_temporal() != (kind == "datetime"):
         return None
     levels = pl.concat([found, pl.Series([None], dtype=found.dtype)])
     made = levels.gather(np.where(codes < 0, len(found), codes)).alias(column.name)
     return _in_library(made, column.series)
+
+
+def _days(column: Values) -> pl.Series | None:
+    """Return whole numbers such as 20251231 as the days that they spell; None if one spells no day."""
+    levels = pl.Series(column.levels, dtype=pl.Int64)
+    days = levels.cast(pl.String).str.to_date("%Y%m%d", strict=False)
+    wrong = days.is_null() | (levels < 10_000_000) | (levels > 99_999_999)
+    return None if wrong.any() else days
 
 
 def _in_library(column: pl.Series, like: nw.Series[Any]) -> nw.Series[Any]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from voronym.errors import SchemaError
 from voronym.table.conform import check_kinds, doubt
+from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
+from voronym.table.doubts.base import plain as _plain
+from voronym.table.doubts.codes import code_reason
+from voronym.table.doubts.repeats import looks_like_unit
+from voronym.table.doubts.unique import NEAR_UNIQUE, near_unique
 from voronym.table.frame import NUMBERS
 from voronym.table.kinds import MAX_CATEGORIES, find_kind, looks_like_text
 from voronym.table.schema import Column, Role, Schema
 from voronym.table.values import Columns, Values
 
-NEAR_UNIQUE = 0.9  # of the observed values being distinct
 _IDENTIFIERS = re.compile(
     r"(^|_)(id|uuid|guid|name|surname|forename|firstname|lastname|email|e_mail|mail|phone|mobile|tel|telephone|fax|ssn|nhs|mrn|"
     r"passport|iban|account|login|user|username|url|ip|address|street|plate|dni|nie)($|_)"
@@ -34,15 +41,50 @@ class Proposal:
     schema: Schema
     reasons: dict[str, str]
     warnings: tuple[str, ...]
+    shapes: dict[str, str] = field(default_factory=dict)
+    """How the values of each column are written: digits as 9, letters as A and a."""
 
     def __str__(self) -> str:
-        rows = [("column", "role", "kind", "why")]
-        rows += [(c.name, c.role, c.kind, self.reasons[c.name]) for c in self.schema]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        lines = ["  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]) for row in rows]
+        rows = [("column", "role", "kind", "such as", "why")]
+        shapes = self.shapes
+        rows += [(c.name, c.role, c.kind, shapes.get(c.name, ""), self.reasons[c.name]) for c in self.schema]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = ["  ".join([*(row[i].ljust(widths[i]) for i in range(4)), row[4]]) for row in rows]
         lines.append("A proposal only: check every role before you release anything.")
         lines += [f"! {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+    def command(self, source: str) -> str:
+        """Return the command line that does what is proposed.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> table = pl.DataFrame({"name": ["Ann", "Bob", "Eve"], "age": [30, 40, 50]})
+        >>> print(Schema.infer(table).command("people.csv"))
+        voronym anonymize people.csv -o release.csv --identifier name --key age -k 5
+        """
+        schema, words = self.schema, ["voronym", "anonymize", source, "-o", "release.csv"]
+        units = set(schema.units.values())
+        roles = {"identifier": schema.identifiers, "key": schema.keys, "confidential": schema.confidential}
+        for role, names in roles.items():
+            plain = [name for name in names if name not in units and "," not in name]
+            words += [f"--{role}", ",".join(plain)] if plain else []
+            for odd in (name for name in names if name not in units and "," in name):
+                words += [f"--{role}", odd]
+        for what, name in schema.units.items():
+            words += [f"--{what}", name]
+        done: set[str] = set()
+        for column in schema:
+            if column.role == "identifier" or column.name in done:
+                continue
+            if column.kind == "location" and column.partner is not None:
+                lat, lon = schema.location(column.name, schema.keys)
+                words += ["--location", f"{lat},{lon}"]
+                done |= {lat, lon}
+            elif column.note.startswith(CODES):
+                words += ["--kind", f"{column.name}={column.kind}"]
+        return shlex.join([*words, "-k", "5"])
 
 
 def infer(frame: Any) -> Proposal:
@@ -59,6 +101,7 @@ def infer(frame: Any) -> Proposal:
         if found.kind == "nominal" and (odd := doubt(table[name])) is not None:
             reasons[name] = f"{reason}; {odd}"
         columns[name] = Column(name, role, found.kind, found.categories, note=found.note)
+        _find_codes(table, columns, reasons, name)
     _find_location(table, columns, reasons)
     warnings = []
     if not any(column.role == "key" for column in columns.values()):
@@ -66,7 +109,70 @@ def infer(frame: Any) -> Proposal:
         reasons[promoted] = "no other column is fit to be a key; please choose"
         warnings.append(f"no column looks like a key; {promoted!r} is proposed only because one is needed")
     schema = Schema(tuple(columns.values()))
-    return Proposal(schema, reasons, (*warnings, *check_kinds(table, schema), *check_other(table, schema)))
+    early = about_table(table, schema)
+    schema = _with_units(schema, early, reasons)
+    doubts = [*early, *about_columns(table, schema)]
+    warnings += [*check_kinds(table, schema), *map(str, doubts)]
+    shapes = {name: shape(table[name]) for name in table.columns}
+    return Proposal(schema, reasons, tuple(warnings), shapes)
+
+
+CODES = "looks like codes"
+
+
+def _find_codes(table: Columns, columns: dict[str, Column], reasons: dict[str, str], name: str) -> None:
+    """Propose another kind, or role, for whole numbers that look like codes."""
+    column = columns[name]
+    if column.role == "identifier" or column.kind != "numeric":
+        return
+    found = code_reason(Seen(table[name], column, table))
+    if found is None:
+        return
+    why, kind = found
+    reasons[name] = f"{reasons[name].split(';')[0]}; {CODES}: {why}"
+    if kind == "identifier":
+        columns[name] = replace(column, role="identifier", kind="text", note="dropped")
+    elif kind in ("nominal", "ordinal", "datetime"):
+        columns[name] = replace(column, kind=kind, note=f"{CODES}: {why}")  # type: ignore[arg-type]
+
+
+def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str]) -> Schema:
+    """Propose the first identifier that repeats as the column of people, or of households."""
+    for one in early:
+        if one.name == "repeats" and schema[one.column].role == "identifier":
+            what = "household" if f"--household {one.column}" in one.text else "person"
+            reasons[one.column] += f"; it repeats: a {what} may have several rows"
+            return replace(schema, **{what: one.column})  # type: ignore[arg-type]
+    return schema
+
+
+def shape(column: Values) -> str:
+    """Return how the values of a column are mostly written, without a value: digits as 9, letters as A and a.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Columns.at_door(pl.DataFrame({"ssn": ["737-42-6874", "960-69-5080"], "n": [3.5, 12.25]}))
+    >>> shape(table["ssn"]), shape(table["n"])
+    ('999-99-9999', '9.9')
+    """
+    if column.form in ("mixed", "other", "empty"):
+        return ""
+    taken = column.series.drop_nulls().head(_SHAPES)
+    if column.form in ("date", "datetime"):
+        return "a date" if column.form == "date" else "a time"
+    found = Counter(_shape(str(value)) for value in taken.to_list())
+    return found.most_common(1)[0][0] if found else ""
+
+
+_SHAPES, _WIDE = 1_000, 18
+
+
+def _shape(text: str) -> str:
+    plain = re.sub(r"[^\W\d_]", lambda sign: "A" if sign[0].isupper() else "a", text)
+    plain = re.sub(r"a{3,}", "a…", re.sub(r"\d", "9", plain))
+    plain = re.sub(r"9{9,}", "9…", plain)
+    return plain if len(plain) <= _WIDE else plain[: _WIDE - 1] + "…"
 
 
 def _promote(columns: dict[str, Column]) -> str:
@@ -76,11 +182,6 @@ def _promote(columns: dict[str, Column]) -> str:
     return chosen.name
 
 
-def _plain(name: str) -> str:
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
-
-
 def _role(column: Values) -> tuple[Role, str]:
     held, name = column.form, _plain(column.name)
     if held in ("mixed", "other"):
@@ -88,6 +189,8 @@ def _role(column: Values) -> tuple[Role, str]:
     if _IDENTIFIERS.search(name):
         return "identifier", "its name is that of an identifier"
     distinct, observed = len(column.levels), column.observed
+    if looks_like_unit(column.name) and distinct >= 10 and held in ("integer", "string", "category"):
+        return "identifier", "its name is that of a person or a household"
     if held == "string" and looks_like_text(column):
         return "identifier", "looks like free text, which may say anything about a person"
     unique = observed >= 20 and distinct >= NEAR_UNIQUE * observed
@@ -132,21 +235,8 @@ def check_other(frame: Any, schema: Schema) -> tuple[str, ...]:
     "other column 'badge' has 20 distinct values in 20 rows and is kept as it is: it may single people out"
     """
     table = Columns.at_door(frame)
-    warnings = []
-    for column in schema:
-        if column.role not in ("other", "confidential") or column.name not in table:
-            continue
-        values = table[column.name]
-        if values.form in ("mixed", "other"):
-            continue
-        distinct, observed = len(values.levels), values.observed
-        subject = f"{column.role} column {column.name!r}"
-        if column.kind == "text" or (values.form == "string" and looks_like_text(values)):
-            warnings.append(f"{subject} looks like free text and is kept as it is: it may name people")
-        elif observed >= 10 and distinct >= NEAR_UNIQUE * observed:
-            rows = f"{observed} rows" if observed == len(values) else f"{observed} rows where it is present"
-            warnings.append(
-                f"{subject} has {distinct} distinct values in {rows} and is kept as it is: "
-                "it may single people out"
-            )
-    return tuple(warnings)
+    kept = [column for column in schema if column.role in ("other", "confidential") and column.name in table]
+    seen = [Seen(table[column.name], column, table) for column in kept]
+    return tuple(
+        str(one) for each in seen if each.values.form not in ("mixed", "other") for one in near_unique(each)
+    )

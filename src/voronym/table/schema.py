@@ -51,6 +51,11 @@ class Column:
     axis: Literal["lat", "lon"] | None = None
     note: str = ""
 
+    @property
+    def declared(self) -> bool:
+        """Whether a person chose the kind, rather than that the dtype suggested it."""
+        return self.note in ("declared", "")
+
     def details(self) -> str:
         """Say in a line why this kind, and what belongs to it: the order of levels, the other coordinate."""
         said = [self.note] if self.note else []
@@ -79,6 +84,12 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
+    person: str | None = None
+    """The identifier whose values are people: a person may have several rows, and k counts people."""
+    household: str | None = None
+    """The identifier whose values are households: k counts households."""
+    pseudonyms: bool = False
+    """Whether these two columns are kept, with fresh random numbers in place of their values."""
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
@@ -89,6 +100,17 @@ class Schema:
             raise SchemaError(
                 "no column has the role 'key'; name at least one that could single a person out"
             )
+        for what, name in self.units.items():
+            if name not in names or self[name].role != "identifier":
+                raise SchemaError(f"the {what} column {name!r} must be an identifier of the table")
+        if self.pseudonyms and not self.units:
+            raise SchemaError("pseudonyms stand for people or households: name the column of these, too")
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The columns that tell people and households apart, by what they are: "person", "household"."""
+        given = {"person": self.person, "household": self.household}
+        return {what: name for what, name in given.items() if name is not None}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,7 +166,8 @@ class Schema:
         roles = "; ".join(
             f"{role} {', '.join(names)}" for role, names in {**named, "other": self.other}.items() if names
         )
-        return f"Schema({len(self.columns)} columns: {roles})"
+        units = "".join(f"; {what}s by {name}" for what, name in self.units.items())
+        return f"Schema({len(self.columns)} columns: {roles}{units})"
 
     def __str__(self) -> str:
         head = ("column", "role", "kind", "note")
@@ -167,6 +190,9 @@ class Schema:
         orders: Mapping[str, Sequence[str]] | None = None,
         locations: Sequence[tuple[str, str]] = (),
         drop_undeclared: bool = False,
+        person: str | None = None,
+        household: str | None = None,
+        pseudonyms: bool = False,
     ) -> Schema:
         """Give every column of a table one role and one kind, and check that they fit.
 
@@ -184,6 +210,11 @@ class Schema:
             ``(latitude, longitude)`` columns, in degrees; both must be keys.
         drop_undeclared : bool
             Treat columns without a role as identifiers, which drops them. Otherwise they are an error.
+        person, household : str, optional
+            The column whose values are people, where a person may have several rows; the column whose values
+            are households. k then counts people, or households. Both are identifiers, and dropped.
+        pseudonyms : bool
+            Keep these two columns, with fresh random numbers in place of their values.
 
         Returns
         -------
@@ -191,6 +222,7 @@ class Schema:
         """
         table = Columns.at_door(frame)
         kinds, orders = dict(kinds or {}), dict(orders or {})
+        identifiers = _with_units(identifiers, person, household)
         declared: list[tuple[Role, Sequence[str] | str]] = [
             ("key", keys),
             ("confidential", confidential),
@@ -227,7 +259,7 @@ class Schema:
             column = Column(name, roles[name], found.kind, found.categories, partner, axis, found.note)
             check_kind(table[name], column)
             columns.append(column)
-        return cls(tuple(columns))
+        return cls(tuple(columns), person, household, pseudonyms)
 
     @staticmethod
     def infer(frame: Any) -> Proposal:
@@ -255,7 +287,8 @@ class Schema:
                 row["categories"] = list(column.categories)
             row |= {key: value for key in ("partner", "axis", "note") if (value := getattr(column, key))}
             out.append(row)
-        return {"columns": out}
+        kept = {"pseudonyms": True} if self.pseudonyms else {}
+        return {**self.units, **kept, "columns": out}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
@@ -281,7 +314,21 @@ class Schema:
                 raise SchemaError(f"column {row['name']!r} has an unknown role or kind")
             categories = row.get("categories")
             columns.append(Column(**{**row, "categories": None if categories is None else tuple(categories)}))
-        return cls(tuple(columns))
+        strange = sorted(set(data) - {"columns", "person", "household", "pseudonyms"})
+        if strange:
+            raise SchemaError(f"a schema has no entry {listing(strange)}")
+        person, household = (data.get(what) for what in ("person", "household"))
+        return cls(tuple(columns), person, household, data.get("pseudonyms", False) is True)
+
+
+def _with_units(identifiers: Sequence[str] | str, *units: str | None) -> list[str]:
+    """Return the identifiers with the columns of people and households among them."""
+    listed = [identifiers] if isinstance(identifiers, str) else list(identifiers)
+    for name in units:
+        if name is not None and not isinstance(name, str):
+            raise SchemaError(f"person and household each take the name of one column, not {name!r}")
+        listed += [name] if name is not None and name not in listed else []
+    return listed
 
 
 def _roles(present: Sequence[str], declared: Sequence[tuple[Role, Sequence[str] | str]]) -> dict[str, Role]:

@@ -15,11 +15,12 @@ from voronym.errors import SchemaError
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.codebook import Labels, attach, labels_of
 from voronym.table.conform import check_kinds, conformed
+from voronym.table.doubts.base import Doubt, about_columns, about_table
 from voronym.table.frame import Form, listing
-from voronym.table.infer import check_other
 from voronym.table.read import load
 from voronym.table.schema import Schema
 from voronym.table.source import Source, source_of
+from voronym.table.units import Units
 from voronym.table.values import Columns, Values
 
 
@@ -56,11 +57,15 @@ class Table(Columns):
         labels: Labels | None = None,
         known: Mapping[str, Values] | None = None,
         source: Source | None = None,
+        units: Units | None = None,
     ) -> None:
         super().__init__(frame, known)
         self.schema = schema
         self.source = source
         """The file that the table was read from: its dialect, and texts that values do not give back."""
+        self.units = units
+        """Who is behind the rows, where these are not people."""
+        self._early: tuple[Doubt, ...] = ()
         self.labels = labels
         """Labels of variables and values, where the table was read from a statistical file."""
 
@@ -107,7 +112,11 @@ class Table(Columns):
         part = Columns(given.frame.select(kept), given._values)
         made, source = conformed(part, schema, None if source is None else source.only(kept))
         attach(made.frame.to_native(), labels)  # selecting columns made another frame
-        return cls(made.frame, schema, labels, made._values, source)
+        table = cls(made.frame, schema, labels, made._values, source)
+        if only is None:  # what identifiers give away is seen before they are gone
+            table.units = Units.of(given, schema)
+            table._early = about_table(given, schema)
+        return table
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -144,6 +153,19 @@ class Table(Columns):
         """The records that share all their keys."""
         return equivalence_classes(self.frame, self.keys)
 
+    @property
+    def persons(self) -> NDArray[np.int64] | None:
+        """The person of each row, as numbers; None where every row is one."""
+        return None if self.units is None else self.units.person
+
+    @cached_property
+    def heads(self) -> NDArray[np.int64]:
+        """What k counts in each class: rows, or the people or households that are declared."""
+        classes = self.classes
+        if self.units is None:
+            return classes.sizes
+        return self.units.heads(classes.labels, len(classes.sizes))
+
     def select(self, names: Sequence[str]) -> Table:
         """Return a table of some of the columns; what is known about them is kept."""
         if tuple(names) == self.columns:
@@ -151,26 +173,36 @@ class Table(Columns):
         lacking = [name for name in names if name not in self]
         if lacking:
             raise SchemaError(f"the table has no column {listing(lacking)}; it has: {listing(self.columns)}")
-        return Table(self.frame.select(list(names)), self.schema, self.labels, self._values, self.source)
+        chosen = self.frame.select(list(names))
+        return Table(chosen, self.schema, self.labels, self._values, self.source, self.units)
 
     def rows(self, order: NDArray[np.int64] | Sequence[int]) -> Table:
         """Return a table of the given rows, in the given order."""
-        return self.like(nw.maybe_reset_index(self.frame[np.asarray(order, np.int64).tolist()]))
+        order = np.asarray(order, np.int64)
+        units = None if self.units is None else self.units.rows(order)
+        return self.like(nw.maybe_reset_index(self.frame[order.tolist()]), units=units)
 
-    def like(self, frame: nw.DataFrame[Any], source: Source | None = None) -> Table:
+    def like(
+        self, frame: nw.DataFrame[Any], source: Source | None = None, *, units: Units | None = None
+    ) -> Table:
         """Return a table of this schema from a frame that was made of this one's values.
 
         Such a frame (decoded centroids, shuffled rows, masked columns) has the dtypes of this table, so it is
         taken as it is. Texts of the file belong to its rows and stay behind, unless ``source`` has them.
+        ``units`` are those of its rows; by default this table's, where it has as many rows.
         """
         if source is None and self.source is not None:
             source = replace(self.source, raw={})
-        return Table(frame, self.schema, self.labels, source=source)
+        if units is None and self.units is not None and len(frame) == self.n:
+            units = self.units
+        return Table(frame, self.schema, self.labels, source=source, units=units)
 
     @cached_property
-    def doubts(self) -> tuple[str, ...]:
-        """What a person should look at: texts that look like numbers, kept columns that name people."""
-        return (*check_kinds(self, self.schema), *check_other(self, self.schema))
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What a person should look at, mere hints aside: see `voronym.table.doubts`."""
+        texts = (Doubt("texts", "", text, public=True) for text in check_kinds(self, self.schema))
+        found = (*self._early, *texts, *about_columns(self, self.schema))
+        return tuple(one for one in found if one.strength != "hint")
 
     def __repr__(self) -> str:
         return f"Table({self.n} records, keys {', '.join(self.keys)})"

@@ -109,7 +109,9 @@ class Nominal:
         self.levels = _Levels(given)
         codes = self._with_missing(self.levels.codes)
         count = len(self.levels.values) + self.levels.has_missing
-        share = np.bincount(codes, minlength=count) / len(codes)
+        often = np.bincount(codes, minlength=count)
+        self.alone = often == 1
+        share = often / len(codes)
         self.n_categories = count
         if count <= ONE_HOT:
             self.codes = np.eye(count) if count > 2 else np.array([[0.0], [1.0]])[:count]
@@ -150,11 +152,15 @@ class Nominal:
         return [self.levels.gather(np.where(nearest == len(self.levels.values), -1, nearest))]
 
     def modes(self, cells: NDArray[np.int64], m: int) -> nw.Series[Any]:
-        """Return the most frequent category of each of m cells of the fitted rows; of several, the first."""
+        """Return the most frequent category of each of m cells of the fitted rows.
+
+        Of several the first that more than one record of the table has: what one person alone has is
+        published only where every member of the cell has a category of their own.
+        """
         count = self.n_categories
         pairs, often = np.unique(cells * count + self._with_missing(self.levels.codes), return_counts=True)
         cell, code = np.divmod(pairs, count)
-        best = np.lexsort((code, -often, cell))
+        best = np.lexsort((code, self.alone[code], -often, cell))
         mode = np.zeros(m, np.int64)
         mode[cell[best][::-1]] = code[best][::-1]  # the last write wins: the first of each cell
         return self.levels.gather(np.where(mode == len(self.levels.values), -1, mode))

@@ -1,0 +1,81 @@
+"""What is looked at before the work, and in what came out, so that nobody is published by mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from voronym.errors import InputError
+from voronym.masked import Grouped, Masked
+from voronym.table.doubts import Doubt, check_published, refuse
+from voronym.table.table import Table
+
+ALLOWABLE = ("near-unique", "loss")
+"""What a user may allow by the name of a column."""
+GONE = 90.0
+"""Percent of what can be lost of a key, from where next to nothing is left of it."""
+
+Allowed = Mapping[str, Sequence[str]]
+
+
+def check_allowed(allowed: Allowed, keys: Sequence[str]) -> None:
+    """Refuse to allow what nobody asks about, or a column that is no key."""
+    for name, columns in allowed.items():
+        if name not in ALLOWABLE:
+            raise InputError(f"nothing called {name!r} can be allowed; there are: {', '.join(ALLOWABLE)}")
+        if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
+            raise InputError(f"allow {name} takes a list of columns")
+        strange = [column for column in columns if column not in keys]
+        if strange:
+            raise InputError(f"allow {name}: {', '.join(map(repr, strange))} is no key of the table")
+
+
+def before(table: Table, allowed: Allowed) -> tuple[Doubt, ...]:
+    """Return what is worth a warning about a table; raise where it should not be released as it is."""
+    check_allowed(allowed, table.keys)
+    return refuse(table.doubts, allowed)
+
+
+def after(
+    table: Table,
+    made: Table,
+    masked: Masked,
+    losses: Mapping[str, tuple[float, float]],
+    allowed: Allowed,
+) -> tuple[Doubt, ...]:
+    """Return what is worth a warning in what came out; raise where it must not be published.
+
+    Parameters
+    ----------
+    table : Table
+        The originals.
+    made : Table
+        The same rows, masked.
+    masked : Masked
+        What the method has to say about them.
+    losses : mapping
+        For each key, the loss in percent of its variance, and of what can be lost at all.
+    allowed : mapping
+        From a doubt to the columns for which it is allowed.
+    """
+    if not isinstance(masked, Grouped):  # methods that stir records are compared by other figures
+        return ()
+    categories = [name for name in table.keys if table.schema[name].kind == "nominal"]
+    found = list(check_published(table, made, categories))
+    several = masked.partition is not None and masked.partition.n_cells > 1
+    for name, (loss, gone) in losses.items():
+        if loss > 100.0 and gone > GONE and several:
+            text = (
+                f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
+                f"all there is to lose: next to nothing is left. Drop it (--identifier {name}), give it "
+                "fewer categories, take fewer keys or a smaller k; or allow it: "
+                f"--allow-loss {name} (allow_loss=[{name!r}] in Python)"
+            )
+            found.append(Doubt("loss", name, text, "refuse"))
+    mean = sum(loss for loss, _ in losses.values()) / len(losses) if losses else 0.0
+    if mean > 100.0 and several:
+        text = (
+            f"the {len(losses)} keys lost {mean:.0f} % of their variance: what is published is further from "
+            "the truth than the average of all records, and of little use. Take fewer keys, or a smaller k"
+        )
+        found.append(Doubt("useless", "", text))
+    return refuse(found, allowed)

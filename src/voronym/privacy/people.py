@@ -1,0 +1,141 @@
+"""Models where a person has several rows: everybody counts once for each different value they have.
+
+A class is a bag of pairs (person, value), each of which counts once, however many rows of the person show it.
+Distances, entropies and informations are those of this bag. Two things follow that rows do not give:
+
+- A person who comes every week does not make a class look diverse, nor like the table.
+- Values do not exclude each other any more: all five people of a class may have both flu and something worse.
+  Their class has two values, and tells one of them about everybody. So where every person of a class has the
+  same value, p-sensitivity and l-diversity take the class for one with this value only.
+
+**Merging still never hurts.** A merged cell is a mixture of two bags, by their sizes, so the arguments of
+`voronym.privacy.cells.Judge` hold; and what all people of a merged cell have, all people of each part had.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from voronym.privacy.cells import Floats, Ints, Judge, Levels, Runs
+from voronym.table.classes import Classes
+from voronym.table.units import distinct
+
+
+def once(levels: Levels, classes: Classes, persons: Ints) -> tuple[Levels, Classes, Ints]:
+    """Return a column and its classes with each person's value once per class, and the persons of these.
+
+    Examples
+    --------
+    >>> ill = Levels("ill", np.array([0, 0, 1, 1]), False, ("cold", "flu"))
+    >>> two = Classes(np.array([0, 0, 0, 1]), np.array([3, 1]))
+    >>> less, fewer, who = once(ill, two, np.array([7, 7, 7, 8]))
+    >>> less.codes.tolist(), fewer.sizes.tolist(), who.tolist()
+    ([0, 1, 1], [2, 1], [7, 7, 8])
+    """
+    triples = np.stack([classes.labels, persons, levels.codes])
+    kept = np.sort(np.unique(triples, axis=1, return_index=True)[1])
+    labels = classes.labels[kept]
+    sizes = np.bincount(labels, minlength=len(classes.sizes)).astype(np.int64)
+    return replace(levels, codes=levels.codes[kept]), Classes(labels, sizes), persons[kept]
+
+
+def held_by_all(levels: Levels, labels: Ints, persons: Ints, n_cells: int) -> Any:
+    """Say of each cell whether there is a value that every person in it has; pairs come once each."""
+    people = distinct(labels, persons, n_cells)
+    pair, often = np.unique(labels * np.int64(levels.size) + levels.codes, return_counts=True)
+    most = np.zeros(n_cells, np.int64)
+    np.maximum.at(most, pair // levels.size, often)
+    return (most == people) & (people > 0)
+
+
+def with_known(judge: Judge, values: Floats, known: Any) -> Floats:
+    """Return the measures, as of a single value where a cell tells one about everybody in it."""
+    return np.where(known, np.inf if judge.at_most else 1.0, values)
+
+
+@dataclass(frozen=True, eq=False)
+class OfPeople(Judge):
+    """A judge whose records are people, each with one value or several.
+
+    ``levels.codes`` number the sets of values that people have, which is all that enforcement looks at: two
+    people with the same set may change places. Made by `of_people`.
+
+    Parameters
+    ----------
+    plain : Judge
+        The judge of the pairs of person and value.
+    owner : array
+        The person of each pair.
+    sets : tuple of arrays
+        The values of each set.
+    knows : bool
+        Whether a value that all people of a cell have makes it one of a single value.
+    """
+
+    plain: Judge = field(repr=False, kw_only=True)
+    owner: Ints = field(repr=False, kw_only=True)
+    sets: tuple[Ints, ...] = field(repr=False, default=())
+    knows: bool = False
+
+    def value(self, codes: Ints) -> float:
+        """Measure one cell, from the sets of its people."""
+        sets = [self.sets[code] for code in np.asarray(codes, np.int64)]
+        level, count = np.unique(np.concatenate(sets), return_counts=True)
+        size = int(count.sum())
+        runs = Runs(np.zeros(len(level), np.int64), level, count.astype(np.int64), np.array([size]))
+        found = self.plain.measure(runs, self.plain.levels)
+        known = np.array([self.knows and int(count.max()) == len(sets)])
+        return float(with_known(self.plain, found, known)[0])
+
+    def values(self, labels: Ints, n_cells: int) -> Floats:
+        """Measure every cell of a partition of the people."""
+        cells = np.asarray(labels, np.int64)[self.owner]
+        found = self.plain.values(cells, n_cells)
+        if not self.knows:
+            return found
+        return with_known(self.plain, found, held_by_all(self.plain.levels, cells, self.owner, n_cells))
+
+
+def pairs(levels: Levels, persons: Ints) -> tuple[Levels, Ints]:
+    """Return the column with each person's different values once, and whose they are, by person."""
+    pair = np.unique(np.stack([persons, levels.codes]), axis=1)
+    return replace(levels, codes=pair[1]), pair[0]
+
+
+def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
+    """Return a judge of partitions of people from one of their pairs.
+
+    Parameters
+    ----------
+    judge : Judge
+        Of the pairs that `pairs` made.
+    owner : array
+        Whose they are, in ascending order, everybody at least once.
+    knows : bool
+        Whether a value that all people of a cell have makes it one of a single value.
+    """
+    start = np.flatnonzero(np.diff(owner, prepend=-1))
+    own = np.split(judge.levels.codes, start[1:])
+    numbers: dict[bytes, int] = {}
+    codes = np.array([numbers.setdefault(one.tobytes(), len(numbers)) for one in own], np.int64)
+    sets: list[Ints] = [np.empty(0, np.int64)] * len(numbers)
+    for code, one in zip(codes.tolist(), own, strict=True):
+        sets[code] = one
+    profile = Levels(judge.levels.column, codes, False, tuple(range(len(sets))), "sets of values of a person")
+    return OfPeople(
+        profile,
+        judge.measure,
+        judge.required,
+        judge.at_most,
+        judge.strict,
+        judge.additive,
+        judge.name,
+        None,
+        plain=judge,
+        owner=owner,
+        sets=tuple(sets),
+        knows=knows,
+    )

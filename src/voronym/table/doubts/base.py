@@ -1,0 +1,157 @@
+"""A doubt, the registry of those who have them, and the refusal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from voronym.errors import SchemaError
+from voronym.named import Registry
+from voronym.table.values import Columns, Values
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Column, Schema
+
+Strength = Literal["refuse", "warn", "hint"]
+_SAMPLE = 2_000
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something about a column that a person should look at.
+
+    Parameters
+    ----------
+    name : str
+        Which doubt, such as "near-unique"; what a user allows by.
+    column : str
+        The column; empty where it is about the table.
+    text : str
+        A sentence with counts and what to do, without a value of a person.
+    strength : {"refuse", "warn", "hint"}
+        What follows from it.
+    public : bool
+        Whether readers of the release may see it: it says nothing that the release does not show.
+    """
+
+    name: str
+    column: str
+    text: str
+    strength: Strength = "warn"
+    public: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A column as doubts see it: its values, its place in the schema, and the table around it."""
+
+    values: Values
+    column: Column
+    table: Columns
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.column.name
+
+    @property
+    def role(self) -> str:
+        """Its role."""
+        return self.column.role
+
+    @property
+    def whose(self) -> str:
+        """Role and name, as the subject of a sentence."""
+        said = {"other": "other column", "confidential": "confidential column"}
+        return f"{said.get(self.role, self.role)} {self.name!r}"
+
+    @cached_property
+    def plain_name(self) -> str:
+        """The name in small letters, its words parted by underscores."""
+        return plain(self.name)
+
+    @cached_property
+    def levels(self) -> list[Any]:
+        """The distinct observed values, sorted. Whole numbers need not be factorised for that."""
+        if self.values.form == "integer":
+            return list(np.unique(self.values.numbers).tolist())
+        return self.values.levels
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Up to some thousands of the distinct values, as texts without spaces around them."""
+        if self.values.form not in ("string", "category", "integer"):
+            return []
+        levels = self.levels
+        return [str(level).strip() for level in levels[:: max(1, len(levels) // _SAMPLE)]]
+
+    @property
+    def published_as_text(self) -> bool:
+        """Whether a group publishes one of the values: a category, not a mean or a rank."""
+        return self.role == "key" and self.column.kind == "nominal"
+
+
+def plain(name: str) -> str:
+    """Return a name in small letters, its words parted by underscores.
+
+    Examples
+    --------
+    >>> plain("Patient ID"), plain("patientId")
+    ('patient_id', 'patient_id')
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
+
+
+Look = Callable[[Seen], Iterable[Doubt]]
+LookAll = Callable[[Columns, "Schema"], Iterable[Doubt]]
+DOUBTS: Registry[Look] = Registry("doubt about a column")
+"""Functions that look at one column; identifiers are gone by then."""
+TABLE_DOUBTS: Registry[LookAll] = Registry("doubt about a table")
+"""Functions that look at the whole table as it came, identifiers included."""
+
+
+def about_columns(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
+    """Return the doubts about every column of a table that is not dropped."""
+    return tuple(_each(table, schema))
+
+
+def _each(table: Columns, schema: Schema) -> Iterator[Doubt]:
+    for column in schema:
+        if column.role == "identifier" or column.name not in table:
+            continue
+        values = table[column.name]
+        if values.form in ("mixed", "other", "empty"):
+            continue
+        seen = Seen(values, column, table)
+        for look in DOUBTS.values():
+            yield from look(seen)
+
+
+def about_table(table: Columns, schema: Schema) -> tuple[Doubt, ...]:
+    """Return the doubts about a table as it came, with its identifiers."""
+    return tuple(one for look in TABLE_DOUBTS.values() for one in look(table, schema))
+
+
+def refuse(found: Sequence[Doubt], allowed: Mapping[str, Sequence[str]]) -> tuple[Doubt, ...]:
+    """Raise for doubts that are grave and not allowed by name; return those that are worth a warning.
+
+    Parameters
+    ----------
+    found : sequence of Doubt
+        All doubts.
+    allowed : mapping
+        From the name of a doubt to the columns for which it is allowed.
+    """
+    grave = [one for one in found if one.strength == "refuse" and one.column not in allowed.get(one.name, ())]
+    if grave:
+        raise SchemaError("\n".join(map(str, grave)))
+    return tuple(one for one in found if one.strength == "warn")

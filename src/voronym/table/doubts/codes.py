@@ -1,0 +1,93 @@
+"""Codes that look like numbers: their mean is a code, too, and means something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+from voronym.table.doubts.numbers import national_form
+
+_WORDS = re.compile(
+    r"zip(code)?|plz|post(al)?(code)?|codigopostal|cp|insee|fips|nuts|lau|ags|nace|noga|naics|sic|isic|isco|soc|"
+    r"icd(9|10)?|atc|drg|cpt|region|county|municipality|canton|district|province|country|state|nationality|"
+    r"citizenship|marst(at)?|marital(status)?|eth?ni(c|city)?|race|religion|gender|sex|occupation|profession|"
+    r"industry|sector|branch|code|(zip|icd|nace)[a-z]*\d*"
+)
+_IDENTIFIERS = re.compile(r"id|uuid|ssn|nhs|mrn|dni|nie|bsn|pesel|passport|account|iban|phone|mobile")
+_FEWEST, _FEW = 3, 12
+"""Two whole numbers are averaged to the more frequent one; up to a dozen may be codes."""
+_SURE = 20
+_YEARS = (1800, 2100)
+
+
+def code_reason(seen: Seen) -> tuple[str, str] | None:
+    """Say why whole numbers look like codes, and which kind they rather are; None where they do not."""
+    values = seen.values
+    if values.form != "integer" or len(seen.levels) < _FEWEST:
+        return None
+    levels = np.asarray(seen.levels, dtype=object)
+    words = seen.plain_name.split("_")
+    if _are_days(levels):
+        return f"its {len(levels)} different values read as days, year first: 20251231", "datetime"
+    if _are_months(levels):
+        return f"its {len(levels)} different values read as months, year first: 202512", "ordinal"
+    national = national_form(seen.texts)
+    if national is not None:
+        return f"its values have the check digits of {national}", "identifier"
+    if any(map(_IDENTIFIERS.fullmatch, words)) and len(levels) >= 0.5 * len(values.numbers) >= _SURE / 2:
+        return "its name is that of an identifier", "identifier"
+    named = list(filter(_WORDS.fullmatch, words))
+    if named:
+        return f"{named[0]!r} is a name of codes", "nominal"
+    return None
+
+
+@DOUBTS.register("codes")
+def averaged_codes(seen: Seen) -> Iterator[Doubt]:
+    """Refuse to average codes unless the user says that they are numbers."""
+    if seen.role != "key" or seen.column.kind != "numeric" or seen.column.declared:
+        return
+    found = code_reason(seen)
+    if found is not None:
+        why, kind = found
+        name = seen.name
+        better = (
+            f"make it an identifier (--identifier {name}), which drops it"
+            if kind == "identifier"
+            else f"say --kind {name}={kind} if they are"
+        )
+        text = (
+            f"key {name!r} holds whole numbers that look like codes ({why}), and the mean of codes means "
+            f"nothing: {better}, or --kind {name}=numeric to average them all the same"
+        )
+        yield Doubt("codes", name, text, "refuse")
+        return
+    levels = seen.levels if seen.values.form == "integer" else []
+    if _FEWEST <= len(levels) <= _FEW < len(seen.values) / 4:
+        text = (
+            f"key {seen.name!r} holds {len(levels)} different whole numbers; if they are codes, such as "
+            f"1 = married, say --kind {seen.name}=nominal"
+        )
+        yield Doubt("few-numbers", seen.name, text, "hint")
+
+
+def _are_days(levels: np.ndarray[tuple[int], np.dtype[np.object_]]) -> bool:
+    """Whether all whole numbers are days, written year, month, day."""
+    if len(levels) < _FEWEST or not all(10**7 <= value < 10**8 for value in levels[[0, -1]]):
+        return False
+    days = levels.astype(np.int64)
+    year, month, day = days // 10_000, days // 100 % 100, days % 100
+    good = (year >= _YEARS[0]) & (year <= _YEARS[1]) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    return bool(good.all())
+
+
+def _are_months(levels: np.ndarray[tuple[int], np.dtype[np.object_]]) -> bool:
+    """Whether many whole numbers are all months, written year, month."""
+    if len(levels) < _SURE or not all(10**5 <= value < 10**6 for value in levels[[0, -1]]):
+        return False
+    months = levels.astype(np.int64)
+    year, month = months // 100, months % 100
+    return bool(((year >= _YEARS[0]) & (year <= _YEARS[1]) & (month >= 1) & (month <= 12)).all())

@@ -1,0 +1,57 @@
+"""What would be published: a category that one person alone has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.doubts.base import Doubt, Seen
+from voronym.table.doubts.unique import ways_out
+
+if TYPE_CHECKING:
+    from voronym.table.table import Table
+
+SHARE = 0.1
+"""Of the published values of a key being one person's own, up to which they are rare categories, as every
+table has some; above that the key itself is of the identifying kind."""
+
+
+def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -> tuple[int, int]:
+    """Count the published categories that one person alone has in the original, and all published ones.
+
+    Parameters
+    ----------
+    before, after : Values
+        The column in the original and in what is published.
+    persons : array, optional
+        The person of each row; otherwise every row is one.
+    """
+    codes = before.codes
+    present = codes >= 0
+    pairs = np.stack([codes[present], np.flatnonzero(present) if persons is None else persons[present]])
+    owners = np.bincount(np.unique(pairs, axis=1)[0] if persons is not None else pairs[0])
+    alone = {before.levels[code] for code in np.flatnonzero(owners == 1)}
+    return sum(level in alone for level in after.levels), len(after.levels)
+
+
+def check_published(before: Table, after: Table, keys: Sequence[str]) -> Iterator[Doubt]:
+    """Yield a doubt for each of the keys that publishes what one person alone has.
+
+    A mean is nobody's own. A category is somebody's; where a second person has it, it points to nobody.
+    """
+    for name in keys:
+        if before[name].form in ("mixed", "other", "empty"):
+            continue
+        found, total = exposed(before[name], after[name], before.persons)
+        if not found:
+            continue
+        seen = Seen(before[name], before.schema[name], before)
+        text = (
+            f"{found} of the {total} values that key {name!r} would publish are somebody's own: one person "
+            f"in the table has them. {ways_out(seen)}"
+        )
+        if found > SHARE * total and found > 1:
+            yield Doubt("near-unique", name, text, "refuse")

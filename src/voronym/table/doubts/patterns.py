@@ -1,0 +1,52 @@
+"""Values that name somebody by their shape: e-mail addresses, telephone numbers, names, national numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+from voronym.table.doubts.numbers import national_form
+
+_SHARE, _FEWEST, _SPREAD = 0.9, 10, 0.5
+_WORD = r"[A-ZÀ-ÖØ-ÞŁŚŠŽ][\w'’.-]*"
+_SHAPES = {
+    "e-mail addresses": re.compile(r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"),
+    "US social security numbers": re.compile(r"^\d{3}-\d{2}-\d{4}$"),
+    "network addresses": re.compile(r"^(\d{1,3}\.){3}\d{1,3}$|^([0-9a-f]{2}:){5}[0-9a-f]{2}$", re.IGNORECASE),
+    "telephone numbers": re.compile(r"^(\+|00?[1-9]|\()[\d\s()/.-]{6,20}$|^\d{3}[-. ]\d{3}[-. ]\d{4}$"),
+    "names of people": re.compile(rf"^{_WORD}(,? (?:(?:van|von|de|del|der|da|la|le|y|i) )*{_WORD}){{1,3}}$"),
+}
+_TOLD_BY_SPREAD = ("telephone numbers", "names of people")
+"""Towns and firms have the shape of names, too, but many records share them."""
+
+
+def shape_of(seen: Seen) -> str | None:
+    """Return what the values of a column look like, where that names people; None otherwise."""
+    texts = seen.texts
+    if len(texts) < _FEWEST:
+        return None
+    if seen.values.form != "integer":
+        spread = len(seen.values.levels) >= _SPREAD * seen.values.observed
+        for what, shape in _SHAPES.items():
+            if what in _TOLD_BY_SPREAD and not spread:
+                continue
+            if sum(bool(shape.match(text)) for text in texts) >= _SHARE * len(texts):
+                return what
+    return national_form(texts)
+
+
+@DOUBTS.register("patterns")
+def names_people(seen: Seen) -> Iterator[Doubt]:
+    """Warn of a column that is published and looks as if it named people."""
+    if seen.role == "key" and seen.values.form == "integer":  # their means are published
+        return
+    what = shape_of(seen)
+    if what is None:
+        return
+    kept = "masked, which does not hide them" if seen.role == "key" else "kept as it is"
+    text = (
+        f"the values of {seen.whose} look like {what} ({len(seen.levels)} different ones), and it is "
+        f"{kept}: they name people. Make it an identifier (--identifier {seen.name}), which drops it"
+    )
+    yield Doubt("patterns", seen.name, text)

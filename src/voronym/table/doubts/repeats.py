@@ -1,0 +1,97 @@
+"""Several rows of one person: then k rows are fewer than k people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.doubts.base import TABLE_DOUBTS, Doubt, plain
+from voronym.table.values import Columns
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Schema
+
+_FEWEST = 10
+"""Different values below which a column is no list of people."""
+_OFTEN, _CROWD = 1.1, 50
+"""Rows for each value above which it repeats, and above which a column is no list of people."""
+_AGREE, _CHANCE = 0.8, 0.6
+"""Share of the pairs of rows with the same value that agree in a key, and of pairs of any rows."""
+_PAIRS = 20_000
+_UNITS = re.compile(
+    r"(^|_)(id|uuid|pid|hid|hhid|idno|ssn|mrn|nhs|patient|person|persnr|persno|household|haushalt|family|"
+    r"subject|client|customer|member|insured|employee|student|pupil|respondent|participant|case)"
+    r"(_?(id|no|nr|num|number|code|key))?$"
+)
+_HOUSE = re.compile(r"(^|_)(hid|hhid|household|haushalt|family|hogar|menage|dwelling)")
+
+
+def looks_like_unit(name: str) -> bool:
+    """Whether a name is one of a person or a household.
+
+    Examples
+    --------
+    >>> looks_like_unit("patient_id"), looks_like_unit("hhid"), looks_like_unit("surname")
+    (True, True, False)
+    """
+    return _UNITS.search(plain(name)) is not None
+
+
+@TABLE_DOUBTS.register("repeats")
+def several_rows(table: Columns, schema: Schema) -> Iterator[Doubt]:
+    """Warn of an identifier, or of a kept column that looks like one, that several rows share."""
+    if schema.person is not None or schema.household is not None:
+        return
+    for column in schema:
+        if column.role not in ("identifier", "other") or column.name not in table:
+            continue
+        values = table[column.name]
+        if values.form not in ("integer", "string", "category"):
+            continue
+        different = int(values.series.n_unique())  # cheap; most columns are done with here
+        if different < _FEWEST or len(values) < _OFTEN * different:
+            continue
+        named = looks_like_unit(column.name)
+        if not named and (column.role == "other" or len(values) > _CROWD * different):
+            continue
+        distinct, observed = len(values.levels), values.observed
+        if distinct < _FEWEST or observed < _OFTEN * distinct:
+            continue
+        if not named and not _keys_agree(values.codes, table, schema):
+            continue
+        option = "household" if _HOUSE.search(plain(column.name)) else "person"
+        what = "people" if option == "person" else "households"
+        rows = int((np.bincount(values.codes[values.codes >= 0]) > 1).sum())
+        text = (
+            f"{column.role} {column.name!r} repeats: {distinct} different values in {observed} rows, {rows} "
+            f"of them in several rows. If they are {what}, k counts rows and not {what}: say "
+            f"--{option} {column.name} ({option}={column.name!r} in Python)"
+        )
+        yield Doubt("repeats", column.name, text)
+
+
+def _keys_agree(codes: NDArray[np.int64], table: Columns, schema: Schema) -> bool:
+    """Whether rows with the same value agree, in most keys, much more often than any two rows.
+
+    One key is not enough where there are several: a town goes with its postcode, and is no person.
+    """
+    order = np.argsort(codes, kind="stable")
+    same = np.flatnonzero((np.diff(codes[order]) == 0) & (codes[order[1:]] >= 0))[:_PAIRS]
+    if len(same) < _FEWEST:
+        return False
+    one, two = order[same], order[same + 1]
+    any_two = np.random.default_rng(0).permutation(len(codes))[: 2 * (min(len(codes), _PAIRS) // 2)]
+    agreeing, asked = 0, 0
+    for name in schema.keys:
+        if table[name].form in ("mixed", "other", "empty", "float"):
+            continue
+        key = table[name].codes
+        chance = float(np.mean(key[any_two[::2]] == key[any_two[1::2]]))
+        if chance < _CHANCE:
+            asked += 1
+            agreeing += float(np.mean(key[one] == key[two])) >= max(_AGREE, chance + 0.3)
+    return agreeing >= 1 and (asked == 1 or agreeing >= 2) and 2 * agreeing >= asked

@@ -1,0 +1,63 @@
+"""Numbers that say "missing": -999, 9999, 99, far from all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+
+_NINES = [int(digit * width) for digit in "789" for width in range(2, 9)]
+_TAILS = [int("9" * width + last) for width in range(1, 7) for last in "678"]
+SENTINELS = frozenset([*_NINES, *_TAILS, *(-value for value in (*_NINES, *_TAILS)), -1, -7, -8, -9])
+_FEWEST = 10
+_REPEATED = 2
+
+
+def sentinels(numbers: NDArray[np.float64]) -> dict[float, int]:
+    """Return the values that look like codes for a missing one, with how often they occur.
+
+    Such a value is one of the usual ones, occurs more than once at an end of the range, and is further from
+    the nearest other value than the others are from each other; or it is the only negative number.
+
+    Examples
+    --------
+    >>> sentinels(np.array([31.0, 45, 28, 60, 52, 33, 47, 71, 25, 38, -999, -999]))
+    {-999.0: 2}
+    """
+    values = numbers[np.isfinite(numbers)]
+    if len(values) < _FEWEST:
+        return {}
+    known = np.isin(values, list(SENTINELS))
+    rest = values[~known]
+    if not known.any() or len(rest) < _FEWEST:
+        return {}
+    low, high = float(rest.min()), float(rest.max())
+    found, often = np.unique(values[known], return_counts=True)
+    out: dict[float, int] = {}
+    for value, count in zip(found.tolist(), often.tolist(), strict=True):
+        away = max(low - value, value - high)
+        if count >= _REPEATED and away > 0 and (away > high - low or value < 0 <= low):
+            out[value] = count
+    return out
+
+
+@DOUBTS.register("sentinels")
+def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
+    """Warn of numbers that say "missing": as numbers they pull the means of whole groups."""
+    if seen.column.kind != "numeric" or seen.role not in ("key", "confidential"):
+        return
+    if seen.values.form not in ("integer", "float"):
+        return
+    found = sentinels(seen.values.numbers.astype(np.float64))
+    if not found:
+        return
+    told = " and ".join(f"{count} values of {value:g}" for value, count in found.items())
+    values = ",".join(f"{value:g}" for value in found)
+    text = (
+        f"{seen.whose} has {told}, far from all others: codes for a missing value? They count as numbers "
+        f"now. Declare them (--missing {values}) or empty those cells"
+    )
+    yield Doubt("sentinels", seen.name, text)

@@ -1,0 +1,60 @@
+"""Columns in which nearly everybody has a value of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+from voronym.table.kinds import looks_like_text
+
+NEAR_UNIQUE = 0.9
+"""Of the observed values being distinct."""
+FEW = 10
+"""Observed values below which nothing can be said."""
+_AMOUNT = re.compile(r"^[€$£]?\s?-?\d{1,3}([.,'’ ]\d{3})*([.,]\d+)?\s?([€$£%]|EUR|USD|CHF)?$")
+
+
+@DOUBTS.register("near-unique")
+def near_unique(seen: Seen) -> Iterator[Doubt]:
+    """Refuse a category that nearly nobody shares as a key; warn of such a column that is kept."""
+    values, kept = seen.values, seen.role in ("other", "confidential")
+    if not kept and not seen.published_as_text:
+        return
+    if kept and (seen.column.kind == "text" or (values.form == "string" and looks_like_text(values))):
+        text = f"{seen.whose} looks like free text and is kept as it is: it may name people"
+        yield Doubt("near-unique", seen.name, text, public=True)
+        return
+    distinct, observed = len(values.levels), values.observed
+    if observed < FEW or distinct < NEAR_UNIQUE * observed:
+        return
+    rows = f"{observed} rows" if observed == len(values) else f"{observed} rows where it is present"
+    if kept:
+        text = (
+            f"{seen.whose} has {distinct} distinct values in {rows} and is kept as it is: "
+            "it may single people out"
+        )
+        yield Doubt("near-unique", seen.name, text, public=True)
+        return
+    text = (
+        f"key {seen.name!r} has {distinct} distinct values in {rows}, and a group would publish one of them: "
+        f"somebody's own. {ways_out(seen)}"
+    )
+    yield Doubt("near-unique", seen.name, text, "refuse")
+
+
+def ways_out(seen: Seen) -> str:
+    """Say what can be done about a key that would publish what one person alone has."""
+    name = seen.name
+    said = f"Make it an identifier (--identifier {name}), which drops it"
+    if seen.texts and sum(bool(_AMOUNT.match(text)) for text in seen.texts) >= NEAR_UNIQUE * len(seen.texts):
+        said += (
+            "; its values look like amounts: say how they are written (--decimal and --thousands), so that "
+            f"they are read as numbers (--kind {name}=numeric)"
+        )
+    else:
+        said += (
+            f"; or, where its values are numbers or dates, say so (--kind {name}=numeric or "
+            f"{name}=datetime); or group them into broader categories"
+        )
+    return f"{said}; or allow it: --allow-near-unique {name} (allow_near_unique=[{name!r}] in Python)"

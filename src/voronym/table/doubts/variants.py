@@ -1,0 +1,44 @@
+"""Categories that differ by spaces or by capital letters only: " m" beside "m"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+
+_MOST = 1_000
+"""Categories up to which variants are looked for: beyond that they are no list that somebody typed."""
+
+
+@DOUBTS.register("variants")
+def spelling_variants(seen: Seen) -> Iterator[Doubt]:
+    """Warn of categories that are one to a reader and two to a computer."""
+    values = seen.values
+    if seen.role not in ("key", "confidential") or values.form not in ("string", "category"):
+        return
+    if seen.column.kind not in ("nominal", "ordinal") or not 1 < len(values.levels) <= _MOST:
+        return
+    texts = [str(level) for level in values.levels]
+    often = np.bincount(values.codes[values.codes >= 0], minlength=len(texts))
+    for how, fold in (("spaces", _spaces), ("capital letters", _letters)):
+        alike = Counter(map(fold, texts))
+        twins = np.array([alike[fold(text)] > 1 for text in texts])
+        if twins.any():
+            text = (
+                f"{int(twins.sum())} categories of {seen.whose}, in {int(often[twins].sum())} rows, differ "
+                f"from another one by {how} only, such as ' m' beside 'm': they count as different. Write "
+                "them alike"
+            )
+            yield Doubt("variants", seen.name, text)
+            return
+
+
+def _spaces(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _letters(text: str) -> str:
+    return _spaces(text).casefold()

@@ -1,0 +1,106 @@
+"""Who is behind the rows: people with several rows each, and households with several members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import SchemaError
+from voronym.table.values import Columns
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Schema
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The person and the household of each row, as numbers 0, 1, 2, ...; None where rows are people.
+
+    Parameters
+    ----------
+    person, household : array, shape (n,), optional
+        The numbers. They are made by order of appearance and say nothing about the identifiers they stand
+        for, which are gone.
+    """
+
+    person: Ints | None = None
+    household: Ints | None = None
+
+    @classmethod
+    def of(cls, table: Columns, schema: Schema) -> Units | None:
+        """Read the units of a table whose identifiers are still there; None where none is declared."""
+        if not schema.units or any(name not in table for name in schema.units.values()):
+            return None
+        return cls(**{what: _numbered(table, name, what) for what, name in schema.units.items()})
+
+    @property
+    def known(self) -> Mapping[str, Ints]:
+        """The numbers that there are, by what they are."""
+        both = {"person": self.person, "household": self.household}
+        return {what: codes for what, codes in both.items() if codes is not None}
+
+    def rows(self, order: Ints) -> Units:
+        """Return the units of some of the rows, in the given order."""
+        return Units(**{what: codes[order] for what, codes in self.known.items()})
+
+    def heads(self, labels: Ints, n_classes: int) -> Ints:
+        """Count what k counts in each class: people or, where these are fewer, households."""
+        counts = [distinct(labels, codes, n_classes) for codes in self.known.values()]
+        return np.asarray(np.min(counts, axis=0), np.int64)
+
+    @property
+    def counted(self) -> str:
+        """What k counts, in the plural."""
+        return "households" if self.household is not None else "people"
+
+
+def distinct(labels: Ints, codes: Ints, n_classes: int) -> Ints:
+    """Count the different codes in each class.
+
+    Examples
+    --------
+    >>> distinct(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 5]), 2).tolist()
+    [2, 1]
+    """
+    size = int(codes.max()) + 1
+    pairs = np.unique(labels * np.int64(size) + codes)
+    return np.bincount(pairs // size, minlength=n_classes).astype(np.int64)
+
+
+def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
+    """Return a pseudonym for each row: random, the same for equal codes, and none for codes in ``bare``.
+
+    They are drawn afresh each time and never from a seed: two releases must not be joined by them.
+    """
+    many = int(codes.max()) + 1
+    width = len(str(many))
+    names: list[str | None] = [f"{number:0{width}}" for number in np.random.default_rng().permutation(many)]
+    for code in () if bare is None else bare.tolist():
+        names[code] = None
+    return [names[code] for code in codes.tolist()]
+
+
+def _numbered(table: Columns, name: str, what: str) -> Ints:
+    values = table[name]
+    if values.form in ("mixed", "other"):
+        raise SchemaError(
+            f"the {what} column {name!r} holds values that cannot be compared; make them texts or numbers"
+        )
+    gone = int(values.missing.sum())
+    if gone:
+        raise SchemaError(
+            f"the {what} column {name!r} is missing in {gone} of {len(values)} rows: nobody can say whose "
+            "they are. Fill them in, or leave these rows out"
+        )
+    codes = values.codes
+    first = np.full(len(values.levels), len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[codes]

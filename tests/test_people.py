@@ -1,0 +1,263 @@
+"""Several rows of one person, several members of one household: k people, k households, in the file."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import people as made
+import voronym as vr
+from voronym import cli
+from voronym.errors import GuaranteeError, InputError, SchemaError, WriteError
+from voronym.table import Table
+from voronym.table.units import distinct
+
+KEYS = ["age", "sex", "town"]
+HOME = ["age", "sex", "town", "hhsize"]
+ROLES = {"keys": KEYS, "confidential": ["ill"], "other": ["mark"]}
+HOME_ROLES = {"keys": HOME, "confidential": ["ill"], "other": ["mark"]}
+pytestmark = pytest.mark.filterwarnings("ignore:.*column 'mark'.*")
+
+
+def release(rows, tmp_path, **options):
+    """Anonymize and write; return the release and the rows of the file."""
+    made_of = {"k": 5, "method": "mdav", **ROLES, **options}
+    found = vr.anonymize(pl.DataFrame(rows), **made_of)
+    receipt = found.write(tmp_path / "out.csv", overwrite=True)
+    return found, receipt, made.read_rows(tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("drift", [False, True])
+@pytest.mark.parametrize("options", [{}, {"space": "mixed"}, {"k": 3, "method": "auto"}, {"method": "vmdav"}])
+def test_k_people_behind_every_combination(tmp_path, drift, options):
+    rows = made.visits(drift=drift)
+    found, receipt, out = release(rows, tmp_path, person="patient", **options)
+    k = options.get("k", 5)
+    assert made.least_heads(out, KEYS) >= k
+    assert receipt.k_counted == found.risk.k == made.least_heads(out, KEYS)
+    assert "patient" not in out[0]
+    assert sorted(row["mark"] for row in out) == sorted(row["mark"] for row in rows)
+    # whoever knows several rows of somebody is led to one group
+    assert all(len(seen) == 1 for seen in made.groups_of_owners(out, KEYS).values())
+
+
+def test_without_a_word_k_counts_rows_and_that_is_warned_of(tmp_path):
+    rows = made.visits()
+    with pytest.warns(UserWarning, match=r"60 different values .* --person patient"):
+        _, _, out = release(rows, tmp_path, identifiers=["patient"])
+    assert made.least_heads(out, KEYS) < 5  # what the warning is about
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6), people=st.integers(12, 40), k=st.integers(2, 6))
+def test_any_table_of_visits(tmp_path_factory, seed, people, k):
+    rows = made.visits(people, seed, drift=bool(seed % 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few people make a single group
+        _, _, out = release(rows, tmp_path_factory.mktemp("v"), person="patient", k=k)
+    assert made.least_heads(out, KEYS) >= k
+
+
+def test_fewer_people_than_k(tmp_path):
+    with pytest.raises(GuaranteeError, match="4 people"):
+        release(made.visits(4, 1), tmp_path, person="patient")
+
+
+def test_a_person_with_many_rows_weighs_as_much_as_another():
+    rows = [{"id": "a", "age": 20}] * 50 + [{"id": one, "age": 80} for one in "bcde"]
+    with pytest.warns(UserWarning, match="single group"):
+        found = vr.anonymize(pl.DataFrame(rows), keys=["age"], person="id", k=5)
+    assert found.table["age"].unique().to_list() == [68]
+
+
+@pytest.mark.parametrize(
+    ("model", "check", "good"),
+    [
+        ("p-sensitive=3", made.least_diversity, lambda value: value >= 3),
+        ("l-diversity=2", made.least_diversity, lambda value: value >= 2),
+        ("t-closeness=0.15", made.greatest_distance, lambda value: value <= 0.15 + 1e-9),
+    ],
+)
+def test_models_count_people(tmp_path, model, check, good):
+    found, _, out = release(made.visits(80, 3), tmp_path, person="patient", models=[model])
+    assert made.least_heads(out, KEYS) >= 5
+    assert good(check(out, KEYS, "ill"))
+    assert found.findings[1].value == pytest.approx(check(out, KEYS, "ill"))
+
+
+def test_what_everybody_in_a_class_has_is_known_of_them():
+    rows = [{"id": i, "age": 30, "ill": ill} for i in range(5) for ill in ("flu", "hiv")]
+    rows += [{"id": 5 + i, "age": 60, "ill": "flu" if i < 3 else "cold"} for i in range(5)]
+    table = Table.build(pl.DataFrame(rows), keys=["age"], confidential=["ill"], person="id")
+    plain = Table.build(pl.DataFrame(rows).drop("id"), keys=["age"], confidential=["ill"])
+    for model in (
+        vr.PSensitive(2),
+        vr.LDiversity(2),
+        vr.LDiversity(2, "entropy"),
+        vr.LDiversity(2, "recursive", c=9),
+    ):
+        assert not model.measure(table).holds
+    assert vr.PSensitive(2).measure(plain).holds  # by rows, there are two values
+
+
+def test_pseudonyms_join_rows_and_nothing_else(tmp_path):
+    rows = made.visits()
+    _, _, out = release(rows, tmp_path, person="patient", pseudonyms=True)
+    _, _, again = release(rows, tmp_path, person="patient", pseudonyms=True)
+    pairs = {(row["patient"], made.owner(row)) for row in out}
+    assert len(pairs) == 60 == len({name for name, _ in pairs})
+    assert not {name for name, _ in pairs} & {row["patient"] for row in rows}
+    assert pairs != {
+        (row["patient"], made.owner(row)) for row in again
+    }  # fresh each time, the same seed or not
+    # the numbers do not follow the order of the original
+    order = list(dict.fromkeys(made.owner(row) for row in rows))
+    named = {who: name for name, who in pairs}
+    numbers = [int(named[who]) for who in order]
+    assert abs(np.corrcoef(numbers, range(60))[0, 1]) < 0.6
+
+
+def test_every_group_has_people_of_k_households(tmp_path):
+    rows = made.households()
+    found, receipt, out = release(rows, tmp_path, household="hid", **HOME_ROLES)
+    assert made.least_heads(out, HOME) >= 5
+    assert receipt.k_counted == found.risk.k >= 5
+    assert "hid" not in out[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_households_kept_together_share_their_whole_pattern(tmp_path, seed):
+    rows = made.households(90, seed)
+    _, _, out = release(rows, tmp_path, household="hid", pseudonyms=True, **HOME_ROLES)
+    assert made.least_heads(out, HOME) >= 5
+    assert made.least_pattern(out, HOME, "hid") >= 5
+    homes = {}
+    for row in out:
+        if row["hid"]:
+            homes.setdefault(row["hid"], []).append(row)
+    assert homes
+    for members in homes.values():
+        assert len({made.owner(row) for row in members}) == 1
+        assert len({row["town"] for row in members}) == 1  # what all members shared they still share
+        assert {row["hhsize"] for row in members} == {str(len(members))}
+
+
+def test_people_in_households(tmp_path):
+    rows = [
+        {**row, "pid": row["mark"], "mark": f"{row['mark']}-{i}"}
+        for row in made.households(50)
+        for i in range(2)
+    ]
+    table = pl.DataFrame(rows)
+    for more in ({}, {"pseudonyms": True}):
+        found = vr.anonymize(table, k=4, method="mdav", person="pid", household="hid", **HOME_ROLES, **more)
+        found.write(tmp_path / "out.csv", overwrite=True)
+        assert made.least_heads(made.read_rows(tmp_path / "out.csv"), HOME) >= 4
+
+
+def test_households_and_models_are_kept_apart_from_pseudonyms(tmp_path):
+    with pytest.raises(InputError, match="leave out one of the two"):
+        release(
+            made.households(),
+            tmp_path,
+            household="hid",
+            pseudonyms=True,
+            models=["p-sensitive=2"],
+            **HOME_ROLES,
+        )
+    _, _, out = release(made.households(), tmp_path, household="hid", models=["p-sensitive=2"], **HOME_ROLES)
+    assert made.least_heads(out, HOME) >= 5
+
+
+def test_recipes_know_people(tmp_path):
+    rows = made.visits()
+    found, _, _ = release(rows, tmp_path, person="patient")
+    again = vr.anonymize(pl.DataFrame(rows), recipe=vr.Recipe.from_toml(found.recipe.to_toml()))
+    assert again.schema.person == "patient"
+    assert sorted(again.table.rows()) == sorted(found.table.rows())
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"person": "nobody"}, "no column"),
+        ({"person": ["patient"]}, "name of one column"),
+        ({"person": "age"}, "declared twice"),
+        ({"pseudonyms": True, "identifiers": ["patient"]}, "people or households"),
+        ({"person": "patient", "method": "records", "k": None}, "row by row"),
+    ],
+)
+def test_wrong_words(tmp_path, options, word):
+    with pytest.raises((SchemaError, InputError), match=word):
+        release(made.visits(20), tmp_path, **options)
+
+
+def test_rows_without_a_person_are_refused(tmp_path):
+    rows = [{**row, "patient": None if i == 3 else row["patient"]} for i, row in enumerate(made.visits(20))]
+    with pytest.raises(SchemaError, match="missing in 1 of"):
+        release(rows, tmp_path, person="patient")
+
+
+def test_a_stored_release_joins_no_rows(tmp_path):
+    found, _, _ = release(made.visits(), tmp_path, person="patient")
+    back = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
+    assert back._table.units is None
+    assert back.risk.k == found.risk.k >= 5
+    with pytest.raises(WriteError, match="which rows belong together"):
+        back.write(tmp_path / "again.csv")
+
+
+def test_distinct_counts_pairs():
+    rng = np.random.default_rng(0)
+    labels, codes = rng.integers(0, 7, 200), rng.integers(0, 30, 200)
+    expected = [len(set(codes[labels == one].tolist())) for one in range(7)]
+    assert distinct(labels, codes, 7).tolist() == expected
+
+
+@pytest.fixture
+def voronym(monkeypatch, capsys, tmp_path):
+    """Run a command in a fresh folder; give back (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return run
+
+
+def test_on_the_command_line(voronym, tmp_path):
+    made.write_rows(tmp_path / "visits.csv", made.visits())
+    roles = ["--key", "age,sex,town", "--confidential", "ill"]
+    code, out, err = voronym("inspect", "visits.csv")
+    assert code == 0
+    assert "--person patient" in out
+    code, _, err = voronym(
+        "anonymize", "visits.csv", "-o", "out.csv", *roles, "--other", "mark", "--person", "patient",
+        "--method", "mdav", "--report", "r.html", "--pseudonyms",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "5 people or more" in err
+    assert made.least_heads(made.read_rows(tmp_path / "out.csv"), KEYS) >= 5
+    assert "60 people behind" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    code, out, err = voronym("measure", "out.csv", *roles, "--person", "patient", "-k", 5)
+    assert code == 0, err
+    assert "(people)" in out
+    code, out, err = voronym("measure", "visits.csv", *roles, "--person", "patient", "-k", 5)
+    assert code == 3
+    code, out, err = voronym(
+        "compare", "visits.csv", *roles[:2], "--person", "patient", "-k", 3, "--method", "mdav"
+    )
+    assert code == 0, err
+    assert "60 records" in out
