@@ -172,6 +172,7 @@ def test_repeated_and_numbered_column_names():
         vr.anonymize(pd.DataFrame({0: [1, 2]}), keys=[0], k=2)
 
 
+@pytest.mark.filterwarnings("ignore:the 2 keys lost")
 def test_no_category_and_no_index_of_the_original_survive():
     table = pd.DataFrame(
         {"city": pd.Categorical([SECRET, *(["Reus", "Salou"] * 6)][:12]), "age": range(12)},
