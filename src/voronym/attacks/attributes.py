@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voronym.attacks.base import Found, Inapplicable, attack
-from voronym.attacks.interval import judge
+from voronym.attacks.interval import judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.context import Context
 from voronym.evaluate.attacks import nearest_released
@@ -20,7 +20,7 @@ NARROW = 0.1
 """Of a standard deviation: a number that is known so closely counts as known."""
 FEW = 20
 """Numbers with at most so many different values are compared as labels."""
-_SHUFFLES = 20
+_SHUFFLES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,13 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
         span = np.maximum.reduceat(here, starts) - np.minimum.reduceat(here, starts)
         return np.asarray(span <= width, np.float64)[labels]
 
+    many = len(scene.classes.sizes)
+    apart = np.concatenate([labels + many * i for i in range(_SHUFFLES)])
     found = []
     for one in secrets(scene):
         values = np.where(np.isnan(one.after), np.nanmax(one.after, initial=0.0) + 1 + one.width, one.after)
-        shuffled = [alike(ctx.rng.permutation(values), one.width).mean() for _ in range(_SHUFFLES)]
+        dealt = np.concatenate([alike(ctx.rng.permutation(values), one.width) for _ in range(_SHUFFLES)])
+        chance = share(dealt, apart, confidence=level)
         credit = alike(values, one.width)
         count = int(credit.sum())
 
@@ -122,7 +125,6 @@ def homogeneous(scene: Scene, ctx: Context) -> Found:
                 return f"In no group do all have {same} of any confidential column."
             return f"{count:,} people ({success:.0%}) are in groups where all have {same} of {one.name!r}."
 
-        chance = float(np.mean(shuffled))
         found.append(judge(
             credit, chance, says, clusters=labels, confidence=level, details={"column": one.name, "people":
             count},

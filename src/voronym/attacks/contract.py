@@ -76,10 +76,11 @@ def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any
             }
         )
 
-    original, released, earlier = people(), people(), people()
+    original, released = people(), people()
     age = released["age"].to_numpy()
     groups = 7_000_000 + np.digitize(age, np.quantile(age, [0.3, 0.6]))
     released = released.with_columns(age=pl.Series(groups))
+    earlier = released.with_columns(pl.Series(rng.permutation(groups)).alias("age"))[: -(n // 10 + 1)]
     schema = Schema.build(original, keys=["age", "town"], confidential=["pay", "ill"])
     towns = tuple((f"secret-town-{i}",) for i in range(3))
 

@@ -117,7 +117,7 @@ def excess(success: Share, control: Share | float) -> tuple[float, float]:
 
 def judge(
     credit: ArrayLike,
-    control: ArrayLike,
+    control: ArrayLike | Share,
     says: Callable[[float, float], str],
     *,
     clusters: NDArray[np.int64] | None = None,
@@ -132,7 +132,7 @@ def judge(
     ----------
     credit : array, shape (n,)
         How right the intruder is about each person, from 0 to the ceiling.
-    control : float or array, shape (n,)
+    control : float, Share or array, shape (n,)
         The same for who guesses without the release; a number where it is known.
     says : callable
         ``(success, control) -> sentence``.
@@ -143,10 +143,13 @@ def judge(
     """
     credits_ = np.asarray(credit, np.float64)
     success = share(credits_, clusters, confidence=confidence, ceiling=ceiling)
-    known = np.asarray(control, np.float64)
-    other = float(known) if known.ndim == 0 else share(known, clusters, confidence=confidence)
-    value = other if isinstance(other, float) else other.value
-    low, high = excess(success, other)
+    if not isinstance(control, Share):
+        known = np.asarray(control, np.float64)
+        known_value = float(known) if known.ndim == 0 else 0.0
+        exact = Share(known_value, known_value, known_value)
+        control = exact if known.ndim == 0 else share(known, clusters, confidence=confidence)
+    value = control.value
+    low, high = excess(success, control)
     people = len(credits_)
     said = says(success.value, value)
     return Found(success.value, value, low, high, people, said, kind, {} if details is None else details)

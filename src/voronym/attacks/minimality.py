@@ -8,7 +8,7 @@ from scipy import stats
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.scene import Scene
-from voronym.attacks.worlds import Posteriors, posteriors
+from voronym.attacks.worlds import BATCHES, Posteriors, posteriors
 from voronym.context import Context
 
 MOST_PEOPLE = 60
@@ -47,7 +47,7 @@ def minimality(scene: Scene, ctx: Context) -> Found:
 
 
 def _said(found: Posteriors, confidence: float) -> Found:
-    reach = 0.0 if found.exhaustive else float(stats.t.ppf((1 + confidence) / 2, 19)) * found.error
+    reach = 0.0 if found.exhaustive else float(stats.t.ppf((1 + confidence) / 2, BATCHES - 1)) * found.error
     excess = found.success - found.control
     n = len(found.truth)
     if found.certain:

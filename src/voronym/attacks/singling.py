@@ -14,9 +14,10 @@ from voronym.context import Context
 from voronym.evaluate.pair import codes, numbers
 
 GUESSES = 500
+"""Descriptions at most; one for each released row in a small table, since more would tell the same again."""
 TOGETHER = 3
 """Columns in a description."""
-_TRIES = 5  # rows and sets of columns looked at for each description; the rarest in the release is taken
+_TRIES = 5  # sets of columns looked at for each description; the one that is rarest in the release is taken
 
 
 @attack(
@@ -41,25 +42,27 @@ def singling(scene: Scene, ctx: Context) -> Found:
     shuffled = [ctx.rng.permutation(y) for y in after]
     wide = min(TOGETHER, len(names))
 
-    def single(source: list[Floats], seed: int) -> float:
+    def single(source: list[Floats], row: int, seed: int) -> float:
         rng = np.random.default_rng(seed)
         tries: list[tuple[int, int, Ints, list[float]]] = []
         for _ in range(_TRIES):
-            row, chosen = int(rng.integers(len(source[0]))), rng.choice(len(names), wide, replace=False)
+            chosen = rng.choice(len(names), wide, replace=False)
             values = [float(source[j][row]) for j in chosen]
             tries.append((_fits(made, source, chosen, values), len(tries), chosen, values))
         _, _, chosen, values = min(tries, key=lambda one: one[:2])
         return float(_fits(made, before, chosen, values) == 1)
 
-    seeds = ctx.rng.integers(0, 2**31 - 1, (2, GUESSES))
-    mine = ctx.map(lambda seed: single(after, int(seed)), seeds[0])
-    others = ctx.map(lambda seed: single(shuffled, int(seed)), seeds[1])
+    m = len(scene.released)
+    rows = ctx.rng.permutation(m)[: min(m, GUESSES)]
+    seeds = ctx.rng.integers(0, 2**31 - 1, (2, len(rows)))
+    mine = ctx.map(lambda i: single(after, int(rows[i]), int(seeds[0, i])), range(len(rows)))
+    others = ctx.map(lambda i: single(shuffled, int(rows[i]), int(seeds[1, i])), range(len(rows)))
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
         alone = f"{unique:,} released rows are alone with their keys"
         return (
-            f"Of {GUESSES} descriptions by {wide} columns, {success:.0%} fit exactly one person "
+            f"Of {len(rows)} descriptions by {wide} columns, {success:.0%} fit exactly one person "
             f"({control:.0%} by chance); {alone if unique else 'no released row is alone with its keys'}."
         )
 

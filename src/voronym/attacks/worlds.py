@@ -33,7 +33,10 @@ World = tuple[int, ...]
 EXHAUSTIVE = 6_000
 """Worlds that are all tried; where there are more, some are drawn."""
 
-_BATCHES = 20
+_STEPS = 10  # of a walk, for each world that may be tried: a world that was tried is remembered
+
+BATCHES = 10
+"""Stretches of a walk; how much they differ says how sure it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class Posteriors:
     exhaustive : bool
         Whether all worlds were tried.
     error : float
-        Standard error of the largest mean, where worlds were drawn.
+        Standard error of `success`, where worlds were drawn.
     """
 
     column: str
@@ -81,13 +84,17 @@ class Posteriors:
 
     @property
     def success(self) -> float:
-        """The expected share of right guesses of somebody who knows the method."""
-        return float(self.posterior.max(axis=1).mean())
+        """How likely the true values are to somebody who knows the method, on average over the people."""
+        return _of(self.posterior, self.truth)
 
     @property
     def control(self) -> float:
         """The same for somebody who only counts in the groups."""
-        return float(self.counts.max(axis=1).mean())
+        return _of(self.counts, self.truth)
+
+
+def _of(chances: Floats, truth: Ints) -> float:
+    return float(chances[np.arange(len(truth)), truth].mean())
 
 
 def posteriors(
@@ -113,7 +120,7 @@ def posteriors(
         the tool draws at random.
     most : int
         Worlds tried at most. Up to so many are enumerated; otherwise a random walk through the worlds that
-        give the same release, by exchanging the confidential records of two people, tries as many.
+        give the same release, by exchanging the confidential records of a few people, tries as many.
     draws : int
         How often the tool is run on a world, where it draws at random.
     ctx : Context, optional
@@ -177,11 +184,11 @@ class _Tool:
         self._first = same.first
         self._frame, self._draws = frame, draws
         self.table, self._rerun = Table.of(frame, table.schema), rerun
-        self._known: dict[World, float] = {}
+        self.known: dict[World, float] = {}
 
     def weight(self, world: World, seen: object) -> float:
         """Return the share of runs on a world that publish what was seen."""
-        if world not in self._known:
+        if world not in self.known:
             rows = self._first[np.array(world)]
             moved = self._frame.with_columns(self._frame[name][rows] for name in self._moving)
             there = self.table.like(as_frame(moved))
@@ -191,8 +198,8 @@ class _Tool:
                     hits += fingerprint(self._rerun(there)) == seen
                 except GuaranteeError:
                     hits += seen is None
-            self._known[world] = hits / self._draws
-        return self._known[world]
+            self.known[world] = hits / self._draws
+        return self.known[world]
 
 
 @dataclass
@@ -220,7 +227,7 @@ def _enumerate(tool: _Tool, seen: object, count: int, ctx: Context) -> _Weights:
 
 
 def _walk(tool: _Tool, seen: object, most: int, ctx: Context) -> _Weights:
-    """Walk through the worlds that give the same release, from the true one, by exchanges of two records.
+    """Walk through the worlds that give the same release, from the true one, by exchanges of a few records.
 
     Exchanges are drawn alike in both directions, and one that leads to another release is not made: all
     worlds that can be reached are visited equally often (Metropolis). Where the tool draws at random, a world
@@ -231,22 +238,26 @@ def _walk(tool: _Tool, seen: object, most: int, ctx: Context) -> _Weights:
     here = tool.weight(tuple(world), seen)
     if here == 0:
         raise Inapplicable("the tool does not make this release from this table; is it the right recipe?")
-    sums, seen_worlds = np.zeros((_BATCHES, n, max(world) + 1)), {tuple(world)}
-    start = most // 10  # forget where the walk began
-    for step in range(most):
-        i, j = rng.integers(0, n, 2)
-        if world[i] != world[j]:
-            world[i], world[j] = world[j], world[i]
-            there = tool.weight(tuple(world), seen)
+    path, different, steps = [world], {tuple(world)}, _STEPS * most
+    while len(path) < steps and len(tool.known) < most:
+        # Mostly two people, now and then more: there may be no world between two that differ in several.
+        some = rng.choice(n, min(n, 1 + rng.geometric(0.35)), replace=False)
+        dealt = rng.permutation(some)
+        proposal = list(world)
+        for giver, taker in zip(some, dealt, strict=True):
+            proposal[taker] = world[giver]
+        if proposal != world:
+            there = tool.weight(tuple(proposal), seen)
             if rng.random() * here < there:
-                here = there
-                seen_worlds.add(tuple(world))
-            else:
-                world[i], world[j] = world[j], world[i]
-        if step >= start:
-            sums[(step - start) * _BATCHES // (most - start), np.arange(n), world] += 1.0
-        ctx.tell(step / most, whole=True)
-    return _Weights(sums, len(tool._known), len(seen_worlds))
+                world, here = proposal, there
+                different.add(tuple(world))
+        path.append(world)
+        ctx.tell(max(len(path) / steps, len(tool.known) / most), whole=True)
+    visited = np.array(path[len(path) // 10 :])  # without where the walk began
+    sums = np.zeros((BATCHES, n, visited.max() + 1))
+    for batch, part in zip(sums, np.array_split(visited, BATCHES), strict=True):
+        np.add.at(batch, (np.arange(n)[None, :].repeat(len(part), axis=0), part), 1.0)
+    return _Weights(sums, len(tool.known), len(different))
 
 
 def distinct(world: World) -> Iterator[World]:
@@ -294,8 +305,8 @@ def _column(tool: _Tool, name: str, weights: _Weights, groups: Ints, exhaustive:
     counts = (table / table.sum(axis=1, keepdims=True))[groups]
     error = 0.0
     if not exhaustive:
-        guess = posterior.argmax(axis=1)
-        means = batches / batches.sum(axis=2, keepdims=True)
-        per_batch = means[:, np.arange(len(guess)), guess].mean(axis=1)
-        error = float(per_batch.std(ddof=1) / math.sqrt(_BATCHES))
+        # Stretches one after the other are alike where the walk is slow: longer ones may tell more of it.
+        right = np.array([_of(one / one.sum(axis=1, keepdims=True), codes) for one in batches])
+        longer = right.reshape(BATCHES // 2, 2).mean(axis=1)
+        error = max(float(one.std(ddof=1) / math.sqrt(len(one))) for one in (right, longer))
     return Posteriors(name, posterior, counts, codes, weights.tried, weights.consistent, exhaustive, error)
