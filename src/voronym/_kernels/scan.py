@@ -28,12 +28,12 @@ class Remaining(NamedTuple):
     near: NDArray[np.float64]  # (n,) to the nearest member of a cell that grows
     distances: NDArray[np.float64]  # (k,) of the nearest records
     members: NDArray[np.int64]  # (k,) and who they are
-    state: NDArray[np.int64]  # how many remain, the cells made, how far an order was followed
+    state: NDArray[np.int64]  # how many remain, the cells made, how far an order was followed, who is asked
 
 
 def make_remaining(n: int, k: int) -> Remaining:
     """Return n records of which none has a cell."""
-    state = np.array([n, 0, 0])
+    state = np.array([n, 0, 0, 0])
     labels, alive = np.full(n, -1, np.int64), np.arange(n)
     return Remaining(labels, alive, np.empty(n), np.empty(n), np.empty(k), np.empty(k, np.int64), state)
 

@@ -84,6 +84,14 @@ def grow(X: NDArray[np.float64], center: NDArray[np.float64]) -> Tree:
     return tree
 
 
+def own_room(tree: Tree) -> Tree:
+    """Return the tree with scratch of its own, so that several threads can ask it at a time."""
+    fresh = {
+        name: np.empty_like(getattr(tree, name)) for name in ("query", "stack", "bounds", "near", "lanes")
+    }
+    return tree._replace(**fresh)
+
+
 def sortable(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return a copy of the points that `halve` may reorder, and which columns have two values only.
 

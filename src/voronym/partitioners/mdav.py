@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import mdav as kernels
+from voronym._kernels import mdav_lists as lists
 from voronym._kernels import scan as scans
 from voronym._kernels import search
 from voronym._kernels import tree as trees
 from voronym.context import Context
 from voronym.partition import Partition
+from voronym.partitioners.mdav_lists import Ahead
 from voronym.problem import Problem
 from voronym.registry import algorithm
 from voronym.space.records import Points, Records
@@ -19,6 +21,9 @@ Ints = NDArray[np.int64]
 
 FAST_FROM = 20_000_000
 """``n² / k`` from which on the tree pays: below, scans take a fraction of a second, and compile faster."""
+
+COLUMNS = 8
+"""Columns from which on a search of the tree takes long enough to be made ahead, on all cores."""
 
 SHELL = 256
 """Least number of records in a shell."""
@@ -76,24 +81,38 @@ def partition_plain(records: Records, k: int, ctx: Context) -> Ints:
     return work.labels
 
 
-def partition_fast(records: Points, k: int, ctx: Context) -> Ints:
-    """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates."""
+def partition_fast(records: Points, k: int, ctx: Context, *, ahead: bool | None = None) -> Ints:
+    """Return the labels of MDAV by a k-d tree that records leave, and a shell of outermost candidates.
+
+    With ``ahead``, by default where there are threads and searches are long, the tree is asked on all cores.
+    """
     n, X = len(records), records.points
     scan, work = records.full_scan(), scans.make_remaining(n, k)
     labels, state, mean = work.labels, work.state, scan.high / n
     tree = trees.grow(X, mean)
     shell, complete = peel(X, tree, mean, SHELL, n)
     size, seen = SHELL, n
+    if ahead is None:
+        ahead = ctx.threads > 1 and X.shape[1] >= COLUMNS
+    listed = Ahead(X, tree, work, k) if ahead else None
 
     def piece(budget: int) -> float:
         nonlocal shell, complete, size, seen
+        start = int(state[0])
         while True:
-            budget = kernels.mdav_fast(scan, tree, shell, complete, work, k, budget)
+            if listed is None:
+                ended = kernels.mdav_fast(scan, tree, shell, complete, work, k, budget) > 0
+            else:
+                why = lists.walk(scan, tree, listed.single, shell, complete, work, listed.lists, k, budget)
+                if why == lists.LISTS:
+                    listed.refill(shell, ctx)
+                    continue
+                ended = why == lists.SHELL
             left = int(state[0])
             if left < 2 * k:
                 labels[labels < 0] = state[1]
                 return 1.0
-            if budget == 0:
+            if not ended or start - left >= 2 * k * budget:
                 return 1.0 - left / n
             size = 4 * size if left == seen else max(SHELL, left // 16)
             shell, complete = peel(X, tree, scan.point, size, left)
