@@ -265,11 +265,19 @@ MODELS = ("t-closeness=0.3", "p-sensitive=3")
 MASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "channel max_distortion": ("channel", {"max_distortion": 0.3}),
     "channel max_risk": ("channel", {"max_risk": 0.05}),
-    "records": ("records", {}),
-    "records m, flatten, shuffle": ("records", {"m": 8, "flatten": ["town"], "shuffle": ["age"]}),
+    "records": ("records", {"despite_loss": True}),
+    "records m, flatten, shuffle": (
+        "records",
+        {"m": 8, "flatten": ["town"], "shuffle": ["age"], "despite_loss": True},
+    ),
     "records metrics, weights": (
         "records",
-        {"metrics": {"age": "nominal"}, "weights": {"income": 2.0}, "divergence": "emd"},
+        {
+            "metrics": {"age": "nominal"},
+            "weights": {"income": 2.0},
+            "divergence": "emd",
+            "despite_loss": True,
+        },
     ),
 }
 

@@ -102,7 +102,7 @@ def test_spaces_and_metrics_are_where_a_reader_looks():
         {"method": "mdav", "k": 5},
         {"method": "mdav", "k": 5, "space": "mixed"},
         {"method": "vmdav", "k": 3, "models": ["t-closeness=0.5"]},
-        {"method": "records", "seed": 1},
+        {"method": "records", "seed": 1, "options": {"despite_loss": True}},
         {"method": "channel", "options": {"max_distortion": 0.2}, "seed": 1},
     ],
     ids=lambda asked: "-".join(map(str, asked.values())),

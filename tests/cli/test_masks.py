@@ -19,13 +19,14 @@ def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
     code, out, err = voronym(
         *MAKE, "--method", "records", "--flatten", "zip,diagnosis", "--shuffle", "age", "--shuffle", "sex",
         "--metrics", "sex=nominal", "--weights", "age=2", "--m", "3", "--option", "blend=centroid",
-        "--report", "in.html", "--public-report", "out.html", "--save-recipe", "r.toml", "--json",
+        "--despite-loss", "true", "--report", "in.html", "--public-report", "out.html",
+        "--save-recipe", "r.toml", "--json",
     )  # fmt: skip
     assert code == 0, err
     told = json.loads(out)
     assert told["inside"]["recipe"]["options"] == {
         "m": 3, "blend": "centroid", "flatten": ["zip", "diagnosis"], "shuffle": ["age", "sex"],
-        "metrics": {"sex": "nominal"}, "weights": {"age": 2},
+        "metrics": {"sex": "nominal"}, "weights": {"age": 2}, "despite_loss": True,
     }  # fmt: skip
     assert told["inside"]["figures"]["clusters_after"]["smallest"] > 3
     assert told["inside"]["figures"]["linkage"]["after"]["value"] <= 0.25
@@ -78,7 +79,8 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--method", "records", "--metrics", "zip=fuzzy"], 2, "no metric is called 'fuzzy'"),
         (["--method", "records", "--metrics", "zip=taxonomy=none.csv"], 1, "none.csv"),
         (["--method", "records", "--option", "m=many"], 2, "whole number"),
-        (["--method", "records", "-k", "5"], 3, "k-anonymity"),
+        (["--method", "records", "-k", "5", "--despite-loss", "true"], 3, "k-anonymity"),
+        (["--method", "records"], 3, "MDAV with k=5 loses"),
         (["--method", "channel"], 2, "max_distortion or max_risk"),
     ],
 )

@@ -117,11 +117,11 @@ def test_epsilon_is_chosen_so_that_few_are_lonely(monkeypatch, exact):
     sizes = found.partition.sizes
     assert sizes[sizes <= 4].sum() <= 0.05 * 600
     assert (sizes[found.partition.labels[rows]] <= 4).all()
-    assert found.curve[0].pairs == 1.0
-    held = [point for point in found.curve if point.small_records <= 0.05]
+    held = [point for point in found.curve if point.taken]
+    assert all((point.small_records <= 0.05) == point.taken for point in found.curve)
     assert found.partition.n_cells == held[-1].clusters
-    assert any(point.small_records > 0.05 for point in found.curve)  # the search went on until it failed
-    assert [point.pairs for point in found.curve] == sorted((p.pairs for p in found.curve), reverse=True)
+    assert not all(point.taken for point in found.curve)  # the search went on until it failed
+    assert [point.pairs for point in held] == sorted((p.pairs for p in held), reverse=True)
 
 
 def test_the_papers_table():

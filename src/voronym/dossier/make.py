@@ -14,20 +14,8 @@ from voronym import sums
 from voronym.context import Context
 from voronym.dossier import methods, planes
 from voronym.dossier.counts import Distribution, as_names, distribution
-from voronym.dossier.parts import (
-    Cloud,
-    Clusters,
-    Column,
-    Dossier,
-    Epsilon,
-    GroupMap,
-    Inside,
-    Loss,
-    Public,
-    ShiftMap,
-    Sizes,
-    Told,
-)
+from voronym.dossier.masks import Clusters, Epsilon, Sizes
+from voronym.dossier.parts import Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
 from voronym.evaluate.attacks import record_linkage
@@ -335,7 +323,9 @@ def _epsilon(release: Release, made: Any) -> Epsilon:
         else:
             limits.append((name, float(one["epsilon"]), str(one["metric"])))
     tried = tuple(
-        (one["pairs"], one["clusters"], one["small_clusters"], one["small_records"])
+        tuple(
+            one[name] for name in ("column", "pairs", "clusters", "small_clusters", "small_records", "taken")
+        )
         for one in release.figures.get("curve") or ()
     )
     return Epsilon(float(release.recipe.options.get("share", _SHARE)), tried, tuple(limits), tuple(free))

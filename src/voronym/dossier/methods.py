@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from voronym.dossier.parts import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Sizes, Stirred
+from voronym.dossier.masks import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Sizes, Stirred
 from voronym.rate import Rate
 from voronym.table.schema import Schema
 
@@ -115,7 +115,19 @@ def stirred_of(figures: Figures, options: Figures, schema: Schema) -> Stirred | 
         left,
         Shape(shape["measure"], shape["bound"], shape["largest"], shape["mean"]) if shape else None,
         rate_of(figures["linkage"]["after"]) if "linkage" in figures else None,
+        **_beyond(figures),
     )
+
+
+def _beyond(figures: Figures) -> dict[str, Any]:
+    """Take what an intruder finds who knows more than the keys, and what MDAV would lose."""
+    known, other = figures.get("linkage", {}).get("beyond"), figures.get("alternative")
+    return {
+        "beyond": None if known is None else rate_of(known),
+        "telling": () if known is None else tuple(known["columns"]),
+        "together": tuple(tuple(block) for block in figures.get("together", ())),
+        "mdav": None if other is None else other["mdav"],
+    }
 
 
 def _changed(name: str, one: Figures, n: int) -> Changed:

@@ -14,7 +14,7 @@ from voronym.context import Context
 from voronym.keys import Keys, Published, key_space
 from voronym.options import Options, by_column, option
 from voronym.partition import Partition
-from voronym.records.fields import Choice, make_fields, representatives
+from voronym.records.fields import Choice, gathered, make_fields
 from voronym.space.mixed import Mixed
 from voronym.space.records import Records
 from voronym.table.schema import Schema
@@ -93,8 +93,7 @@ class MixedKeys(Keys):
         made: dict[str, nw.Series[Any]] = {}
         columns: dict[str, Any] = {}
         for column, field in enumerate(space.fields):
-            rows = representatives(self.table, field)[found.levels[:, column]]
-            made.update({name: nw.maybe_reset_index(self.table.frame[name][rows]) for name in field.columns})
+            made |= gathered(self.table, field, found.levels[:, column])
             columns[field.name] = {
                 "metric": field.metric,
                 "loss": _percent(float(found.costs[:, column].sum()), float(whole.costs[0, column])),

@@ -6,7 +6,7 @@ as much.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,13 @@ from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.records.blocks import in_blocks
+from voronym.records.explain import TOLD, explained
 from voronym.records.options import RecordsOptions
+from voronym.space.field import Field
 from voronym.space.mixed import Mixed
+
+_TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
+"""Shares of all pairs that are tried as a limit in a column, the narrowest first; 0 is equal values."""
 
 EXACT = 1000
 """Up to so many records all pairs are compared, by complete linkage."""
@@ -27,12 +32,14 @@ EXACT = 1000
 
 @dataclass(frozen=True)
 class Point:
-    """One epsilon that was tried: the share of pairs it allows per column, and what became of the records."""
+    """One epsilon that was tried on a column: the share of its pairs that it allows, and what came of it."""
 
+    column: str
     pairs: float
     clusters: int
     small_clusters: int
     small_records: float
+    taken: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +72,13 @@ class Clusters:
         )
 
 
-def clusters(space: Mixed, options: RecordsOptions, ctx: Context | None = None) -> Clusters:
+def clusters(
+    space: Mixed,
+    options: RecordsOptions,
+    ctx: Context | None = None,
+    *,
+    others: Sequence[Field] = (),
+) -> Clusters:
     """Group the records so that no two of a cluster are farther apart than epsilon_k in any column k.
 
     Guarantee: ``d_k(x_k, y_k) <= epsilon_k`` for all x, y of a cluster and all k, by exact comparisons. How
@@ -82,6 +95,8 @@ def clusters(space: Mixed, options: RecordsOptions, ctx: Context | None = None) 
         Its m, epsilon and share.
     ctx : Context, optional
         Told about the search, which must be whole.
+    others : sequence of Field
+        Columns that are no keys: what keys say about them counts where epsilon is chosen.
 
     References
     ----------
@@ -98,7 +113,7 @@ def clusters(space: Mixed, options: RecordsOptions, ctx: Context | None = None) 
     """
     ctx = Context() if ctx is None else ctx
     if options.epsilon is None:
-        return _choose(space, options, ctx)
+        return _choose(space, options, ctx, explained(space.fields, others))
     limits = _limits(space, options.epsilon)
     return describe(space, space.codes, Partition(group(space, limits, options.m, ctx)), limits)
 
@@ -153,36 +168,58 @@ def group(space: Mixed, limits: NDArray[np.float64], m: int, ctx: Context) -> ND
     return np.asarray(fcluster(linkage(worst, "complete"), 1.0, "distance") - 1, np.int64)
 
 
-def _choose(space: Mixed, options: RecordsOptions, ctx: Context) -> Clusters:
-    """Go down from all pairs while few enough records are in small clusters; then halve the last step."""
-    n, m = len(space.fields[0].codes), options.m
-    best = (_limits(space, 1.0), np.zeros(n, np.int64))
-    curve = [Point(1.0, 1, 0, 0.0)]
+class _Search:
+    """The choice of epsilon: telling keys first, each alone; then one share of pairs for the rest."""
 
-    def holds(q: float) -> bool:
-        nonlocal best
-        tried = _limits(space, q)
-        same = np.array_equal(tried, best[0])
-        labels = best[1] if same else group(space, tried, m, ctx)
+    def __init__(self, space: Mixed, options: RecordsOptions, ctx: Context) -> None:
+        self.space, self.options, self.ctx = space, options, ctx
+        self.n = len(space.fields[0].codes)
+        self.limits = np.full(len(space.fields), np.inf)
+        self.labels = np.zeros(self.n, np.int64)
+        self.curve: list[Point] = []
+
+    def holds(self, columns: Sequence[int], name: str, q: float, share: float) -> bool:
+        """Try a share of the pairs as the limit of columns; keep it where few enough records are lonely."""
+        tried = self.limits.copy()
+        for k in columns:
+            limit = self.space.spreads[k].quantile(q) if q > 0.0 else 0.0
+            tried[k] = limit if limit < self.space.fields[k].far else np.inf
+        same = np.array_equal(tried, self.limits)
+        labels = self.labels if same else group(self.space, tried, self.options.m, self.ctx)
         sizes = np.bincount(labels)
-        small = sizes[sizes <= m]
-        curve.append(Point(round(q, 6), len(sizes), len(small), float(small.sum() / n)))
-        ctx.tell(len(curve) / 24, whole=True)
-        if small.sum() > options.share * n:
-            return False
-        best = (tried, labels)
-        return True
+        small = sizes[sizes <= self.options.m]
+        fits = bool(small.sum() <= share * self.n)
+        self.curve.append(Point(name, round(q, 6), len(sizes), len(small), float(small.sum() / self.n), fits))
+        self.ctx.tell(1.0 - 0.9 ** len(self.curve), whole=True)
+        if fits:
+            self.limits, self.labels = tried, labels
+        return fits
 
-    steps = 19
-    while steps > 0 and holds(steps / 20):
-        steps -= 1
-    low, high = steps / 20, (steps + 1) / 20  # fails (or is 0), holds
-    for _ in range(3):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    limits, labels = best
-    ordered = tuple(sorted(curve, key=lambda point: -point.pairs))
-    return describe(space, space.codes, Partition(labels), limits, ordered)
+    def narrow(self, telling: Sequence[int]) -> None:
+        """Keep narrow what explains most, as narrow as half of the share of lonely records allows."""
+        for k in telling:
+            name = self.space.fields[k].name
+            next((q for q in _TRIED if self.holds([k], name, q, 0.5 * self.options.share)), None)
+
+    def common(self, rest: Sequence[int]) -> None:
+        """Go down from all pairs of the other columns while few are lonely; then halve the last step."""
+        steps, name = 19, ", ".join(self.space.fields[k].name for k in rest)
+        while rest and steps > 0 and self.holds(rest, name, steps / 20, self.options.share):
+            steps -= 1
+        low, high = steps / 20, (steps + 1) / 20  # fails (or is 0), holds
+        for _ in range(3 if rest else 0):
+            middle = (low + high) / 2.0
+            fits = self.holds(rest, name, middle, self.options.share)
+            low, high = (low, middle) if fits else (middle, high)
+
+
+def _choose(space: Mixed, options: RecordsOptions, ctx: Context, weight: NDArray[np.float64]) -> Clusters:
+    """Choose epsilon for each column by what it explains."""
+    search = _Search(space, options, ctx)
+    telling = [int(k) for k in np.argsort(-weight, kind="stable") if weight[k] >= TOLD]
+    search.narrow(telling)
+    search.common([k for k in range(len(space.fields)) if k not in telling])
+    return describe(space, space.codes, Partition(search.labels), search.limits, tuple(search.curve))
 
 
 def _limits(space: Mixed, epsilon: float | Mapping[str, float]) -> NDArray[np.float64]:

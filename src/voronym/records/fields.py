@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.errors import InputError
+from voronym.errors import InputError, VoronymError
 from voronym.space.field import Field
 from voronym.space.metrics import Function, Matrix, Metric, Rank, Taxonomy, metrics
 from voronym.table.frame import DAY, NUMBERS, listing, time_unit
@@ -147,28 +148,49 @@ def _pairs(table: Table, columns: tuple[str, str]) -> tuple[NDArray[np.int64], A
     return codes, levels
 
 
-def representatives(table: Table, field: Field) -> NDArray[np.int64]:
-    """Return a row with each level of a field: the first; for a missing place one without any coordinate."""
-    rows = field.first()
-    if field.missing >= 0 and len(field.columns) > 1:
-        both = np.logical_and.reduce([table.missing(name) for name in field.columns])
-        if both.any():
-            rows[field.missing] = int(np.argmax(both))
-    return rows
+def gathered(table: Table, field: Field, levels: NDArray[np.int64]) -> dict[str, nw.Series[Any]]:
+    """Return the columns of a field with these levels, in the library and dtypes of the table.
+
+    Every value is that of the first record with its level. A place of which a coordinate is missing is
+    missing as a whole: the known coordinate of one of them would stand for all, and lead to its owner.
+    """
+    rows, gone = field.first()[levels], levels == field.missing
+    made = {name: nw.maybe_reset_index(table.frame[name][rows]) for name in field.columns}
+    if len(field.columns) == 1 or not gone.any():
+        return made
+    return {name: _without(one, gone) for name, one in made.items()}
+
+
+def _without(series: nw.Series[Any], gone: NDArray[np.bool_]) -> nw.Series[Any]:
+    """Return a column without some of its values."""
+    keep = nw.new_series("keep", (~gone).tolist(), nw.Boolean, backend=series.implementation)
+    blank = nw.new_series(series.name, [None] * len(gone), series.dtype, backend=series.implementation)
+    return series.zip_with(keep, blank)
 
 
 def rebuild_columns(
     table: Table, fields: Sequence[Field], codes: NDArray[np.int64]
 ) -> dict[str, nw.Series[Any]]:
-    """Return the columns of new levels, in the library and dtypes of the table.
+    """Return the columns of new levels.
 
-    Every value is one that the column has. Records of one level get the very same value, also those whose
-    level did not change: a value that came from its owner could differ in what a level does not show, such as
-    the one known coordinate of a place.
+    Records of one level get the very same value, also those whose level did not change: a value that came
+    from its owner could differ in what a level does not show, such as the one known coordinate of a place,
+    or NaN beside null.
     """
-    made = {}
+    made: dict[str, nw.Series[Any]] = {}
     for k, field in enumerate(fields):
-        rows = representatives(table, field)[codes[:, k]]
-        for name in field.columns:
-            made[name] = nw.maybe_reset_index(table.frame[name][rows])
+        made |= gathered(table, field, codes[:, k])
     return made
+
+
+def describing_fields(table: Table) -> list[Field]:
+    """Return the confidential columns as fields, to see how they go with the keys; texts are left out."""
+    out: list[Field] = []
+    for name in table.confidential:
+        kind = table.schema[name].kind
+        if kind == "text":
+            continue
+        choice = {} if kind in ("numeric", "datetime") else {name: "nominal"}
+        with contextlib.suppress(VoronymError):  # no figure without it; the columns stay as they are
+            out += make_fields(table, [name], choice)[0]
+    return out

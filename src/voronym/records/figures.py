@@ -58,6 +58,8 @@ class Stages:
         The stages, in their order.
     others, other_codes : sequence of Field, array of int
         Confidential columns that were stirred, and what became of them.
+    together : sequence of lists of int
+        Keys that were shuffled as one.
     """
 
     space: Mixed
@@ -69,6 +71,7 @@ class Stages:
     after: Clusters
     others: Sequence[Field]
     other_codes: Ints
+    together: Sequence[list[int]] = ()
 
     def figures(self) -> dict[str, Any]:
         """Return everything that was measured, as plain types."""
@@ -93,6 +96,7 @@ class Stages:
             },
             "centroid_shift": self._shifts(),
             "intact": self.intact,
+            "together": [[self.space.fields[k].name for k in block] for block in self.together],
             "curve": [vars(point) for point in self.before.curve],
         }
 
@@ -150,7 +154,9 @@ class Stages:
         if self.intact and shuffled:
             out.append(
                 f"{self.intact} of {len(self.shuffled.codes)} masked records have a combination of keys "
-                "that their cluster also had before stirring"
+                "that an "
+                "original of their cluster has: not the same person’s record, but that there is one can "
+                "be seen"
             )
         for k, one in enumerate(fields):
             often = np.bincount(self.shuffled.codes[:, k], minlength=one.levels)

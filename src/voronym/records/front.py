@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -11,14 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.context import Context, Progress
-from voronym.errors import InputError
+from voronym.errors import GuaranteeError, InputError
 from voronym.masked import Masked
+from voronym.records.alternative import alternative
 from voronym.records.attack import linkage
+from voronym.records.beyond import linkage_beyond
 from voronym.records.cluster import Clusters, clusters, describe
-from voronym.records.fields import make_fields, rebuild_columns
+from voronym.records.explain import blocks
+from voronym.records.fields import describing_fields, make_fields, rebuild_columns
 from voronym.records.figures import Stages
 from voronym.records.options import RecordsOptions
 from voronym.records.pushback import blend, check_size
+from voronym.records.split import split
 from voronym.records.stir import flatten, shuffle, stir_alone
 from voronym.registry import table_method
 from voronym.space.field import Field
@@ -63,12 +67,15 @@ def anonymize_records(
 
     Every key only needs a distance. Records that differ by at most epsilon_k in every key k form clusters;
     members of clusters with at most m records are moved into larger ones, changing only the values that
-    stand out (`blend`); then keys are permuted inside each cluster, or set to its centroid (`shuffle`,
-    `flatten`).
+    stand out (`blend`); where epsilon was chosen from the data, large clusters are cut into groups of m + 1
+    to 2 m + 1 alike records (`split`). Then keys are permuted inside each cluster, those that depend on each
+    other together, or set to its centroid (`shuffle`, `flatten`).
 
     Guarantee: every cluster has more than m records. Every published value is one that its column has. If
-    every key is shuffled or flattened, and rows are published in random order, no attack on the keys finds
-    the record of a given person with a probability above 1/(m+1). The divergence of each cluster's distances
+    every key is shuffled or flattened, and rows are published in random order, whoever knows the keys, and
+    nothing about how other columns go with them, finds the record of a given person with a probability of at
+    most 1/(m+1). Confidential columns that follow from keys, such as years insured from age, find more:
+    measured, in ``figures["linkage"]["beyond"]``. The divergence of each cluster's distances
     to its centroid is within the bound for `shuffle`. With epsilon chosen from the data, blending changes at
     most ``share`` of the values of a column, so its distribution moves by at most ``share`` in total
     variation; shuffling moves none. Not guaranteed: k-anonymity, unless all keys are flattened; anything
@@ -104,15 +111,15 @@ def anonymize_records(
     """
     ctx = Context(seed=seed, progress=progress)
     table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
-    made = records(table, ctx, RecordsOptions.of("records", options))
+    made = stirred(table, ctx, RecordsOptions.of("records", options))
     ctx.done()
     return made
 
 
 @table_method(
     "records",
-    guarantee="every cluster has more than m records; a person's record is found among the keys with "
-    "probability at most 1/(m+1) where all keys are shuffled or flattened",
+    guarantee="every cluster has more than m records; who knows a person's keys, not how other columns go "
+    "with them, finds the record with probability at most 1/(m+1) where all keys are shuffled or flattened",
     cost="near O(n log n); memory O(n d)",
     reference="equations 2 to 10 of the paper on pushing outliers back into the crowd",
     options=RecordsOptions,
@@ -120,35 +127,56 @@ def anonymize_records(
 def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
 
-    What `anonymize_records` does. There is a table to finish with once only the attack on it is left.
+    What `anonymize_records` does; refused where MDAV would lose less at k = m + 1, unless that was accepted.
     """
+    made = stirred(table, ctx, options)
+    if options.despite_loss or (other := made.figures["alternative"]) is None:
+        return made
+    lost, mdav = other["loss"], other["mdav"]
+    if lost <= mdav:
+        return made
+    raise GuaranteeError(
+        f"records would lose {lost:.1f} % of the keys' variance, and MDAV with k={options.m + 1} loses "
+        f"{mdav:.1f} % and promises more: every combination of keys shared by {options.m + 1}. Nothing is "
+        f"released. Take method mdav with k={options.m + 1}; or, if real values and unchanged "
+        "distributions are "
+        "worth the loss, say so with the option despite_loss (--despite-loss true)"
+    )
+
+
+def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
+    """Mask a table; there is one to finish with once only the attack on it is left."""
     check_size(options.m, table.n)
     plan = _Plan.of(table, options)
     space = Mixed.fit(plan.keys, weights=options.weights, reference=options.reference, rng=ctx.rng)
-    before = clusters(space, options, ctx.part(0.0, 0.5, stage="grouping"))
-    blended = blend(space, before, options, ctx.part(0.5, 0.7))
+    beside = describing_fields(table)
+    before = clusters(space, options, ctx.part(0.0, 0.4, stage="grouping"), others=beside)
+    blended = blend(space, before, options, ctx.part(0.4, 0.6))
+    if options.epsilon is None:  # what was given is taken as it was meant
+        finer = split(space, blended.codes, blended.partition, options.m, ctx.part(0.6, 0.7))
+        blended = replace(blended, partition=finer)
     middle = describe(space, blended.codes, blended.partition, before.epsilon)
     # Flattened first: what is constant in a cluster ties no combination to a row.
     codes = flatten(blended.codes, middle, plan.places(plan.flattened))
-    shuffled = shuffle(space, codes, middle, plan.places(plan.shuffled), options, ctx.part(0.7, 0.85))
+    mixed = plan.places(plan.shuffled)
+    tied = [block for block in blocks(plan.keys, mixed) if len(block) > 1]
+    shuffled = shuffle(space, codes, middle, mixed, options, ctx.part(0.7, 0.83), together=tied)
     others = stir_alone(plan.others, plan.flattened, middle.partition, ctx)
     after = describe(space, shuffled.codes, middle.partition, before.epsilon)
     made = rebuild_columns(table, plan.keys, shuffled.codes)
     made |= rebuild_columns(table, plan.others, others)
+    frame = nw.from_dict({name: made.get(name, table.frame[name]) for name in table.columns})
+    other = alternative(table, frame, options.m, ctx.part(0.83, 0.85))
     measuring = ctx.part(0.85, 1.0, stage="measuring")
     measuring.tell(0.0)
-    stages = Stages(space, options, before, blended, middle, shuffled, after, plan.others, others)
+    stages = Stages(space, options, before, blended, middle, shuffled, after, plan.others, others, tied)
     figures = stages.figures()
-    measuring.tell(0.1)
-    original = space.codes
-    risk = {"before": linkage(space, original, original).to_dict()}
-    # The attack comes last: whoever wishes to finish then gets all but some of its targets.
-    attacked = linkage(space, original, shuffled.codes, targets=options.targets, ctx=measuring.part(0.2, 1.0))
-    figures["linkage"] = risk | {"after": attacked.to_dict()}
+    figures["alternative"] = other
+    figures["linkage"], beyond = _attacks(stages, plan, beside, measuring)
     return Stirred(
-        nw.from_dict({name: made.get(name, table.frame[name]) for name in table.columns}),
+        frame,
         figures,
-        (*plan.notes, *stages.notes(table, plan.places(plan.flattened), plan.places(plan.shuffled))),
+        (*plan.notes, *beyond, *stages.notes(table, plan.places(plan.flattened), mixed)),
         stages.steps(plan.flattened, plan.shuffled),
         before=before,
         after=after,
@@ -156,6 +184,33 @@ def records(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
         codes=shuffled.codes,
         moved=blended.moved,
     )
+
+
+def _attacks(
+    stages: Stages, plan: _Plan, beside: Sequence[Field], ctx: Context
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Attack the masked table by its keys, and by what other columns say about them."""
+    space, options, part = stages.space, stages.options, stages.middle.partition
+    original = space.codes
+    out: dict[str, Any] = {"before": linkage(space, original, original).to_dict(), "beyond": None}
+    notes: tuple[str, ...] = ()
+    stirred_too = {name for one in plan.others for name in one.columns}
+    known = [one for one in beside if stirred_too.isdisjoint(one.columns)]
+    found = linkage_beyond(space.fields, known, part)
+    if found is not None:
+        rate, names = found
+        out["beyond"] = rate.to_dict() | {"columns": list(names)}
+        if rate.low > 1 / (options.m + 1) and names:
+            notes = (
+                f"whoever knows how {listing(names)} {'goes' if len(names) == 1 else 'go'} with the keys "
+                "finds "
+                f"{100 * rate.value:.0f} % of the people in their clusters, more than 1 in {options.m + 1}: "
+                "declare what follows from keys a key, or flatten or shuffle it, too",
+            )
+    # This attack comes last: whoever wishes to finish then gets all but some of its targets.
+    after = stages.shuffled.codes
+    attacked = linkage(space, original, after, targets=options.targets, ctx=ctx.part(0.2, 1.0))
+    return out | {"after": attacked.to_dict()}, notes
 
 
 @dataclass(frozen=True)

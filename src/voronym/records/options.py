@@ -34,6 +34,12 @@ def _check_shuffle(name: str, value: Any) -> Any:
     return value if isinstance(value, str) and value == "keys" else columns(name, value)
 
 
+def _yes_or_no(name: str, value: Any) -> bool:
+    if value not in (True, False):
+        raise InputError(f"{name} must be true or false, not {value!r}")
+    return bool(value)
+
+
 @dataclass(frozen=True)
 class RecordsOptions(Options):
     """Options of the method records, and of its stages.
@@ -45,8 +51,9 @@ class RecordsOptions(Options):
     epsilon : mapping, float or None
         How far apart two members of a cluster may be. By column, in units of its metric; columns that are not
         named are not limited. A number q from 0 to 1 takes the q-quantile of the pairwise distances in every
-        column. None chooses q: 1.00, 0.95, 0.90, ... as long as at most ``share`` of the records are in small
-        clusters, then three halvings of the last step.
+        column. None chooses: keys that explain much of the other columns are kept as narrow as leaves half
+        of ``share`` of the records in small clusters, the one that explains most first; then a common q for
+        the others: 0.95, 0.90, ... as long as at most ``share`` are, then three halvings of the last step.
     share : float
         See ``epsilon``.
     blend : {"element", "centroid", "noise"}
@@ -71,6 +78,8 @@ class RecordsOptions(Options):
         What distances are mapped to, see `voronym.space.mapping.DistanceMap`.
     targets : int
         Records that the linkage attack tries.
+    despite_loss : bool
+        Release although MDAV with k = m + 1 would lose less.
     """
 
     m: int = option(4, "clusters of at most m records are dissolved", check=whole(1))
@@ -113,3 +122,6 @@ class RecordsOptions(Options):
     )
     reference: str | ArrayLike = option("normal", "what distances are mapped to: normal or uniform")
     targets: int = option(TARGETS, "records that the linkage attack tries", check=whole(1))
+    despite_loss: bool = option(
+        False, "release although MDAV with k = m + 1 would lose less, for real values", check=_yes_or_no
+    )

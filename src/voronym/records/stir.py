@@ -91,8 +91,12 @@ def shuffle(
     columns: Sequence[int],
     options: RecordsOptions,
     ctx: Context | None = None,
+    *,
+    together: Sequence[Sequence[int]] = (),
 ) -> Shuffled:
     """Permute the values of each column among the members of each cluster (equation 10).
+
+    Columns that stand ``together`` are permuted as one: how they go together stays.
 
     The distances of a cluster's records to its centroid, added up over the columns after mapping, have a
     distribution f before and g after. Guarantee: ``KL(f, g) <= bound`` (or the earth mover's distance) in
@@ -124,16 +128,19 @@ def shuffle(
         Its divergence and bound.
     ctx : Context, optional
         Its generator draws permutations and swaps.
+    together : sequence of sequences of int
+        Columns to permute as one; each of the others is permuted by itself.
     """
     ctx = Context() if ctx is None else ctx
     labels, m = found.partition.labels, found.partition.n_cells
-    chosen = list(columns)
+    tied = [list(block) for block in together]
+    chosen = [*tied, *([k] for k in columns if not any(k in block for block in tied))]
     away = np.stack(
         [distances_to(space, k, codes, found.centroids, labels, bent=True) for k in range(len(space.fields))]
     )
-    stays = [k for k in range(len(space.fields)) if k not in chosen]
+    stays = [k for k in range(len(space.fields)) if k not in columns]
     base = away[stays].sum(axis=0)
-    away = away[chosen]
+    away = np.stack([away[block].sum(axis=0) for block in chosen]) if chosen else away[:0]
     out = codes.copy()
     reached, first = np.zeros(m), np.zeros(m)
     put_back = 0
@@ -146,8 +153,9 @@ def shuffle(
         # Columns that stay would tie a combination to its row, unless the cluster has one value there.
         if all((codes[rows, k] == codes[rows[0], k]).all() for k in stays):
             places = np.ascontiguousarray(places[:, ctx.rng.permutation(len(rows))])
-        for at, k in enumerate(chosen):
-            out[rows, k] = codes[rows[places[at]], k]
+        for at, block in enumerate(chosen):
+            for k in block:
+                out[rows, k] = codes[rows[places[at]], k]
         if cell % 64 == 0:
             ctx.tell(cell / m, whole=True)
     return Shuffled(out, reached, first, put_back)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from voronym.dossier import Dossier
-from voronym.dossier.parts import Changed, Clusters, Epsilon, Shape, Stirred
+from voronym.dossier.masks import Changed, Clusters, Epsilon, Shape, Stirred
 from voronym.report import bars
 from voronym.report.bars import Range, ranges
-from voronym.report.curves import Series, chart
 from voronym.report.section import Data, section
-from voronym.report.svg import percent
 from voronym.report.write import Table, decimal, fine, share
 
 MOST_BARS = 40
@@ -65,24 +63,12 @@ def changed(_: Dossier, given: tuple[Changed, ...]) -> Data:
 def epsilon(_: Dossier, found: Epsilon) -> Data:
     """Show how epsilon was chosen, and what it is in each column."""
     limits = [f"{name} {value:g} ({metric})" for name, value, metric in found.limits]
-    if not found.tried:
-        return {"found": found, "limits": limits, "figure": None}
-    points = [(100 * pairs, 100 * lonely) for pairs, _, _, lonely in found.tried]
-    most = 100 * found.share
-    chosen = min((p for p in points if p[1] <= most), default=points[0])
-    drawn = chart(
-        [
-            Series("outliers", points),
-            Series(f"most: {percent(most)}", [(points[-1][0], most), (100.0, most)], published=True),
-            Series("chosen", [chosen], joined=False),
-        ],
-        title="How epsilon was chosen",
-        x_name="% of all pairs that are within ε in a key",
-        y_name="outliers, % of the records",
-    )
-    tried = [(fine(100 * pairs), many, small, share(lonely)) for pairs, many, small, lonely in found.tried]
-    table = Table.of(("pairs within ε", "clusters", "small clusters", "outliers"), tried)
-    return {"found": found, "limits": limits, "figure": drawn, "table": table, "chosen": chosen}
+    tried = [
+        (keys, "equal values" if pairs == 0 else fine(100 * pairs), many, small, share(lonely), taken)
+        for keys, pairs, many, small, lonely, taken in found.tried
+    ]
+    head = ("keys", "pairs within ε", "clusters", "small clusters", "outliers", "taken")
+    return {"found": found, "limits": limits, "table": Table.of(head, tried) if tried else None}
 
 
 @section("kept", "The shape of the clusters", needs=("public.stirred.shape",), place=46)

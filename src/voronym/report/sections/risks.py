@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voronym.dossier import Dossier
-from voronym.dossier.parts import Stirred
+from voronym.dossier.masks import Stirred
 from voronym.evaluate.risk import Risk
 from voronym.rate import Rate
 from voronym.report.bars import Range, ranges

@@ -6,7 +6,7 @@ import csv
 import io
 
 from voronym.dossier import Dossier
-from voronym.dossier.parts import Channel, Matrix, Rule
+from voronym.dossier.masks import Channel, Matrix, Rule
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.bars import Range, ranges

@@ -1,0 +1,189 @@
+"""Parts of a dossier about methods that make no groups: randomised keys, and blended and shuffled records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from voronym.rate import Rate
+
+Point = tuple[float, float]
+
+
+# -- of the method channel -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A transition matrix as published: a row for each true value, a column for each published one.
+
+    Parameters
+    ----------
+    letters : tuple of tuples
+        The values of each row, by column of the table; None where a value is missing.
+    rows : tuple of tuples of float
+        Probabilities.
+    together : int
+        How many rare values stand together in the last row; 0 where none do.
+    undo : {"all", "without last", "never"}
+        Whether shares before can be computed from shares after, without a large error.
+    off : float
+        With "without last": by how much another share may come out wrong.
+    """
+
+    letters: tuple[tuple[object, ...], ...]
+    rows: tuple[tuple[float, ...], ...]
+    together: int
+    undo: str = "all"
+    off: float = 0.0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise on a column, in its own standard deviations: kept of a deviation, added, variance lost."""
+
+    columns: tuple[str, ...]
+    kept: float
+    sd: float
+    lost: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A randomised rule on some keys: its risk in nats and its distortion as a share of their variance."""
+
+    columns: tuple[str, ...]
+    kind: str
+    planned: float
+    distortion: float
+    risk: float
+    information: float | None
+    """What the keys told unmasked; None where they told everything."""
+    gap: float
+    note: str
+    matrix: Matrix | None = None
+    noise: tuple[Noise, ...] = ()
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was measured in the released table under no model: the largest of several looks at its keys."""
+
+    keys: tuple[str, ...]
+    about: tuple[str, ...]
+    excess: float
+    interval: Point
+    confidence: float
+    looks: int
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What everybody may know about randomised keys."""
+
+    risk: float
+    information: float | None
+    distortion: float
+    rules: tuple[Rule, ...]
+    asked: Mapping[str, float]
+    measured: Look | None = None
+    budget: float | None = None
+    """The μ of the noise on the counts that the rules were made from."""
+    guess: float | None = None
+    """How often somebody is right, at most, who guesses by the rules which of two people has which value."""
+    invariant: bool = False
+    """Whether the expected counts of nominal keys were kept."""
+
+    @property
+    def tells(self) -> float:
+        """What the keys tell in nats: as stated by the rules, or as measured where that is more."""
+        return max(self.risk, 0.0 if self.measured is None else self.measured.excess)
+
+
+# -- of the method records -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many clusters there are, and how large they are."""
+
+    count: int
+    smallest: int
+    median: float
+    largest: int
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What became of the values of a column, as shares of the records."""
+
+    column: str
+    metric: str
+    moved: float
+    shuffled: float
+    same: float
+    total_variation: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How far the distances to the centre of a cluster moved, against the bound."""
+
+    measure: str
+    bound: float
+    largest: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class Stirred:
+    """What everybody may know about blended and shuffled records."""
+
+    m: int
+    clusters: Sizes
+    outliers: int
+    blend: str
+    columns: tuple[Changed, ...]
+    flattened: tuple[str, ...]
+    shuffled: tuple[str, ...]
+    left: tuple[str, ...]
+    """Keys that were neither flattened nor shuffled."""
+    shape: Shape | None = None
+    linkage: Rate | None = None
+    beyond: Rate | None = None
+    """How often somebody is right who knows how confidential columns go with the keys."""
+    telling: tuple[str, ...] = ()
+    """The confidential columns that explain much of a key."""
+    together: tuple[tuple[str, ...], ...] = ()
+    """Keys that were shuffled as one."""
+    mdav: float | None = None
+    """What MDAV would have lost with groups of more than m, in percent."""
+
+
+# -- of the method records, for the data holder ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """How alike the records of a cluster are: how the limit was chosen, and what it is in each key."""
+
+    share: float
+    tried: tuple[tuple[str, float, int, int, float, bool], ...]
+    """Keys, share of pairs within the limit, clusters, small clusters, outliers, whether it was taken."""
+    limits: tuple[tuple[str, float, str], ...]
+    """Key, limit and metric."""
+    free: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters before and after: sizes, how they were bounded, and what repairs it took."""
+
+    before: Sizes
+    after: Sizes
+    sizes_before: Mapping[int, int]
+    sizes_after: Mapping[int, int]
+    epsilon: Epsilon
+    linkage_before: Rate | None
+    repaired: int
+    put_back: int

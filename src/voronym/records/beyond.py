@@ -1,0 +1,81 @@
+"""An intruder who knows more than the keys: how confidential columns go with them.
+
+Shuffling unties a person's keys from the rest of their record. Where the rest says what the keys were, such
+as years insured and age, it ties them again: this is how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels.mixed import LINE
+from voronym.partition import Partition
+from voronym.rate import Rate, rate
+from voronym.space.field import Field
+
+Floats = NDArray[np.float64]
+
+_LEVELS = 12  # categories of a column that get a coordinate each
+_RIDGE = 1e-3
+TELLING = 0.3
+"""Share of the variance of a key that a column must explain to be named."""
+
+
+def coordinates(field: Field) -> Floats:
+    """Return a column as coordinates of variance 1: ranks of numbers, indicators of frequent categories."""
+    if field.geometry.shape == LINE and len(field.geometry.coords):
+        place = np.full(field.levels, float(np.median(field.geometry.coords[:, 0])))
+        place[: len(field.geometry.coords)] = field.geometry.coords[:, 0]
+        values = place[field.codes]
+        columns = [np.searchsorted(np.sort(values), values).astype(np.float64)]
+    else:
+        often = np.argsort(-np.bincount(field.codes), kind="stable")[:_LEVELS]
+        columns = [(field.codes == level).astype(np.float64) for level in often]
+    made = np.column_stack(columns)
+    spread = made.std(axis=0)
+    return np.asarray((made - made.mean(axis=0))[:, spread > 0] / spread[spread > 0])
+
+
+def linkage_beyond(
+    keys: Sequence[Field], others: Sequence[Field], part: Partition
+) -> tuple[Rate, tuple[str, ...]] | None:
+    """Let an intruder who knows everybody's keys and cluster guess by the confidential columns.
+
+    They know how these columns go with the keys (by ridge regression on the originals: no intruder knows more
+    of what is linear in ranks and categories), and take for each person the record of their cluster whose
+    confidential columns speak most for the person's keys.
+
+    Returns
+    -------
+    tuple of Rate and names, or None
+        How often they are right, and the columns that explain much of a key; None where there are none.
+    """
+    confidential = [(one, coordinates(one)) for one in others]
+    confidential = [(one, made) for one, made in confidential if made.shape[1]]
+    known = [made for made in map(coordinates, keys) if made.shape[1]]
+    if not confidential or not known:
+        return None
+    Z = np.column_stack(known)
+    guessed = _guess(np.column_stack([made for _, made in confidential]), Z)
+    missed = np.square(Z - guessed).mean(axis=0)
+    weight = 1.0 / np.maximum(missed, _RIDGE)
+    won = np.zeros(part.n)
+    for rows in part.cells():
+        away = (np.square(Z[rows][:, None] - guessed[rows][None]) * weight).sum(axis=2)
+        best = away <= away.min(axis=1, keepdims=True) * (1.0 + 1e-12)
+        won[rows] = best[np.arange(len(rows)), np.arange(len(rows))] / best.sum(axis=1)
+    names = [
+        one.name
+        for one, made in confidential
+        if float((1.0 - np.square(Z - _guess(made, Z)).mean(axis=0)).max()) >= TELLING
+    ]
+    return rate(won, population=part.n), tuple(names)
+
+
+def _guess(C: Floats, Z: Floats) -> Floats:
+    """Return the coordinates of the keys as the other columns would have them."""
+    gram = C.T @ C / len(C) + _RIDGE * np.eye(C.shape[1])
+    return np.asarray(C @ np.linalg.solve(gram, C.T @ Z / len(C)))

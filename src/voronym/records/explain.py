@@ -1,0 +1,87 @@
+"""Which keys say much about the other columns, and which keys depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels.mixed import LINE
+from voronym.space.field import Field
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TOLD = 0.05
+"""Share of what there is to know about the other columns, on average, from which on a key is kept narrow."""
+
+TIED = 0.25
+"""Share of what there is to know about a key that another tells, from which on both are shuffled together."""
+
+_BINS = 8
+
+
+def coarse(field: Field) -> Ints:
+    """Return a column in at most eight classes: numbers by frequency, names the most frequent and others."""
+    counts = np.bincount(field.codes, minlength=field.levels)
+    if field.levels <= _BINS:
+        return field.codes
+    if field.geometry.shape == LINE:
+        place = np.full(field.levels, np.inf)  # missing comes last
+        place[: len(field.geometry.coords)] = field.geometry.coords[:, 0]
+        order = np.argsort(place, kind="stable")
+        middle = np.cumsum(counts[order]) - 0.5 * counts[order]
+        classes = np.empty(field.levels, np.int64)
+        classes[order] = np.minimum(middle / len(field.codes) * _BINS, _BINS - 1).astype(np.int64)
+        return np.asarray(classes[field.codes])
+    rank = np.empty(field.levels, np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(field.levels)
+    return np.asarray(np.minimum(rank, _BINS - 1)[field.codes])
+
+
+def told(one: Ints, other: Ints) -> float:
+    """Return the share of what there is to know about the second column that the first one tells.
+
+    Their mutual information less what chance shows, over the entropy of the second.
+
+    Examples
+    --------
+    >>> a = np.arange(400) % 4
+    >>> round(told(a, a % 2), 2), round(told(a % 2, a), 1), told(a, (np.arange(400) // 4) % 2)
+    (1.0, 0.5, 0.0)
+    """
+    n = len(one)
+    joint = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
+    np.add.at(joint, (one, other), 1.0 / n)
+    p, q = joint.sum(axis=1), joint.sum(axis=0)
+    there = joint > 0.0
+    known = float((joint[there] * np.log(joint[there] / np.outer(p, q)[there])).sum())
+    entropy = -float((q[q > 0.0] * np.log(q[q > 0.0])).sum())
+    chance = ((p > 0.0).sum() - 1) * ((q > 0.0).sum() - 1) / (2.0 * n)
+    return max(0.0, known - chance) / entropy if entropy > 0.0 else 0.0
+
+
+def explained(keys: Sequence[Field], others: Sequence[Field]) -> Floats:
+    """Return for each key what it tells about the other columns, on average, 0 to 1."""
+    every = [coarse(one) for one in (*keys, *others)]
+    return np.array(
+        [
+            np.mean([told(every[k], one) for j, one in enumerate(every) if j != k]) if len(every) > 1 else 0.0
+            for k in range(len(keys))
+        ]
+    )
+
+
+def blocks(keys: Sequence[Field], chosen: Sequence[int]) -> list[list[int]]:
+    """Return the chosen keys in blocks: those that depend on each other stand in one."""
+    classes = {k: coarse(keys[k]) for k in chosen}
+    made: list[list[int]] = []
+    for k in chosen:
+        near = [
+            block
+            for block in made
+            if any(max(told(classes[k], classes[j]), told(classes[j], classes[k])) >= TIED for j in block)
+        ]
+        made = [block for block in made if block not in near] + [[j for block in near for j in block] + [k]]
+    return [sorted(block) for block in made]

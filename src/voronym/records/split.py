@@ -1,0 +1,47 @@
+"""Large clusters, cut into the smallest that the promise allows: what is shuffled in less is moved less."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym.registry import METHODS
+from voronym.space.mixed import Mixed
+
+Ints = NDArray[np.int64]
+
+_LARGEST = 2000
+"""Records that MDAV compares all with all; larger clusters are halved first."""
+
+
+def split(space: Mixed, codes: Ints, part: Partition, m: int, ctx: Context) -> Partition:
+    """Cut every cluster of 2 (m + 1) records or more into groups of m + 1 to 2 m + 1 alike ones, by MDAV.
+
+    A part of a cluster keeps all that holds for its pairs, so that epsilon still holds.
+    """
+    labels, free = part.labels.copy(), part.n_cells
+    for number, rows in enumerate(part.cells()):
+        for piece in _halved(space, codes, rows, m):
+            if len(piece) < 2 * (m + 1):
+                groups = np.zeros(len(piece), np.int64)
+            else:
+                problem = Problem(space.records(codes[piece]), m + 1)
+                groups = METHODS["mdav"].partition(problem, ctx.quiet()).labels
+            labels[piece] = free + groups
+            free += int(groups.max()) + 1
+        ctx.tell(number / part.n_cells, whole=True)
+    return Partition(np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64))
+
+
+def _halved(space: Mixed, codes: Ints, rows: Ints, m: int) -> list[Ints]:
+    """Return a cluster in parts of a size that can be compared; each half lies on one side of the other."""
+    if len(rows) <= max(_LARGEST, 4 * (m + 1)):
+        return [rows]
+    first = space.cost(codes[rows], codes[rows[:1]])[:, 0]
+    end = rows[int(np.argmax(first))]  # a record at the far end
+    order = np.argsort(space.cost(codes[rows], codes[end : end + 1])[:, 0], kind="stable")
+    near, far = rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]
+    return [*_halved(space, codes, near, m), *_halved(space, codes, far, m)]
