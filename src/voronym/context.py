@@ -8,7 +8,8 @@ shown never goes back, and reaches the end only when all of the work is over.
 Two kinds of work meet a wish to finish differently. A *search* has a result at any time: it looks at
 `Context.over` between two pieces and returns its best. Work that *must be whole* has nothing to show before
 its end: `Context.pieces` and `Context.map` raise `Unfinished` there. A deadline alone never raises: work that
-must be whole goes on past it, because a late answer is better than none.
+must be whole goes on past it, because a late answer is better than none. The clock is `voronym.clock`, which
+stands still while kernels are compiled.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from numbers import Integral, Real
 from threading import Event, local
-from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 
+from voronym.clock import now
 from voronym.errors import Cancelled, InputError, Unfinished
 
 __all__ = ["Context", "Progress", "Step", "Stop"]
@@ -99,7 +100,7 @@ class Context:
         How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
         Results do not depend on it.
     started : float, optional
-        When the work began, by `time.perf_counter`, where that was before now: the limit counts from there.
+        When the work began, by `voronym.clock.now`, where that was before now: the limit counts from there.
 
     Examples
     --------
@@ -122,8 +123,9 @@ class Context:
     ) -> None:
         self.rng = check_seed(seed)
         self.threads = min(8, os.cpu_count() or 1) if threads is None else threads
-        self.started = perf_counter() if started is None else started
+        self.started = now() if started is None else started
         self.deadline = None if time_limit is None else self.started + check_seconds(time_limit)
+        self._until: float | None = None  # when work without a deadline of its own is over all the same
         self._whole = _Whole(progress)
         self._stage, self._from, self._to = "working", 0.0, 1.0
 
@@ -145,7 +147,7 @@ class Context:
         """
         new = Context.__new__(Context)
         new.rng, new.threads, new._whole = self.rng, self.threads, self._whole
-        new.started, new.deadline = perf_counter(), self.deadline
+        new.started, new.deadline, new._until = now(), self.deadline, self._until
         if time is not None and self.deadline is not None:
             new.deadline = new.started + time * max(0.0, self.deadline - new.started)
         width = self._to - self._from
@@ -159,6 +161,15 @@ class Context:
         if seconds is not None:
             ends = new.started + check_seconds(seconds)
             new.deadline = ends if new.deadline is None else min(ends, new.deadline)
+        return new
+
+    def unhurried(self) -> Context:
+        """Return this context without its deadline, for work that is the same on every machine.
+
+        It plans by numbers, not by the clock; a search is `over` when the time is up, all the same.
+        """
+        new = self.part(0.0, 1.0)
+        new.deadline, new._until = None, self.deadline
         return new
 
     def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
@@ -182,17 +193,18 @@ class Context:
     @property
     def spent(self) -> float:
         """Seconds since this part began."""
-        return perf_counter() - self.started
+        return now() - self.started
 
     @property
     def left(self) -> float:
         """Seconds until the deadline, 0 once it is over; infinite where there is none."""
-        return np.inf if self.deadline is None else max(0.0, self.deadline - perf_counter())
+        return np.inf if self.deadline is None else max(0.0, self.deadline - now())
 
     @property
     def over(self) -> bool:
         """Whether a search should return its best: the time is up, or somebody wishes to finish or cancel."""
-        if self.deadline is not None and perf_counter() >= self.deadline:
+        until = self._until if self.deadline is None else self.deadline
+        if until is not None and now() >= until:
             return True
         whole = self._whole
         return whole.finish.is_set() or whole.cancel.is_set() or whole.halt.is_set()
@@ -263,9 +275,9 @@ class Context:
         """
         done = 0.0
         while done < 1.0:
-            before = perf_counter()
+            before = now()
             done = work(budget)
-            budget = _adapted(budget, perf_counter() - before, 4.0)
+            budget = _adapted(budget, now() - before, 4.0)
             self.tell(done, whole=True)
 
     def ranges(self, work: Callable[[int, int], object], stop: int, *, budget: int, start: int = 0) -> None:
@@ -291,9 +303,9 @@ class Context:
         """
         budget, ended = min(budget, 8), False
         while not ended and not self.over:
-            before = perf_counter()
+            before = now()
             ended = work(budget)
-            budget = _adapted(budget, perf_counter() - before, 2.0)
+            budget = _adapted(budget, now() - before, 2.0)
             yield
         self.check(whole=False)
 

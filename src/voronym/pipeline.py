@@ -8,12 +8,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from voronym import cautions
+from voronym.clock import now
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError, SchemaError
 from voronym.history.booking import Booking
@@ -164,7 +164,7 @@ def anonymize(
     >>> release.risk.k >= 5
     True
     """
-    started = perf_counter()
+    started = now()
     strange = sorted(set(columns) - set(ColumnFacts.__annotations__))
     if strange:
         raise TypeError(
@@ -407,6 +407,6 @@ class _Clock:
         self._last = started
 
     def lap(self, stage: str) -> None:
-        now = perf_counter()
-        self.seconds[stage] = now - self._last
-        self._last = now
+        at = now()
+        self.seconds[stage] = at - self._last
+        self._last = at

@@ -4,6 +4,7 @@ import threading
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -185,3 +186,21 @@ def test_temperatures_fall_and_shares_sum_to_one():
     ):
         assert shares.sum() == pytest.approx(1.0)
         assert (shares > 0).all()
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-160, 1e-154, 1.0])
+def test_a_start_that_costs_nothing_or_next_to_it(scale):
+    """Temperatures in equal ratios cannot begin, or end, at zero."""
+    X = np.repeat(np.arange(4.0), 3)[:, None] + scale * np.arange(12)[:, None]
+    start = vr.Partition(np.repeat(np.arange(4), 3))
+    assert vr.refine(X, start, k=3, method="anneal").labels.tolist() == start.labels.tolist()
+
+
+@pytest.mark.parametrize("time_limit", [None, 0.05])
+def test_a_start_that_costs_nothing_in_a_mixed_space(time_limit):
+    people = pl.DataFrame({"a": ["x", "y", "z"] * 4, "b": [1, 2, 3] * 4})
+    release = vr.anonymize(
+        people, keys=["a", "b"], k=3, method="anneal", space="mixed", time_limit=time_limit
+    )
+    assert release.group_loss == 0.0
+    assert sorted(release.table.rows()) == sorted(people.rows())

@@ -9,10 +9,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voronym.cli import signals
+from voronym.clock import on_compiling
 from voronym.context import Progress, Step, Stop
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ class Line:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Shown
 
-        self._note = "" if compiled() else "  (first run: compiling)"
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._bar = Shown(*columns, console=out, transient=True)
-        self._task = self._bar.add_task("reading" + self._note, total=1.0)
+        self._task = self._bar.add_task("reading", total=1.0)
         self._timer = threading.Timer(1.0, self._bar.start)
         self._timer.daemon = True
         self._timer.start()
-        self.keys = False
+        self.keys, self._said = False, "reading"
+        on_compiling(self._compiling)
 
     def tell(self, step: Step) -> None:
         """Show where the work stands."""
@@ -84,10 +84,15 @@ class Line:
             said += f"  bound {step.bound:.3f} %  gap {100 * (step.loss / step.bound - 1):.2f} %"
         if step.loss is not None and self.keys:
             said += f"  ({FINISH}: take this)"
-        self._bar.update(self._task, description=step.stage + said + self._note, completed=step.done)
+        self._said = step.stage + said
+        self._bar.update(self._task, description=self._said, completed=step.done)
+
+    def _compiling(self, going_on: bool) -> None:
+        self._bar.update(self._task, description="compiling (first run)" if going_on else self._said)
 
     def close(self) -> None:
         """Remove the line."""
+        on_compiling(None)
         self._timer.cancel()
         self._timer.join()
         self._bar.stop()
@@ -129,9 +134,3 @@ def _watch(place: int, over: Any) -> None:
                 signals.wish_to_finish()
             if not pressed:
                 return
-
-
-def compiled() -> bool:
-    """Say whether an earlier run left compiled kernels."""
-    cache = Path(__file__).parent.parent / "_kernels" / "__pycache__"
-    return any(cache.glob("*.nbi"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from voronym.certify import Bound, prove
+from voronym.clock import now
 from voronym.context import Context
 from voronym.errors import Unfinished
 from voronym.partition import Partition
@@ -21,6 +24,8 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
+SWEEPS, TRIAL = 1000.0, 20.0
+"""Proposals a record without a time limit, and those from which their time is foreseen."""
 
 
 @algorithm(
@@ -40,9 +45,10 @@ def auto(problem: Problem, ctx: Context) -> Partition:
 def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     """Return the best partition for the time granted, and the bound proven on the way, if any.
 
-    Up to 6,000 records, without a time limit: MDAV and a short, repeatable search. With one: annealing until
-    it is over, or, for small k, annealing for a part of it and column generation after that, which proves a
-    bound and often finds a better partition too. More records: the pair search, either way.
+    Up to 6,000 records, without a time limit: MDAV and a short, repeatable search. With one: the same first,
+    where there is time for it, so that a limit never loses more than none; then longer searches for a part of
+    it, and column generation, which proves a bound and often finds a better partition too. More records: the
+    pair search, either way.
     """
     n, k = problem.n, problem.k
     if n < 2 * k:
@@ -57,12 +63,16 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     start = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.1))
     search = ctx.part(0.1, 1.0)
     if not ctx.timed:
-        return (start if n > MIDDLE else _short(problem, start, search, flat)), None
-    if not flat or n > COLUMNS or k > LARGEST:  # no bound is known in other spaces
-        refiner = "anneal" if flat else "exchange"
-        return REFINERS[refiner].improve(problem, start, search), None
+        return _short(problem, start, search), None
+    if not flat:  # this search goes the same way without a limit, and is only cut earlier
+        return REFINERS["exchange"].improve(problem, start, search), None
+    best, seconds = _first(problem, start, ctx.part(0.1, 0.2))
+    if seconds is None:
+        return _better(problem, best, _anneal(problem, start, ctx.part(0.2, 1.0))), None
     share = SEARCH if k <= SMALL else MOSTLY
-    best = REFINERS["anneal"].improve(problem, start, ctx.part(0.1, share, time=share))
+    best = _longer(problem, start, best, ctx.part(0.2, share, time=share), seconds)
+    if n > COLUMNS or k > LARGEST:
+        return REFINERS["exchange"].improve(problem, best, ctx.part(share, 1.0)), None
     try:
         bound = prove(problem, ctx.part(share, 1.0, stage="proving"), kind="columns", part=best)
     except Unfinished:
@@ -72,9 +82,55 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     return best, bound
 
 
-def _short(problem: Problem, start: Partition, ctx: Context, flat: bool) -> Partition:
+def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | None = None) -> Partition:
+    refiner = REFINERS["anneal"]
+    options = None if sweeps is None else refiner.method.options(sweeps=sweeps)  # type: ignore[call-arg]
+    return refiner.improve(problem, start, ctx, options)
+
+
+def _better(problem: Problem, one: Partition, other: Partition) -> Partition:
+    return problem.better(one, other.labels)
+
+
+def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition, float | None]:
+    """Do what is done without a limit, where there is time for it and half as much again; say how long.
+
+    Annealing that is broken off while it is hot has nothing to show; whether it can end is foreseen from a
+    few sweeps, which find something by themselves.
+    """
+    trial = ctx.part(0.0, 0.1).unhurried()
+    trial.rng = np.random.default_rng(0)  # the real one draws what it would without a limit
+    seconds = []
+    for sweeps in (TRIAL, 2.0 * TRIAL):
+        begun = now()
+        tried = _anneal(problem, start, trial, sweeps)
+        seconds.append(now() - begun)
+    more = max(seconds[1] - seconds[0], seconds[1] / 4)  # for TRIAL sweeps; the rest is for preparations
+    if ctx.left < 1.5 * more * SWEEPS / TRIAL:
+        return tried, None
+    begun = now()
+    found = _short(problem, start, ctx.part(0.1, 1.0).unhurried())
+    return _better(problem, tried, found), now() - begun
+
+
+def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:
+    """Anneal again, twice as long each time, while there is time for it: more time does more of the same.
+
+    ``seconds`` is what the time before took.
+    """
+    sweeps = SWEEPS
+    while ctx.left > 2.4 * seconds and not ctx.over:
+        sweeps, begun = 2.0 * sweeps, now()
+        best = _better(problem, best, _anneal(problem, start, ctx.unhurried(), sweeps))
+        seconds = now() - begun
+    return best
+
+
+def _short(problem: Problem, start: Partition, ctx: Context) -> Partition:
     """Search as long as it pays, the same on every machine."""
-    if flat:
-        return REFINERS["anneal"].improve(problem, start, ctx)
+    if problem.records.points is not None:
+        return _anneal(problem, start, ctx)
     refiner = REFINERS["exchange"]
+    if problem.n > MIDDLE:
+        return start
     return refiner.improve(problem, start, ctx, refiner.method.options(iterations=0))  # type: ignore[call-arg]

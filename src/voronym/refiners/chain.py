@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
 from voronym._kernels import anneal as kernels
 from voronym._kernels import exchange
+from voronym.clock import now
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
@@ -79,17 +79,17 @@ class Chain:
 
     def run(self) -> None:
         """Work until the budget is spent or the context is over; ``best`` is the best partition seen."""
-        begun, n, pace = perf_counter(), self.problem.n, self.pace
+        begun, n, pace = now(), self.problem.n, self.pace
         self._work = work = Work(self.problem, self.best, self.ctx)
         self._first = self._cost = self._least = float(work.costs.sum())
-        if schedule.COLD * self._first / n <= 0.0:
+        if schedule.COLD * (self._first / n) <= 0.0:  # nothing is lost, or so little that no heat is as small
             return
         near = work.records.neighbours(self.boldness.candidates, self.ctx.quiet())
         if near is None:
             return
         self._search = exchange.make(near, len(work.cells.sizes), self._seed | 1)
         if self.ctx.timed:
-            self._spent = perf_counter() - begun  # looking for neighbours is part of the work
+            self._spent = now() - begun  # looking for neighbours is part of the work
         worst = float((work.costs / np.maximum(work.cells.sizes, 1)).max())
         heat = schedule.temperatures(self._first / n, worst, heat=self.boldness.heat)
         if self._budget * (pace.speed if self.ctx.timed else 1.0) < pace.least * n:
@@ -113,9 +113,9 @@ class Chain:
         while self._spent < allowed and not self.ctx.over:
             # Without a deadline slices are cut by numbers alone: the answer must not depend on the speed.
             proposals = self._slice if timed else int(min(self._most, np.ceil(allowed - self._spent)))
-            before = perf_counter()
+            before = now()
             kernels.anneal(work.model, work.cells, self._search, work.k, heat, proposals)
-            seconds = max(perf_counter() - before, 1e-6)
+            seconds = max(now() - before, 1e-6)
             if timed:
                 left = max(0.0, allowed - self._spent - seconds)
                 self._slice = int(min(self._most, proposals * min(BRIEF, left) / seconds)) + 1
