@@ -32,7 +32,7 @@ from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.source import Source
 from voronym.table.table import Table
-from voronym.table.write import WriteReceipt, dialect_for, write
+from voronym.table.write import WriteReceipt, reading_back, write
 
 if TYPE_CHECKING:
     from voronym.dossier import Dossier
@@ -303,9 +303,7 @@ class Release:
                 )
 
         source = self._table.source
-        reading = dialect_for(Path(path), source, delimiter=delimiter, **style).reading(
-            () if source is None else source.reading.missing
-        )
+        reading = reading_back(Path(path), source, table, delimiter=delimiter, **style)
         with together():
             receipt = write(
                 self._table.frame,

@@ -16,6 +16,7 @@ from voronym.errors import InputError, SchemaError
 from voronym.evaluate import attacks
 from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.risk import Risk, risk
+from voronym.evaluate.texts import note_on, rewritten, without_guards
 from voronym.evaluate.utility import Utility, compare
 from voronym.plain import Plain
 from voronym.privacy import Finding, Model, models, parse_model
@@ -211,6 +212,8 @@ def measure(
     """
     ctx = Context(seed=seed, progress=progress)
     frame, original, population = _open(table), _open(original), _open(population)
+    if original is not None:
+        frame = without_guards(frame, original)
     check_columns(frame, keys, "key")
     check_columns(frame, confidential, "confidential")
     if not keys:
@@ -233,6 +236,8 @@ def measure(
     made: dict[str, Any] = {}
     if original is not None:
         pair = make_pair(source, frame, schema)
+        changed = rewritten(source, frame, [name for name in frame.columns if name not in keys])
+        notes += [note_on(changed, len(frame))] if changed else []
         made["original_risk"] = risk(source, keys, threshold=attack.threshold)
         made |= _beside(pair, row_map(aligned, len(source), len(frame)), counted, attack, ctx, notes)
     ctx.done()

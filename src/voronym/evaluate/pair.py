@@ -24,6 +24,7 @@ from voronym.table.codec import Codec
 from voronym.table.conform import conform
 from voronym.table.frame import as_frame, is_object
 from voronym.table.schema import Schema
+from voronym.table.typeset import unguarded
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
     left, right, odd = [], [], []
     for name in names:
-        a, b, fits = common(plain(before[name]), plain(after[name]))
+        a, b, fits = common(plain(before[name]), _bare(plain(after[name])))
         left.append(a)
         right.append(b)
         if not fits and schema[name].kind != "text":
@@ -78,6 +79,11 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
         for c in columns
     )
     return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes))
+
+
+def _bare(column: pl.Series) -> pl.Series:
+    """Return texts without the apostrophes that a release has against spreadsheets."""
+    return unguarded(column) if column.dtype == pl.String else column
 
 
 def plain(series: nw.Series[Any]) -> pl.Series:

@@ -63,10 +63,40 @@ def count_statistical(path: Any, keys: list[str], kind: str) -> tuple[int, int]:
     else:
         import pyreadstat
 
-        read = pyreadstat.read_sav if kind == "sav" else pyreadstat.read_dta
+        read = pyreadstat.read_dta if kind == "dta" else pyreadstat.read_sav
         table, _ = read(str(path), output_format="dict", disable_datetime_conversion=True)
         columns = [_plain(table[key]) for key in keys]
     return _answer(Counter(zip(*columns, strict=True)))
+
+
+def count_excel(path: Any, keys: list[str]) -> tuple[int, int]:
+    """Return (rows, size of the smallest combination of keys) of the first sheet of a spreadsheet."""
+    import fastexcel
+
+    table = fastexcel.read_excel(str(path)).load_sheet(0, header_row=None, dtypes="string").to_polars()
+    header = list(table.row(0))
+    columns = [table.to_series(header.index(key))[1:].to_list() for key in keys]
+    return _answer(Counter(zip(*columns, strict=True)))
+
+
+def count_database(path: Any, keys: list[str], name: str, kind: str) -> tuple[int, int]:
+    """Return (rows, size of the smallest combination of keys) of a table of an SQLite or DuckDB file."""
+    quoted = ['"' + one.replace('"', '""') + '"' for one in (name, *keys)]
+    query = f"select count(*) from {quoted[0]} group by {', '.join(quoted[1:])}"  # noqa: S608 - quoted
+    if kind == "duckdb":
+        import duckdb
+
+        with duckdb.connect(str(path), read_only=True) as base:
+            sizes = [row[0] for row in base.execute(query).fetchall()]
+    else:
+        import sqlite3
+
+        base = sqlite3.connect(path)
+        try:
+            sizes = [row[0] for row in base.execute(query)]
+        finally:
+            base.close()
+    return sum(sizes), min(sizes, default=0)
 
 
 def _columns(path: str, keys: list[str], kind: str) -> list[list[Any]]:

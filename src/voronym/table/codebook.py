@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -23,17 +23,35 @@ Book = Mapping[str, tuple[Code, str]]  # name of a category -> its code and its 
 
 @dataclass(frozen=True)
 class Labels:
-    """What a file says about its columns: labels of variables, and of values by column and code."""
+    """What a file says about its columns: labels of variables, and of values by column and code.
+
+    Parameters
+    ----------
+    variables : mapping
+        Label of each column.
+    values : mapping
+        Labels of values, by column and code.
+    measures : mapping
+        "nominal", "ordinal" or "scale", by column.
+    missing : mapping
+        Ranges of codes that mean that there is no value, by column, as pyreadstat has them.
+    title : str
+        Label of the file.
+    """
 
     variables: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[Code, str]] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
 
     def only(self, columns: Collection[str]) -> Labels:
         """Return the labels of some of the columns."""
-        return Labels(
-            {name: label for name, label in self.variables.items() if name in columns},
-            {name: labels for name, labels in self.values.items() if name in columns},
-        )
+        parts: dict[str, Any] = {
+            part: {name: one for name, one in getattr(self, part).items() if name in columns}
+            for part in ("variables", "values", "measures", "missing")
+        }
+        return replace(self, **parts)
 
 
 _BOOKS: dict[str, Book] = {}

@@ -63,7 +63,7 @@ def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.
     quoting = _quoting(text, dialect, survey.header) if survey.quotes else {}
     table, source = _typed(frame, dialect, reading, quoting)
     if dialect.header and reading.header is None:
-        refuse_data_as_header(name, table, source)
+        refuse_data_as_header(name, table)
     attach_source(table, replace(source, suffix=suffix))
     return table
 

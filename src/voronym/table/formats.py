@@ -14,7 +14,7 @@ import narwhals as nw
 import polars as pl
 
 from voronym.named import Registry
-from voronym.table import check, columnar, delimited, sql, statistical, typeset
+from voronym.table import check, columnar, delimited, excel, sql, statistical, typeset
 from voronym.table.clean import to_polars
 from voronym.table.codebook import Labels
 from voronym.table.dialect import Dialect, Reading
@@ -75,10 +75,12 @@ def _places(keys: list[str], how: How) -> list[Any]:
 
 def _statistical(name: str, *suffixes: str, written: bool) -> None:
     def read(path: Path, how: How) -> pl.DataFrame:
-        return statistical.read_file(path, suffix=how.suffix, encoding=how.reading.encoding)
+        return statistical.read_file(path, suffix=how.suffix, reading=how.reading)
 
     def write(frame: nw.DataFrame[Any], path: Path, how: How) -> int:
-        statistical.write_file(to_polars(frame), path, name, how.labels)
+        known = how.source is not None and how.source.format in ("sav", "zsav")
+        raw = how.source.raw if known and how.source is not None else None
+        statistical.write_file(to_polars(frame), path, name, how.labels, raw)
         return 0
 
     def count(path: Path, keys: list[str], _: How) -> tuple[int, int]:
@@ -116,15 +118,26 @@ FORMATS.add(
         lambda path, keys, _: check.count_columnar(path, keys, "arrow"),
     ),
 )
+FORMATS.add(
+    "excel",
+    Format(
+        (".xlsx",),
+        lambda path, how: excel.read_file(path, how.reading),
+        lambda frame, path, how: excel.write_file(to_polars(frame), path, how.table),
+        lambda path, keys, _: check.count_excel(path, keys),
+    ),
+)
 _statistical("sav", ".sav", written=True)
 _statistical("dta", ".dta", written=True)
-_statistical("zsav", ".zsav", written=False)
+_statistical("zsav", ".zsav", written=True)
 _statistical("sas", ".sas7bdat", ".xpt", written=False)
 FORMATS.add(
     "database",
     Format(
         (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
         lambda path, how: sql.read_database(path, how.query),
+        lambda frame, path, how: sql.write_database(to_polars(frame), path, how.table),
+        lambda path, keys, how: check.count_database(path, keys, how.table, sql.kind_of(path.suffix)),
         database=True,
     ),
 )

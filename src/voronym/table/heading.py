@@ -5,13 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from voronym.errors import ReadError
-from voronym.table.source import Source
 from voronym.table.spelling import Hints, spell
 
 _SHARE = 0.5  # of the headings of texts that are found among the texts below: then they are texts, too
 
 
-def refuse_data_as_header(name: str, table: pl.DataFrame, source: Source) -> None:
+def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
     """Refuse a table whose headings are values like those below them.
 
     A column of numbers or dates under a word has a heading. Where no column is of that sort, headings that
@@ -21,12 +20,12 @@ def refuse_data_as_header(name: str, table: pl.DataFrame, source: Source) -> Non
         return
     like, unlike, known, words = 0, 0, 0, 0
     for column in table.get_columns():
-        heading, spelling = column.name, source.spellings[column.name]
-        if spelling.form is None:
+        heading = column.name
+        if column.dtype == pl.String:
             words += 1
             known += bool((column == heading).any())
             continue
-        if column.dtype == pl.Boolean:
+        if column.dtype in (pl.Boolean, pl.Null):
             continue
         value, _ = spell(pl.Series([heading]), Hints(comma="always"))
         same = value.dtype.is_numeric() == column.dtype.is_numeric() and value.dtype != pl.String

@@ -17,6 +17,8 @@ from voronym.table.dialect import Reading
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import as_frame
 from voronym.table.packing import packing_of, suffix_of
+from voronym.table.source import Source, attach_source, source_of
+from voronym.table.spelling import Hints, declared_missing
 
 
 def read(
@@ -63,7 +65,7 @@ def read(
         and source.split("://", 1)[0] in ("postgresql", "postgres")
         and "://" in source
     ):
-        return sql.read_postgresql(source, query)
+        return _with_source(sql.read_postgresql(source, query), "postgresql", Reading.of(reading))
     known = Reading.of(reading)
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
@@ -79,7 +81,7 @@ def read(
             raise ReadError(f"{path.name!r} is empty")
         if path.is_dir():
             raise IsADirectoryError
-        return FORMATS[name].read(path, How(suffix, query, known))
+        frame = FORMATS[name].read(path, How(suffix, query, known))
     except FileNotFoundError:
         raise ReadError(f"there is no file {path.name!r} in that folder; check the path") from None
     except IsADirectoryError:
@@ -88,6 +90,16 @@ def read(
         raise ReadError(
             f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"
         ) from None
+
+    return _with_source(frame, name, known)
+
+
+def _with_source(frame: pl.DataFrame, name: str, reading: Reading) -> pl.DataFrame:
+    """Take declared codes out of a table whose reader does not, and remember where it is from."""
+    if source_of(frame) is None:
+        frame, raw = declared_missing(frame, Hints(missing=reading.missing))
+        attach_source(frame, Source(name, reading, raw=raw))
+    return frame
 
 
 def _format(path: Path, suffix: str) -> str:

@@ -17,7 +17,7 @@ from voronym.table.numerals import CODE, NUMBER, Comma, Number, all_match, defau
 
 __all__ = [
     "CODE", "DATE", "MISSING", "MOMENT", "NUMBER", "YEAR_FIRST", "YEAR_LAST", "Comma", "Hints", "Spelling",
-    "day_first", "form_of", "gaps", "respell_grouped", "spell", "typed",
+    "day_first", "declared_missing", "form_of", "gaps", "respell_grouped", "spell", "typed",
 ]  # fmt: skip
 
 MISSING = frozenset(
@@ -206,6 +206,18 @@ def _gap(column: pl.Series, values: pl.Series) -> str:
         return ""
     spelled = column.filter(values.is_null()).value_counts(sort=True)
     return str(spelled[column.name][0] or "")
+
+
+def declared_missing(frame: pl.DataFrame, hints: Hints) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+    """Take the declared codes out of a table with types; return what stood there, by column."""
+    raw, columns = {}, []
+    for column in frame.get_columns():
+        found = _coded(column.cast(pl.String), hints.codes(column.name)) if hints.missing else None
+        if found is not None and found.any() and not column.dtype.is_nested():
+            raw[column.name] = column
+            column = pl.select(pl.when(~found).then(column).alias(column.name)).to_series()
+        columns.append(column)
+    return (pl.DataFrame(columns), raw) if raw else (frame, {})
 
 
 def form_of(column: pl.Series) -> Number | Moment | Truth | None:

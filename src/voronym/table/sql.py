@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from voronym.errors import MissingExtraError, ReadError
+from voronym.errors import MissingExtraError, ReadError, WriteError
 from voronym.table.frame import listing
 
 _PLAIN = (bool, int, float, str, bytes)
@@ -145,6 +145,60 @@ def _column(name: str, values: Sequence[Any]) -> pl.Series:
         return pl.Series(name, list(values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise ReadError(f"column {name!r} of the query does not fit a single type; cast it to one") from None
+
+
+def write_database(frame: pl.DataFrame, path: Path, name: str) -> int:
+    """Write a table into a new file of SQLite (.sqlite .sqlite3 .db) or DuckDB (.duckdb .ddb)."""
+    if not name or "\0" in name or name.lower().startswith("sqlite_"):
+        raise WriteError(f"no table can be called {name!r}; give it another name")
+    quoted = '"' + name.replace('"', '""') + '"'
+    if kind_of(path.suffix) == "duckdb":
+        _write_duckdb(frame, path, quoted)
+        return 0
+    plain = frame.select(_sqlite_column(column) for column in frame.get_columns())
+    kinds: dict[Any, str] = {pl.Int64: "integer", pl.Float64: "real"}
+    columns = ", ".join(
+        '"' + one.replace('"', '""') + '" ' + kinds.get(dtype.base_type(), "text")
+        for one, dtype in plain.schema.items()
+    )
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute(f"create table {quoted} ({columns})")
+        marks = ", ".join("?" * plain.width)
+        base.executemany(f"insert into {quoted} values ({marks})", plain.iter_rows())  # noqa: S608 - quoted
+    return 0
+
+
+def _write_duckdb(frame: pl.DataFrame, path: Path, quoted: str) -> None:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("DuckDB needs duckdb: pip install 'voronym[sql]'") from None
+    passing = path.with_name(f"{path.name}.parquet")  # it takes that without any further library
+    try:
+        frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)).write_parquet(passing)
+        with duckdb.connect(str(path)) as base:
+            base.execute(f"create table {quoted} as select * from read_parquet(?)", [str(passing)])  # noqa: S608
+    finally:
+        passing.unlink(missing_ok=True)
+
+
+def kind_of(suffix: str) -> str:
+    """Return which database a suffix is of, for writing."""
+    return "duckdb" if suffix.lower() in (".duckdb", ".ddb") else "sqlite"
+
+
+def _sqlite_column(column: pl.Series) -> pl.Series:
+    """Return a column of one of the three types that SQLite has."""
+    dtype = column.dtype
+    if dtype.is_integer() or dtype == pl.Boolean:
+        return column.cast(pl.Int64)
+    if dtype.is_float():
+        return column.cast(pl.Float64)
+    if dtype.is_nested() or dtype == pl.Binary:
+        raise WriteError(
+            f"column {column.name!r} holds values that no table of SQLite takes; make them texts"
+        )
+    return column.dt.to_string("iso") if dtype == pl.Duration else column.cast(pl.String)
 
 
 def _no_query(name: str, tables: list[str]) -> ReadError:

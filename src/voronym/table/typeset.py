@@ -73,7 +73,7 @@ def write_frame(
 
 def _cells(column: pl.Series, spelling: Spelling, dialect: Dialect, source: Source | None) -> pl.Series:
     """Return a column as texts: those of the file where it is as it was, else its values, spelled alike."""
-    raw = None if source is None else source.raw.get(column.name)
+    raw = None if source is None or source.format != "csv" else source.raw.get(column.name)
     wanted = _restyled(spelling, dialect)
     if raw is None or raw.dtype != pl.String:
         return wanted.write(column)

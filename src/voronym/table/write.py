@@ -7,12 +7,15 @@ before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an e
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,8 @@ from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
 from voronym.table.packing import packing_of, suffix_of
 from voronym.table.source import Source
+
+_FULL = 1 << 16  # bytes left on a disk that is full: less than any writer asks for at a time
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,7 @@ def write(
         raise
     except Exception as error:
         raise WriteError(f"the table has columns that cannot be written ({type(error).__name__})") from None
+    table = _restored(table, source)
     keys = [keys] if isinstance(keys, str) else list(keys)
     lacking = [name for name in keys if name not in table.columns]
     if lacking or not keys:
@@ -142,8 +148,9 @@ def write(
         _refuse(target, overwrite)
     if labels is not None:  # a number among the keys is a mean now: 99 is no longer "refused"
         means = [name for name in keys if form(table[name]) != "category"]
-        values = {name: book for name, book in labels.values.items() if name not in means}
-        labels = Labels(labels.variables, values)
+        kept = [name for name in table.columns if name not in means]
+        part = labels.only(kept)
+        labels = replace(labels, values=part.values, missing=part.missing)
     try:
         return _write(
             table,
@@ -164,8 +171,21 @@ def write(
             verify,
         )
     except OSError as error:
-        reason = error.strerror or type(error).__name__
+        reason = _reason(error, target)
         raise WriteError(f"could not write {target.name!r}: {reason}; nothing was left behind") from None
+
+
+def _reason(error: BaseException, target: Path) -> str:
+    """Say why a file could not be written, in the words of the system where it has some."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    number = re.search(r"os error (\d+)", str(error))  # how Polars passes them on
+    if number:
+        return os.strerror(int(number.group(1)))
+    with suppress(OSError):
+        if shutil.disk_usage(target.parent).free < _FULL:
+            return os.strerror(errno.ENOSPC)
+    return type(error).__name__
 
 
 def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
@@ -175,6 +195,18 @@ def dialect_for(target: Path, source: Source | None, **style: Any) -> Dialect:
     if suffix == ".tsv" or (dialect.delimiter == "\t" and source is not None and source.suffix == ".tsv"):
         dialect = replace(dialect, delimiter="\t" if suffix == ".tsv" else ",")
     return dialect.styled(**style)
+
+
+def reading_back(target: Path, source: Source | None, name: str | None, **style: Any) -> dict[str, Any]:
+    """Return what `read` has to be told about a file that was written so."""
+    kind = by_suffix(suffix_of(target)) or "csv"
+    if kind == "csv":
+        missing = () if source is None else source.reading.missing
+        return dialect_for(target, source, **style).reading(missing)
+    if FORMATS[kind].database:
+        quoted = (name or "release").replace('"', '""')
+        return {"query": f'select * from "{quoted}"'}  # noqa: S608 - quoted
+    return {}
 
 
 def _format(target: Path, given: str | None) -> str:
@@ -198,6 +230,18 @@ def _format(target: Path, given: str | None) -> str:
             f"only text files are packed, such as release.csv{target.suffix}; leave {target.suffix} out"
         )
     return name
+
+
+def _restored(table: nw.DataFrame[Any], source: Source | None) -> nw.DataFrame[Any]:
+    """Put codes that were declared missing back into kept columns of a table from no text file."""
+    if source is None or source.format == "csv" or not source.raw:
+        return table
+    back = [
+        nw.from_native(raw.alias(name), series_only=True)
+        for name, raw in source.raw.items()
+        if name in table.columns and raw.dtype == table[name].to_native().dtype
+    ]
+    return table.with_columns(*back) if back else table
 
 
 def check_target(target: Path, format: str | None = None) -> None:  # noqa: A002 - as in `write`
@@ -264,7 +308,7 @@ def _write(
     except (Exception, pl.exceptions.PanicException) as error:  # a panic of Polars is no Exception
         # the text of a foreign exception may quote a cell: only its type is passed on
         raise WriteError(
-            f"could not write {target.name!r} as {kind}: {type(error).__name__}; nothing was left behind"
+            f"could not write {target.name!r} as {kind}: {_reason(error, target)}; nothing was left behind"
         ) from None
 
 

@@ -1,0 +1,67 @@
+"""Cells that are written otherwise than in the original, whatever their values are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from voronym.table.source import source_of
+from voronym.table.typeset import unguarded
+
+
+def rewritten(
+    original: nw.DataFrame[Any], released: nw.DataFrame[Any], names: Sequence[str]
+) -> dict[str, int]:
+    """Count the cells of kept columns whose texts the original does not have, where both are text files.
+
+    47.10 that became 47.1 is the same number and another code. The rows may be in any order: texts are
+    counted. An apostrophe against spreadsheets is no change.
+
+    Parameters
+    ----------
+    original, released : narwhals DataFrame
+        As `voronym.read` gave them; of other tables nothing is known.
+    names : names
+        The columns that were to be kept.
+    """
+    out = {}
+    for name in names:
+        sides = []
+        for frame in (original, released):
+            source = source_of(frame)
+            texts = None if source is None else source.texts(name, frame[name].to_native())
+            sides.append(None if texts is None else unguarded(texts))
+        before, after = sides
+        if before is None or after is None:
+            continue
+        there, here = (_counts(side, how) for side, how in ((before, "there"), (after, "here")))
+        both = here.join(there, on="text", how="left").with_columns(pl.col("there").fill_null(0))
+        extra = (both["here"].cast(pl.Int64) - both["there"].cast(pl.Int64)).clip(lower_bound=0).sum()
+        if extra:
+            out[name] = int(extra)
+    return out
+
+
+def _counts(texts: pl.Series, name: str) -> pl.DataFrame:
+    return texts.alias("text").value_counts(name=name)
+
+
+def note_on(counts: dict[str, int], rows: int) -> str:
+    """Return the counts in a sentence."""
+    said = ", ".join(f"{name!r} in {count} of {rows} cells" for name, count in counts.items())
+    return f"columns that are not keys are written otherwise than in the original: {said}"
+
+
+def without_guards(released: nw.DataFrame[Any], original: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return a table under the names of the original: without the apostrophes before names."""
+    risky = pl.Series(released.columns, dtype=pl.String)
+    bare = unguarded(risky).to_list()
+    names = {
+        old: new
+        for old, new in zip(released.columns, bare, strict=True)
+        if old != new and old not in original.columns and new in original.columns
+    }
+    return released.rename(names) if names else released

@@ -1,0 +1,172 @@
+"""Spreadsheets (.xlsx): read by fastexcel, written by XlsxWriter, one sheet each."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from voronym.errors import MissingExtraError, ReadError, WriteError
+from voronym.table.dialect import Reading
+from voronym.table.frame import listing
+from voronym.table.heading import refuse_data_as_header
+from voronym.table.source import Source, attach_source
+from voronym.table.spelling import Hints, declared_missing
+from voronym.table.statistical import whole
+
+_ROWS = 1_048_575  # below the header
+_LETTERS = 32_767  # in a cell
+_FIRST = dt.date(1900, 3, 1)  # Excel's calendar has a day before that never was
+_NAME = r"[\[\]:*?/\\]"
+
+
+def _library(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtraError(
+            "a spreadsheet needs fastexcel and XlsxWriter: pip install 'voronym[excel]'"
+        ) from None
+
+
+def read_file(path: Path, reading: Reading) -> pl.DataFrame:
+    """Read a sheet of a spreadsheet; the only one with cells, or the one that is named."""
+    library = _library("fastexcel")
+    try:
+        book = library.read_excel(path)
+        sheet = _sheet(path.name, book, reading.sheet)
+        frame = _load(path.name, book, sheet, reading)
+    except library.FastExcelError as error:
+        raise ReadError(
+            f"{path.name!r} could not be read as a spreadsheet ({type(error).__name__}); it may be damaged, "
+            "locked by a password, or of another format"
+        ) from None
+    if reading.header is None:
+        refuse_data_as_header(path.name, frame)
+    frame, raw = declared_missing(frame, Hints(missing=reading.missing))
+    attach_source(frame, Source("excel", reading, raw=raw, notes=(f"sheet {sheet!r}",)))
+    return frame
+
+
+def _sheet(name: str, book: Any, wanted: str | None) -> str:
+    names: list[str] = list(book.sheet_names)
+    if wanted is not None:
+        if wanted in names:
+            return wanted
+        if wanted.isdigit() and 1 <= int(wanted) <= len(names):
+            return names[int(wanted) - 1]
+        raise ReadError(f"{name!r} has no sheet {wanted!r}; its sheets are: {listing(names)}")
+    filled = [one for one in names if book.load_sheet(one, header_row=None, n_rows=1).height > 0]
+    if len(filled) != 1:
+        what = (
+            "has no cells" if not filled else f"has several sheets: {listing(filled)}; say which with --sheet"
+        )
+        raise ReadError(f"{name!r} {what}")
+    return filled[0]
+
+
+def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
+    skip, headed = reading.skip_rows, reading.header is not False
+    top = book.load_sheet(sheet, header_row=None, n_rows=1, skip_rows=skip, dtypes="string").to_polars()
+    if not top.height:
+        raise ReadError(f"sheet {sheet!r} of {name!r} is empty")
+    names = [f"column_{i}" for i in range(1, top.width + 1)]
+    if headed:
+        cells = [("" if one is None else one).strip() for one in top.row(0)]
+        names = [one or f"unnamed_{i}" for i, one in enumerate(cells, start=1)]
+    repeated = [one for one, often in Counter(names).items() if often > 1]
+    if repeated:
+        raise ReadError(f"{name!r} has columns of the same name: {listing(repeated)}; rename them")
+    try:
+        body: pl.DataFrame = book.load_sheet(
+            sheet, header_row=None, skip_rows=skip + headed, column_names=names, schema_sample_rows=None
+        ).to_polars()
+    except Exception as error:  # a sheet of nothing but a header, for one
+        raise ReadError(f"sheet {sheet!r} of {name!r} holds no table ({type(error).__name__})") from None
+    return body.select(_column(column) for column in body.get_columns())
+
+
+def _column(column: pl.Series) -> pl.Series:
+    """Return doubles that are all whole as integers, and moments that are all midnight as dates."""
+    if isinstance(column.dtype, pl.Datetime):
+        days = column.dt.date()
+        return days if column.drop_nulls().dt.time().eq(dt.time(0)).all() else column.cast(pl.Datetime("us"))
+    if column.dtype == pl.String:
+        plain = column.str.strip_chars()
+        return plain.set(plain == "", None)
+    return whole(column)
+
+
+def write_file(frame: pl.DataFrame, path: Path, sheet: str) -> int:
+    """Write a table as a spreadsheet of one sheet. Texts stay texts there, and no cell needs a guard."""
+    library = _library("xlsxwriter")
+    if len(frame) > _ROWS:
+        raise WriteError(
+            f"a spreadsheet has room for {_ROWS:,} records, and there are {len(frame):,}; write text"
+        )
+    if not sheet or len(sheet) > 31 or pl.Series([sheet]).str.contains(_NAME).item():
+        raise WriteError("the name of a sheet has 1 to 31 characters and none of [ ] : * ? / \\")
+    options = {
+        "constant_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_numbers": False,
+        "strings_to_urls": False,
+        "nan_inf_to_errors": True,
+    }
+    columns = [_plain(column) for column in frame.get_columns()]
+    with library.Workbook(str(path), options) as book:
+        book.set_properties({"created": dt.datetime(2000, 1, 1)})  # not when, nor by whom
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        formats = [{pl.Date: day, pl.Datetime: moment}.get(one.dtype.base_type()) for one in columns]
+        page = book.add_worksheet(sheet)
+        for place, name in enumerate(frame.columns):
+            page.write_string(0, place, name)
+        writers = [_writer(page, one.dtype) for one in columns]
+        for number, row in enumerate(zip(*(one.to_list() for one in columns), strict=True), start=1):
+            for place, value in enumerate(row):
+                if value is not None:
+                    writers[place](number, place, value, formats[place])
+    return 0
+
+
+def _writer(page: Any, dtype: Any) -> Any:
+    if dtype == pl.String:
+        return page.write_string
+    if dtype == pl.Boolean:
+        return page.write_boolean
+    return page.write_datetime if dtype.is_temporal() else page.write_number
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """Return a column of a type that a spreadsheet has, or as text."""
+    dtype = column.dtype
+    if isinstance(dtype, pl.Datetime):
+        column = column.dt.replace_time_zone(None)
+    if dtype in (pl.Date, pl.Datetime):
+        first: Any = column.cast(pl.Date).min()
+        return column if first is None or first >= _FIRST else column.cast(pl.String)
+    if dtype == pl.Boolean:
+        return column
+    if dtype.is_numeric():
+        largest: Any = column.cast(pl.Float64).abs().max() if len(column) else None
+        if dtype.is_integer() and largest is not None and largest >= 2**53:
+            raise WriteError(
+                f"column {column.name!r} has integers too long for a spreadsheet; make them text"
+            )
+        return column.cast(pl.Float64) if not dtype.is_integer() else column
+    if dtype.is_nested() or dtype == pl.Binary:
+        raise WriteError(
+            f"column {column.name!r} holds values that no spreadsheet takes; convert it to strings"
+        )
+    texts = column.dt.to_string("iso") if dtype == pl.Duration else column.cast(pl.String)
+    if (texts.str.len_chars() > _LETTERS).any():
+        raise WriteError(
+            f"column {column.name!r} has texts too long for the cells of a spreadsheet; write text"
+        )
+    return texts
