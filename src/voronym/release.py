@@ -30,7 +30,7 @@ from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
-from voronym.table.source import Source
+from voronym.table.source import Source, read_again
 from voronym.table.table import Table
 from voronym.table.write import WriteReceipt, reading_back, write
 
@@ -288,10 +288,9 @@ class Release:
 
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
-            found = as_frame(read(file, **reading))
-            names = dict(zip(found.columns, self._table.columns, strict=True))  # names may be guarded
+            found = as_frame(read_again(read(file, **reading), self._table.columns, self.schema.keys))
             kept = [name for name in self._table.columns if name not in self.schema.identifiers]
-            table = Table.of(found.rename(names), self.schema, only=kept)
+            table = Table.of(found, self.schema, only=kept)
             table = table.like(table.frame, units=units)
             counted.append(int(table.heads.min()))
             broken = [f for f in (model.measure(table) for model in models) if not f.holds]

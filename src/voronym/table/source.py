@@ -8,7 +8,7 @@ table, never those of a masked column: how a key was written would tell records 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,6 +113,21 @@ class Source:
                 forms.setdefault(spelling.form.says(), []).append(name)
         parts += [f"{', '.join(names)} as {said}" for said, names in forms.items()]
         return "; ".join([*parts, *self.notes])
+
+
+def read_again(frame: pl.DataFrame, names: Sequence[str], keys: Collection[str]) -> pl.DataFrame:
+    """Return a release that was read from its file under its own names, which may be guarded there.
+
+    Keys that differ in the file count as different. Of other columns the texts are forgotten: who reads
+    1 and 1.0 sees one value, so it counts as one.
+    """
+    new = dict(zip(frame.columns, names, strict=True))
+    source, out = source_of(frame), frame.rename(new)
+    if source is not None:
+        spellings = {new[name]: one for name, one in source.spellings.items()}
+        raw = {new[name]: one for name, one in source.raw.items()}
+        attach_source(out, replace(source, spellings=spellings, raw=raw).only(keys))
+    return out
 
 
 _SOURCES: dict[int, Source] = {}
