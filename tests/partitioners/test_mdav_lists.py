@@ -34,13 +34,15 @@ def table(kind, n, d, rng):
     d=st.integers(1, 14),
     k=st.integers(2, 12),
     ahead=st.sampled_from([2, 7, 128]),
+    outer=st.sampled_from([3, 40, 4096]),
 )
 @settings(max_examples=80)
-def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead):
+def test_the_labels_are_those_of_the_plain_loops(seed, kind, n, d, k, ahead, outer):
     records = Problem.of(table(kind, n, d, np.random.default_rng(seed)), min(k, n // 2)).records
     k = min(k, n // 2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mdav_lists, "AHEAD", (ahead, ahead))  # few at a time: many turns
+        patch.setattr(mdav_lists, "LEAST", outer)  # few to look through: what is far may not be among them
         found = mdav.partition_fast(records, k, Context(threads=1), ahead=True)
     assert (found == mdav.partition_plain(records, k, Context())).all()
 
