@@ -183,6 +183,11 @@ class Context:
             new.rng, new.threads = rng, 1
         return new
 
+    @property
+    def stage(self) -> str:
+        """What this part does, in words; empty where it is quiet."""
+        return self._stage
+
     # -- time and wishes -----------------------------------------------------------------------------------
 
     @property

@@ -10,10 +10,12 @@ the command line, in recipes, in the documentation's table, in the contract test
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import numpy as np
 from markupsafe import Markup
 
 from voronym.errors import InputError
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from voronym.problem import Problem
 
 F = TypeVar("F", bound="Callable[..., Masked]")
+
+PROBED, LONG = 20_000, 10.0
+"""Records from which on a method is tried on parts of them first, and seconds worth a word."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,41 @@ class Method:
         problem.check_method(self)
         if problem.n < 2 * problem.k:
             return problem.one_group()
-        found: Partition = self.run(problem, ctx, options)
+        found: Partition = self.run(problem, self._announced(problem, ctx, options), options)
         return problem.checked(found)
+
+    def _announced(self, problem: Problem, ctx: Context, options: Options | None) -> Context:
+        """Return the context, its stage with the time that the method will take where that is long."""
+        if self.timed or ctx.timed or not ctx.stage or problem.n < PROBED:
+            return ctx
+        seconds = self.foresee(problem, ctx, options)
+        return ctx.part(0.0, 1.0, stage=f"{ctx.stage}, about {duration(seconds)}") if seconds > LONG else ctx
+
+    def foresee(self, problem: Problem, ctx: Context, options: Options | None = None) -> float:
+        """Return how many seconds the method will take, roughly: from how long parts of the records take."""
+        rng = np.random.default_rng(0)  # of its own: the result must not depend on whether somebody asked
+        size = max(PROBED // 10, problem.n // 64)
+        spent = []
+        for part in (size, size, 2 * size):  # the first one compiles
+            rows = np.sort(rng.choice(problem.n, part, replace=False))
+            small, here = problem.subset(rows), ctx.quiet(rng=np.random.default_rng(0))
+            self.run(small, here, options)
+            spent.append(max(here.spent, 1e-4))
+        growth = min(max(math.log2(spent[2] / spent[1]), 1.0), 3.0)
+        return float(spent[2] * (problem.n / (2 * size)) ** growth)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: "40 s", "3 min", "5 h".
+
+    Examples
+    --------
+    >>> duration(41.7), duration(200.0), duration(20_000.0)
+    ('40 s', '3 min', '6 h')
+    """
+    if seconds < 100.0:
+        return f"{10 * round(seconds / 10)} s"
+    return f"{round(seconds / 60)} min" if seconds < 6000.0 else f"{round(seconds / 3600)} h"
 
 
 METHODS: Registry[Method] = Registry("method")
