@@ -1,6 +1,6 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--quick] [--json]``.
 
-NAME is `speed` by default, or `channel`, `enforce`, `limits`, `loss`, `mixed`, `proof`, `quantize`,
+NAME is `speed` by default, or `channel`, `enforce`, `gpu`, `limits`, `loss`, `mixed`, `proof`, `quantize`,
 `records`: one module each.
 """
 
@@ -12,6 +12,7 @@ import json
 from benchmarks import (  # noqa: F401 - importing registers
     channel,
     enforce,
+    gpu,
     limits,
     loss,
     mixed,

@@ -78,6 +78,7 @@ class _Whole:
         self.halt = Event()  # a block failed: the others need not go on
         self.thread = local()  # whether this one works on a block
         self.shown, self.stage = 0.0, ""
+        self.device, self.notes = "cpu", list[str]()
 
     def mark(self) -> None:
         """Remember that the thread that calls this works on blocks."""
@@ -99,6 +100,8 @@ class Context:
     threads : int, optional
         How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
         Results do not depend on it.
+    device : {"cpu", "cuda"}
+        Where kernels run that have a twin for the GPU (see `voronym._cuda`).
     started : float, optional
         When the work began, by `voronym.clock.now`, where that was before now: the limit counts from there.
 
@@ -120,6 +123,7 @@ class Context:
         progress: Progress | None = None,
         threads: int | None = None,
         started: float | None = None,
+        device: str = "cpu",
     ) -> None:
         self.rng = check_seed(seed)
         self.threads = min(8, os.cpu_count() or 1) if threads is None else threads
@@ -127,6 +131,7 @@ class Context:
         self.deadline = None if time_limit is None else self.started + check_seconds(time_limit)
         self._until: float | None = None  # when work without a deadline of its own is over all the same
         self._whole = _Whole(progress)
+        self._whole.device = device
         self._stage, self._from, self._to = "working", 0.0, 1.0
 
     # -- parts ---------------------------------------------------------------------------------------------
@@ -187,6 +192,16 @@ class Context:
     def stage(self) -> str:
         """What this part does, in words; empty where it is quiet."""
         return self._stage
+
+    @property
+    def device(self) -> str:
+        """Where kernels run that have a twin for the GPU: "cpu" or "cuda"."""
+        return self._whole.device
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should hear about how the work was done; anybody may append to it."""
+        return self._whole.notes
 
     # -- time and wishes -----------------------------------------------------------------------------------
 

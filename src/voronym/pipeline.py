@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from voronym import cautions
+from voronym._cuda.device import choose
 from voronym.clock import now
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError, SchemaError
@@ -78,6 +79,7 @@ def anonymize(
     models: Model | str | Sequence[Model | str] = (),
     time_limit: float | None = None,
     seed: int | None = None,
+    device: str | None = None,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
     ledger: str | Path | None = None,
@@ -120,6 +122,9 @@ def anonymize(
     seed : int, optional
         Of the method's random choices, 0 by default. Methods that mask record by record draw a fresh one,
         because whoever knows it can take the noise off; a seed that you give is kept in the recipe.
+    device : {"cpu", "cuda", "auto"}, optional
+        Where groups are made: on the processor, which is the default, on a GPU (needs the extra ``gpu``), or
+        on a GPU where there is one. Methods without a part for the GPU run on the processor.
     recipe : Recipe, optional
         Take all of the above from a recipe; then no other argument may be given.
     reading : mapping, optional
@@ -175,7 +180,8 @@ def anonymize(
     allow = {name: facts.pop(word, ()) for word, name in _ALLOW.items()}
     said: dict[str, Any] = {
         "k": k, "method": method, "options": options, "space": space, "models": models,
-        "time_limit": time_limit, "seed": seed, "allow": {name: one for name, one in allow.items() if one},
+        "time_limit": time_limit, "seed": seed, "device": device,
+        "allow": {name: one for name, one in allow.items() if one},
     }  # fmt: skip
     roles: dict[str, Any] = {
         "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, **facts,
@@ -200,7 +206,13 @@ def anonymize(
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
     booking = _booking(ledger, data, recipe, declared)
-    ctx = Context(seed=recipe.seed, time_limit=recipe.time_limit, progress=progress, started=started)
+    ctx = Context(
+        seed=recipe.seed,
+        time_limit=recipe.time_limit,
+        progress=progress,
+        started=started,
+        device=choose(recipe.device),
+    )
     release = make_release(table, recipe, ctx, booking)
     ctx.done()
     for note in release.warnings:
@@ -261,7 +273,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         released,
         recipe,
         evidence=evidence,
-        notes=(*early, *map(str, doubts), *masked.notes),
+        notes=(*early, *map(str, doubts), *masked.notes, *ctx.notes),
         public_notes=(*(str(one) for one in doubts if one.public), *masked.public_notes),
     )
     clock.lap("measuring")
@@ -356,6 +368,7 @@ def _recipe(
     seed: int | None,
     space: str | None,
     allow: Mapping[str, Sequence[str]],
+    device: str | None,
 ) -> Recipe:
     """Write down what was asked for."""
     method = "auto" if method is None else method
@@ -374,6 +387,7 @@ def _recipe(
         models=tuple(map(str, listed)),
         seed=seed,
         time_limit=time_limit,
+        device=choose("cpu" if device is None else device),
         space=DEFAULT_SPACE if space is None else space,
         reading={} if table.source is None else table.source.reading.declared(),
         allow=allow,

@@ -17,6 +17,7 @@ import numpy as np
 import tomli_w
 from markupsafe import Markup
 
+from voronym._cuda.device import DEVICES
 from voronym.context import check_seconds
 from voronym.errors import InputError, WriteError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES
@@ -28,7 +29,7 @@ from voronym.table.dialect import Reading
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions", "reading", "allow")
+_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions", "reading", "allow", "device")
 _KNOWN = {"format", "models", "schema", *_ENTRIES}
 
 
@@ -75,6 +76,8 @@ class Recipe:
         How the file was read, as far as somebody said it: see `voronym.table.Reading`.
     allow : mapping
         What would be refused and is meant, by key: ``{"near-unique": ["zip"], "loss": ["town"]}``.
+    device : {"cpu", "cuda", "auto"}
+        Where the method ran. Searches draw other random numbers on a GPU, so it is part of the recipe.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class Recipe:
     space: str = DEFAULT_SPACE
     reading: Mapping[str, Any] = field(default_factory=dict)
     allow: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -107,6 +111,8 @@ class Recipe:
         if self.seed is not None and self.seed < 0:
             raise InputError(f"seed must be 0 or more, not {self.seed}")
         KEY_SPACES[self.space]  # says which there are, where this is none
+        if self.device not in DEVICES:
+            raise InputError(f"device must be one of {', '.join(map(repr, DEVICES))}, not {self.device!r}")
         if self.space != DEFAULT_SPACE and not self.makes_groups:
             raise InputError(f"method {self.method!r} makes no groups: leave out the space")
         if self.time_limit is not None:
@@ -163,6 +169,7 @@ class Recipe:
                 "allowed",
                 ", ".join(f"{what} of {', '.join(names)}" for what, names in self.allow.items()) or None,
             ),
+            ("device", None if self.device == "cpu" else self.device),
             ("seed", self.seed),
             ("time limit", None if self.time_limit is None else f"{self.time_limit:g} s"),
         ]
@@ -178,6 +185,8 @@ class Recipe:
             out["space"] = self.space
         if self.allow:
             out["allow"] = dict(self.allow)
+        if self.device != "cpu":
+            out["device"] = self.device
         out["options"] = dict(self.options)
         if self._objects:
             named = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}

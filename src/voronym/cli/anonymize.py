@@ -101,6 +101,10 @@ def anonymize(
     on_interrupt: Annotated[
         str, typer.Option("--on-interrupt", help="What Ctrl-C takes: nothing, or the best so far (best).")
     ] = "nothing",
+    device: Annotated[
+        str | None,
+        typer.Option("--device", help="cpu, cuda (a GPU), or auto: a GPU where there is one [cpu]."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Seed of the random choices [0; fresh for channel, records].")
     ] = None,
@@ -153,6 +157,7 @@ def anonymize(
             models=split_models(model or ()),
             time_limit=time_limit,
             seed=seed,
+            device=device,
             recipe=written,
             ledger=ledger,
             keep_groups=keep_groups,

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym._cuda.device import choose
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -28,6 +29,7 @@ def microaggregate(
     time_limit: float | None = None,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
+    device: str = "cpu",
     **options: object,
 ) -> Partition:
     """Partition records into groups of at least k, losing as little as possible.
@@ -53,6 +55,9 @@ def microaggregate(
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
+    device : {"cpu", "cuda", "auto"}
+        Where "mdav", "kd" and "pairs" run, alone or within another method: on the processor, on a GPU (needs
+        the extra ``gpu``), or on a GPU where there is one. Groups of "mdav" are the same everywhere.
     **options
         Options of the method, such as ``gamma`` for "vmdav".
 
@@ -72,13 +77,15 @@ def microaggregate(
     chosen.check_groups()
     check_time_limit(chosen, time_limit)
     read = chosen.options.of(method, options)
-    ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress, device=choose(device))
     problem = Problem.of(X, k, space=space)
     note = one_group_note(problem.n, problem.k)
     if note is not None:
         warnings.warn(note, stacklevel=2)
     part = chosen.partition(problem, ctx.part(0.0, 1.0, stage="grouping"), read)
     ctx.done()
+    for told in ctx.notes:
+        warnings.warn(told, stacklevel=2)
     return part
 
 

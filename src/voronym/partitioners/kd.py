@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._cuda.device import attempt
+from voronym._cuda.pairs import halves
 from voronym._kernels import kd as kernels
 from voronym.context import Context
 from voronym.partition import Partition
@@ -37,7 +39,9 @@ def kd(problem: Problem, ctx: Context) -> Partition:
     >>> vr.microaggregate([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], 2, method="kd").labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    return Partition(partition(problem.records.coordinates, problem.k, ctx), k=problem.k)
+    points = problem.records.coordinates
+    labels = attempt(lambda: halves(points, problem.k), ctx)
+    return Partition(partition(points, problem.k, ctx) if labels is None else labels, k=problem.k)
 
 
 def partition(points: NDArray[np.float64], k: int, ctx: Context, *, room: float = 0.0) -> Ints:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._cuda import mdav as cuda
+from voronym._cuda.device import attempt
 from voronym._kernels import mdav as kernels
 from voronym._kernels import mdav_lists as lists
 from voronym._kernels import scan as scans
@@ -64,6 +66,10 @@ def mdav(problem: Problem, ctx: Context) -> Partition:
 
 def partition(records: Records, k: int, ctx: Context) -> Ints:
     """Return the labels of MDAV, by the faster way."""
+    if isinstance(records, Points):
+        labels = attempt(lambda: cuda.partition(records.points, k, ctx), ctx)
+        if labels is not None:
+            return labels
     if isinstance(records, Points) and len(records) ** 2 >= FAST_FROM * k:
         return partition_fast(records, k, ctx)
     return partition_plain(records, k, ctx)

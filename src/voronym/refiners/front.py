@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym._cuda.device import choose
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -23,6 +26,7 @@ def refine(
     time_limit: float | None = None,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
+    device: str = "cpu",
     **options: object,
 ) -> Partition:
     """Improve a partition: the same records, groups of at least k, no more loss than before.
@@ -46,6 +50,9 @@ def refine(
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
+    device : {"cpu", "cuda", "auto"}
+        Where "mdav", "kd" and "pairs" run, alone or within another method: on the processor, on a GPU (needs
+        the extra ``gpu``), or on a GPU where there is one. Groups of "mdav" are the same everywhere.
     **options
         Options of the refiner.
 
@@ -60,10 +67,12 @@ def refine(
     least = part.k if k is None else k
     if least is None:
         raise InputError("the partition states no k: give one")
-    ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress, device=choose(device))
     problem = Problem.of(X, least, space=space)
     problem.records.check(part)
     start = Partition(part.labels, k=problem.k)
     better = chosen.improve(problem, start, ctx.part(0.0, 1.0, stage="improving"), read)
     ctx.done()
+    for note in ctx.notes:
+        warnings.warn(note, stacklevel=2)
     return better

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voronym._cuda.device import attempt
+from voronym._cuda.pairs import improve
 from voronym.context import Context
 from voronym.groups import split_large
 from voronym.options import Options, number, option, whole
@@ -76,6 +78,12 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
     share = 1.0 - problem.n / (problem.k * (1.0 + ROOM)) / len(cells)
     if share > 0.0:
         cells.dissolve(share, options.candidates, ctx.quiet())
+    seed = int(ctx.rng.integers(2**31)) if ctx.device == "cuda" else 0
+    found = attempt(
+        lambda: improve(problem.points, problem.k, ctx, labels=Partition(cells.labels).labels, seed=seed), ctx
+    )
+    if found is not None:
+        return problem.better(part, found)
     for done in search(cells, ctx, options):
         ctx.tell(done, 100.0 * float(cells.costs.sum()) / problem.total)
     ctx.check(whole=False)

@@ -1,0 +1,123 @@
+"""The GPU, as far as this house needs it: is there one, its modules, its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from voronym.errors import InputError, VoronymError
+
+DEVICES = ("cpu", "cuda", "auto")
+"""Where the work is done. "auto": on a GPU where there is one, else on the processor."""
+
+T = TypeVar("T")
+
+_HERE = Path(__file__).parent
+_SPARE = 256 * 2**20  # bytes for the driver, modules and sorting
+
+
+class Unsuitable(VoronymError):  # noqa: N818 - not a failure: another way is taken
+    """The problem is beyond what the kernels were made for: the processor takes it. Says why."""
+
+
+class DeviceMemoryError(VoronymError):
+    """The problem does not fit into the memory of the GPU. Says how much it needs."""
+
+
+@lru_cache(maxsize=1)
+def missing() -> str | None:
+    """Return why there is no GPU to work on, None where there is one."""
+    if find_spec("cupy") is None:
+        return "CuPy is not installed: pip install 'voronym[gpu]'"
+    try:
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount() > 0:
+            return None
+    except Exception as error:  # a driver that is not there raises whatever its library likes
+        return f"CuPy found no GPU that it can use ({type(error).__name__})"
+    return "CuPy found no GPU on this machine"
+
+
+def choose(device: str) -> str:
+    """Return "cpu" or "cuda" for a wish, or say why it cannot be had."""
+    if device not in DEVICES:
+        raise InputError(f"device must be one of {', '.join(map(repr, DEVICES))}, not {device!r}")
+    if device == "cpu":
+        return "cpu"
+    reason = missing()
+    if reason is None:
+        return "cuda"
+    if device == "cuda":
+        raise InputError(f"device 'cuda' cannot be used: {reason}. With device='cpu' it works without one")
+    return "cpu"
+
+
+def cupy() -> Any:
+    """Return the library that talks to the GPU."""
+    import cupy
+
+    return cupy
+
+
+def attempt(work: Callable[[], T], ctx: Any) -> T | None:
+    """Do work on the GPU where the context asks for one; None where the processor has to do it.
+
+    What the kernels were not made for is told in the notes of the context.
+    """
+    if ctx.device != "cuda":
+        return None
+    try:
+        return work()
+    except Unsuitable as reason:
+        ctx.notes.append(f"the processor did what the GPU could not: {reason}")
+        return None
+
+
+def name() -> str:
+    """Return the name of the GPU."""
+    return str(cupy().cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+
+@lru_cache(maxsize=32)
+def module(files: tuple[str, ...], defines: tuple[tuple[str, int], ...], *, together: bool = False) -> Any:
+    """Return compiled kernels. CuPy keeps them on disk, so that the next process need not compile them.
+
+    Parameters
+    ----------
+    files : tuple of str
+        Sources in this folder, without their suffix; joined in order.
+    defines : tuple of (str, int)
+        Constants of the sources.
+    together : bool
+        Whether all blocks of a launch must run at the same time.
+    """
+    code = "\n".join((_HERE / f"{file}.cu").read_text() for file in files)
+    options = ("-std=c++17", *(f"-D{key}={value}" for key, value in defines))
+    return cupy().RawModule(code=code, options=options, enable_cooperative_groups=together)
+
+
+def check_memory(needed: int, what: str) -> None:
+    """Refuse work that needs more memory than the GPU has free."""
+    free, total = cupy().cuda.Device().mem_info
+    free += cupy().get_default_memory_pool().free_bytes()
+    if needed + _SPARE > free:
+        raise DeviceMemoryError(
+            f"{what} needs {(needed + _SPARE) / 2**30:.1f} GiB of GPU memory; {free / 2**30:.1f} GiB of "
+            f"{total / 2**30:.1f} GiB are free. Use device='cpu', or a GPU with more memory"
+        )
+
+
+def filled(shape: int | tuple[int, ...], dtype: Any, byte: int) -> Any:
+    """Return an array of which every byte has a value: -1 is 255. No kernel is compiled for it."""
+    made = cupy().empty(shape, dtype)
+    made.data.memset(byte, made.nbytes)
+    return made
+
+
+def blocks(work: int, size: int) -> tuple[int]:
+    """Return a grid of enough blocks."""
+    return (max(1, -(-work // size)),)
