@@ -23,7 +23,7 @@ from voronym.evaluate.pair import numbers
 
 LEAST = 20
 """People to learn from, at least."""
-MOST = 20_000
+MOST = 10_000
 _RIDGE = 1e-3
 _TELLS = 0.05  # a column that explains less than this of what masking hid is not named
 _SPREAD = 1e-3  # of a standard deviation: residuals below it are no better known
@@ -110,46 +110,76 @@ class Told:
     def learn(cls, scene: Scene, X: Floats, Y: Floats, half: Ints) -> Told:
         """Learn from the people in ``half``, whose released rows are known."""
         rows, truth = scene.links[half], X[half]
-        plain = np.column_stack([np.ones(len(Y)), Y])
-        from_keys = np.empty_like(Y)
-        predicted = np.empty_like(Y)
+        published = np.column_stack([np.ones(len(Y)), Y])
         smooth = {name: Smoother.fit(_values(scene.released[name]), rows, truth) for name in scene.beside}
-        rests, rests_keys = np.empty_like(truth), np.empty_like(truth)
-        gains: dict[str, Floats] = {name: np.zeros(Y.shape[1]) for name in smooth}
-        for j in range(Y.shape[1]):
-            weights = _ridge(plain[rows], truth[:, j])
-            from_keys[:, j] = plain @ weights
-            rests_keys[:, j] = truth[:, j] - plain[rows] @ weights
-            fits = [one.left_out[:, j] for one in smooth.values()]
-            design = np.column_stack([plain[rows], *fits])
-            weights = _ridge(design, truth[:, j])
-            everywhere = np.column_stack([plain, *(one.everywhere[:, j] for one in smooth.values())])
-            predicted[:, j] = everywhere @ weights
-            rests[:, j] = truth[:, j] - design @ weights
-            hidden = float((rests_keys[:, j] ** 2).sum())
-            for name, fit in zip(smooth, fits, strict=True):  # alone: two columns may tell the same
-                joined = np.column_stack([plain[rows], fit])
-                left = truth[:, j] - joined @ _ridge(joined, truth[:, j])
-                gains[name][j] = 1.0 - float((left**2).sum()) / hidden if hidden > 1e-12 * len(truth) else 0.0
-        blocks = scene.codec.blocks
-        of = {j: block.name for block in blocks for j in range(block.start, block.stop)}
+        normal = Normal(published[rows], truth, [one.left_out for one in smooth.values()])
+        alone = normal.solve(())
+        every = normal.solve(tuple(range(len(smooth))))
+        gains = {name: normal.gain(alone, normal.solve((i,))) for i, name in enumerate(smooth)}
+        predicted = published @ every[: published.shape[1]]
+        for weight, one in zip(every[published.shape[1] :], smooth.values(), strict=True):
+            predicted += one.everywhere * weight
+        rests = truth - normal.fitted(every)
+        of = {j: block.name for block in scene.codec.blocks for j in range(block.start, block.stop)}
         strong = sorted((name for name in gains if gains[name].max() > _TELLS), key=lambda n: -gains[n].max())
         return cls(
             predicted,
-            from_keys,
+            published @ alone[: published.shape[1]],
             _whitening(rests),
-            _whitening(rests_keys),
+            _whitening(truth - normal.fitted(alone)),
             {name: float(gains[name].max()) for name in strong},
             {name: of[int(gains[name].argmax())] for name in strong},
         )
 
 
-def _ridge(design: Floats, target: Floats) -> Floats:
-    """Return the weights of a regression, shrunk a little so that columns may depend on each other."""
-    gram = design.T @ design
-    shrink = _RIDGE * np.maximum(np.diag(gram), 1e-9)
-    shrink[0] = 0.0
-    return np.asarray(np.linalg.lstsq(gram + np.diag(shrink), design.T @ target, rcond=None)[0])
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """Regressions of each key on the published keys and on what some columns say of it, by normal equations.
+
+    ``shared`` are the published keys (t, p), ``truth`` the true ones (t, d), ``fits`` what each column says
+    of them, (t, d) each.
+    """
+
+    shared: Floats
+    truth: Floats
+    fits: list[Floats]
+
+    def solve(self, columns: tuple[int, ...]) -> Floats:
+        """Return weights, shape (p + number of columns, d); 0 for the columns that are not taken.
+
+        They are shrunk a little, so that columns may depend on each other.
+        """
+        p, d = self.shared.shape[1], self.truth.shape[1]
+        out = np.zeros((p + len(self.fits), d))
+        gram, right = self.shared.T @ self.shared, self.shared.T @ self.truth
+        taken = [*range(p), *(p + i for i in columns)]
+        whole = np.empty((len(taken), len(taken)))
+        whole[:p, :p] = gram
+        for j in range(d):
+            extra = np.array([self.fits[i][:, j] for i in columns]).reshape(len(columns), len(self.truth)).T
+            whole[:p, p:] = self.shared.T @ extra
+            whole[p:, :p] = whole[:p, p:].T
+            whole[p:, p:] = extra.T @ extra
+            shrink = _RIDGE * np.maximum(np.diag(whole), 1e-9)
+            shrink[0] = 0.0
+            target = np.concatenate([right[:, j], extra.T @ self.truth[:, j]])
+            out[taken, j] = np.linalg.solve(whole + np.diag(shrink), target)
+        return out
+
+    def fitted(self, weights: Floats) -> Floats:
+        """Return what some weights say of the people learned from."""
+        p = self.shared.shape[1]
+        out = self.shared @ weights[:p]
+        for weight, fit in zip(weights[p:], self.fits, strict=True):
+            out += fit * weight
+        return np.asarray(out)
+
+    def gain(self, before: Floats, after: Floats) -> Floats:
+        """Return the share of the errors of some weights that others do not make, for each key."""
+        hidden = ((self.truth - self.fitted(before)) ** 2).sum(axis=0)
+        left = ((self.truth - self.fitted(after)) ** 2).sum(axis=0)
+        there = hidden > 1e-12 * len(self.truth)
+        return np.asarray(np.where(there, 1.0 - left / np.where(there, hidden, 1.0), 0.0))
 
 
 def _whitening(rests: Floats) -> Floats:

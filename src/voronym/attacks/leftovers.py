@@ -22,7 +22,7 @@ from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.context import Context
 from voronym.evaluate.pair import numbers
 
-_WORD = re.compile(rb"[^\x00-\x20,;\t\"'<>|=\x7f]{3,}")
+_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff._+-]{3,}")
 _MOST = 200_000_000
 Flags = NDArray[np.bool_]
 

@@ -48,7 +48,7 @@ class Exposure(Plain):
         return max(self.outcomes, key=lambda one: one.interval[0], default=None)
 
     def __str__(self) -> str:
-        lines = [self.summary]
+        lines = wrap(self.summary, 100)
         for level, knows in enumerate(KNOWLEDGE):
             here = [one for one in self.outcomes if one.level == level]
             if here:

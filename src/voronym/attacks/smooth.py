@@ -42,22 +42,22 @@ class Smoother:
         count = np.bincount(place, minlength=len(levels))
         sums = np.column_stack([np.bincount(place, one, len(levels)) for one in truth.T]).astype(np.float64)
         mean = truth.mean(axis=0)
-        best = np.full(truth.shape[1], np.inf)
+        best, reaches = np.full(truth.shape[1], np.inf), np.zeros(truth.shape[1], np.int64)
         left_out, everywhere = np.tile(mean, (len(rows), 1)), np.tile(mean, (len(values), 1))
-        at = np.searchsorted(levels, values)
-        inside = (at < len(levels)) & (levels[np.minimum(at, len(levels) - 1)] == values)
         for reach in REACHES if ordered else (0,):
             if reach > max(1, len(levels) // 2):
                 break
             guess = _means(count, sums, place - reach, place + reach + 1, mean, truth)
             error = ((truth - guess) ** 2).sum(axis=0)
             better = error < best
-            if better.any():
-                best = np.where(better, error, best)
-                left_out[:, better] = guess[:, better]
-                first, last = at - reach, at + reach + inside  # between two values: as many on either side
-                there = _means(count, sums, first, last, mean, None)
-                everywhere[:, better] = there[:, better]
+            best, reaches = np.where(better, error, best), np.where(better, reach, reaches)
+            left_out[:, better] = guess[:, better]
+        at = np.searchsorted(levels, values)
+        inside = (at < len(levels)) & (levels[np.minimum(at, len(levels) - 1)] == values)
+        for reach in np.unique(reaches):
+            chosen = reaches == reach
+            first, last = at - reach, at + reach + inside  # between two values: as many on either side
+            everywhere[:, chosen] = _means(count, sums[:, chosen], first, last, mean[chosen], None)
         return cls(left_out, everywhere)
 
 

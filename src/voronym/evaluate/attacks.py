@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import narwhals as nw
 import numpy as np
@@ -23,6 +24,8 @@ from voronym.table.classes import Classes, equivalence_classes
 
 TARGETS = 20_000
 _BLOCK = 256  # targets looked up between two questions whether to go on
+_TREE = 8  # coordinates beyond which a k-d tree looks at nearly every point, one by one
+_AT_ONCE = 4_000_000  # distances held at a time
 _TIE = 1e-9  # relative: distances this close are the same distance, computed in another order
 
 
@@ -159,16 +162,19 @@ def link(
         not known); and the classes of equal released records.
     """
     found = _classes(Y) if classes is None else classes
-    tree = cKDTree(Y[found.first])
+    points = Y[found.first]
+    wide = points.shape[1] > _TREE
+    search = partial(_nearest_of_all, points) if wide else partial(_nearest, cKDTree(points))
+    block = max(1, _AT_ONCE // len(points)) if wide else _BLOCK
     credit, near = np.empty(len(X)), np.zeros(len(X), bool)
 
     def attack(start: int) -> None:
-        for at, nearest in enumerate(_nearest(tree, X[start : start + _BLOCK]), start):
+        for at, nearest in enumerate(search(X[start : start + block]), start):
             credit[at] = 1.0 / int(found.sizes[nearest].sum())
             if own is not None:
                 near[at] = own[at] >= 0 and found.labels[own[at]] in nearest
 
-    ctx.map(attack, range(0, len(X), _BLOCK))
+    ctx.map(attack, range(0, len(X), block))
     return credit, near, found
 
 
@@ -197,6 +203,22 @@ def _nearest(tree: cKDTree, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     tied = np.flatnonzero(distance[:, 1] <= reach)  # rare: only these pay for a second, wider search
     for row, ball in zip(tied, tree.query_ball_point(X[tied], reach[tied]), strict=True):
         found[row] = np.asarray(ball, np.int64)
+    return found
+
+
+def _nearest_of_all(Y: NDArray[np.float64], X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Return all the nearest of the points for each row of X, by looking at every one of them.
+
+    Products of matrices find who may be nearest, up to rounding; these few are then compared exactly.
+    """
+    squares = np.einsum("ij,ij->i", Y, Y)
+    rough = squares - 2.0 * (X @ Y.T)
+    slack = 1e-8 * (squares.max() + np.einsum("ij,ij->i", X, X))
+    found = []
+    for x, distances, more in zip(X, rough, slack, strict=True):
+        some = np.flatnonzero(distances <= distances.min() + more)
+        exact = np.sqrt(((Y[some] - x) ** 2).sum(axis=1))
+        found.append(some[exact <= exact.min() * (1.0 + _TIE)])
     return found
 
 

@@ -1,0 +1,344 @@
+"""Each intruder finds what is there to be found, and nothing where it was mended."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import voronym as vr
+from voronym.attacks import ATTACKS, KNOWLEDGE, Scene, attacks
+from voronym.cli import app
+from voronym.context import Context
+from voronym.errors import Cancelled, InputError
+from voronym.table.schema import Schema
+
+KEYS = ["age", "sex", "zip", "admitted"]
+pytestmark = pytest.mark.filterwarnings("ignore:.*distinct values:UserWarning")  # that is what is attacked
+
+
+def invoices(n: int, seed: int) -> pl.DataFrame:
+    """Return patients whose invoice numbers are in order of their dates; rows in no order."""
+    rng = np.random.default_rng(seed)
+    day = np.sort(rng.integers(0, 365, n))
+    made = pl.DataFrame(
+        {
+            "age": rng.integers(20, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "zip": rng.choice(["08001", "08002", "08003", "08004"], n),
+            "admitted": pl.Series(np.datetime64("2025-01-01") + day).cast(pl.Date),
+            "invoice": 1000 + np.cumsum(rng.integers(1, 4, n)),
+            "diagnosis": rng.choice(["flu", "HIV", "ulcer", "stroke", "asthma", "cancer"], n),
+        }
+    )
+    return made[rng.permutation(n).tolist()]
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    return invoices(1000, 3)
+
+
+@pytest.fixture(scope="module")
+def release(people) -> vr.Release:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return vr.anonymize(people, keys=KEYS, confidential=["invoice", "diagnosis"], k=5, method="mdav")
+
+
+def test_an_invoice_number_is_a_date(people, release):
+    found = vr.attack(release, attacks=["linkage", "linkage-columns"])
+    told = found["linkage-columns"]
+    assert told.success >= 0.8
+    assert told.details["columns"][0] == "invoice"
+    assert "'invoice' (tells 'admitted')" in told.says
+    assert found["linkage"].success <= 1 / 5
+    mended = vr.anonymize(people, keys=[*KEYS, "invoice"], confidential=["diagnosis"], k=5, method="mdav")
+    left = vr.attack(mended, attacks=["linkage-columns"])["linkage-columns"]
+    assert left.success - (left.excess - left.interval[0]) <= 1 / 5
+    assert "invoice" not in left.says
+
+
+def test_the_file_of_another_tool_is_attacked_without_knowing_whose_rows_are_whose(people, release, tmp_path):
+    """Rows are matched by what was published unchanged; the figures are those of the release itself."""
+    path = tmp_path / "release.csv"
+    release.write(path)
+    roles = {"keys": KEYS, "confidential": ["invoice", "diagnosis"]}
+    found = vr.attack(path, original=people, attacks=["linkage", "linkage-columns", "leftovers"], **roles)
+    ours = vr.attack(release, attacks=["linkage"])
+    assert found["linkage"].kind == "measured"
+    assert found["linkage"].success == pytest.approx(ours["linkage"].success)
+    assert found["linkage-columns"].success >= 0.8
+    assert not found["leftovers"].claims
+    bare = vr.attack(release.table.drop("invoice"), original=people, keys=KEYS, attacks=["linkage"])
+    assert bare["linkage"].kind == "at most"
+    assert ours["linkage"].success <= bare["linkage"].success <= 1 / 5
+
+
+def test_columns_that_tell_the_same_are_both_named(people):
+    twice = people.with_columns(receipt=pl.col("invoice") * 3 + 1)
+    made = vr.anonymize(
+        twice, keys=KEYS, confidential=["invoice", "receipt"], drop_undeclared=True, k=5, method="mdav"
+    )
+    found = vr.attack(made, attacks=["linkage-columns"])["linkage-columns"]
+    assert set(found.details["columns"]) == {"invoice", "receipt"}
+
+
+def scene(released: pl.DataFrame, original: pl.DataFrame, keys: list[str], **beside) -> Scene:
+    rest = [name for name in original.columns if name not in keys and name in released.columns]
+    hidden = [name for name in original.columns if name not in released.columns]
+    schema = Schema.build(original, keys=keys, confidential=rest, identifiers=hidden)
+    return Scene.of(released, schema, original=original, **beside)
+
+
+def run(name: str, there: Scene, seed: int = 0):
+    return ATTACKS[name].run(there, Context(seed=seed))
+
+
+def groups(n: int, size: int, seed: int = 0) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return people of one age each, and groups of neighbours with exact means."""
+    rng = np.random.default_rng(seed)
+    age = np.sort(rng.uniform(0, 100, n)).round(3)
+    ill = rng.choice(["a", "b", "c"], n)
+    original = pl.DataFrame({"age": age, "ill": ill})
+    mean = age.reshape(-1, size).mean(axis=1).repeat(size)
+    return original, pl.DataFrame({"age": mean, "ill": ill})
+
+
+def test_linkage_of_groups_side_by_side():
+    """Everybody's own group is the nearest but for those near an edge; one of the group is right."""
+    original, released = groups(120, 4)
+    there = scene(released, original, ["age"], own=np.arange(120))
+    mean = released["age"].to_numpy()
+    nearest = np.abs(original["age"].to_numpy()[:, None] - np.unique(mean)[None, :]).argmin(axis=1)
+    own = np.unique(mean, return_inverse=True)[1]
+    assert run("linkage", there).success == pytest.approx((nearest == own).mean() / 4)
+    assert run("linkage-assignment", there).success == pytest.approx(1 / 4)  # in order: nobody is misplaced
+    assert run("linkage-exact", scene(original, original, ["age"], own=np.arange(120))).success == 1.0
+
+
+def test_homogeneous_groups_are_counted():
+    original, released = groups(120, 4)
+    same = released.with_columns(ill=pl.Series(["a", "b", "c"] * 10).cast(pl.String).to_numpy().repeat(4))
+    found = run("homogeneous-groups", Scene.of(same, scene(released, original, ["age"]).schema))
+    assert found.success == 1.0
+    assert found.details["people"] == 120
+    assert found.claims
+    by_hand = sum(4 for _, g in released.group_by("age") if g["ill"].n_unique() == 1)
+    assert run("homogeneous-groups", scene(released, original, ["age"])).details["people"] == by_hand
+
+
+def test_means_are_solved_for_the_last_one():
+    original, released = groups(120, 4)
+    assert run("means", scene(released, original, ["age"], own=np.arange(120))).success == 1.0
+    coarse = released.with_columns(age=(pl.col("age") / 20).round() * 20)  # rounding hides
+    assert run("means", scene(coarse, original, ["age"], own=np.arange(120))).success < 0.2
+
+
+def test_extremes_are_published_with_their_row():
+    original, released = groups(120, 4)
+    pay = np.random.default_rng(1).permutation(120) * 1.5
+    there = scene(released.with_columns(pay=pay), original.with_columns(pay=pay), ["age"], own=np.arange(120))
+    found = run("extremes", there)
+    assert found.details["columns"]["pay"] == 1.0
+    assert found.details["columns"]["age"] == pytest.approx(0.25)  # masked: one of four
+    assert "'pay'" in found.says
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_that_were_not_shuffled(turned):
+    original, released = groups(120, 4)
+    own = np.arange(120)[::-1].copy() if turned else np.arange(120)
+    found = run("row-order", scene(released[own.tolist()], original, ["age"], own=own))
+    assert found.success == 1.0
+    own = np.random.default_rng(2).permutation(120)
+    assert not run("row-order", scene(released[np.argsort(own).tolist()], original, ["age"], own=own)).claims
+
+
+def test_new_records_belong_to_new_people():
+    original, released = groups(120, 4)
+    number = np.random.default_rng(3).permutation(120)
+    now = released.with_columns(number=number)
+    before = now[:100].with_columns(age=pl.col("age") // 20)
+    there = scene(now, original.with_columns(number=number), ["age"], own=np.arange(120), earlier=(before,))
+    found = run("differencing", there)
+    assert found.details["new_records"] == 20
+    assert found.people == 20
+    assert found.success >= 0.2
+    one = scene(now, original.with_columns(number=number), ["age"], own=np.arange(120), earlier=(now[:119],))
+    assert run("differencing", one).success == 1.0  # the one who is new has the one record that is
+
+
+def test_two_releases_leave_fewer():
+    """Groups by age and groups by height share one person each."""
+    rng = np.random.default_rng(4)
+    side = np.arange(144)
+    original = pl.DataFrame(
+        {
+            "age": (side // 12) * 10.0,
+            "height": (side % 12) * 10.0,
+            "ill": [f"ill{i}" for i in rng.permutation(144)],
+        }
+    )
+    by_age, by_height = original.with_columns(height=pl.lit(55.0)), original.with_columns(age=pl.lit(55.0))
+    there = scene(by_age, original, ["age", "height"], earlier=(by_height,))
+    found = run("intersection", there)
+    assert found.success == 1.0
+    assert found.control < 0.2
+    assert found.details["one_left"] == 144
+
+
+def test_leftovers_in_the_bytes(tmp_path):
+    original, released = groups(120, 4)
+    names = [f"Person{i:05d}" for i in np.random.default_rng(5).choice(99_999, 120, replace=False)]
+    original = original.with_columns(name=pl.Series(names))
+    path = tmp_path / "r.csv"
+    path.write_text(released.write_csv() + "#" + ";".join(names[:30]))
+    found = run("leftovers", scene(released, original, ["age"], file=path))
+    assert found.success == pytest.approx(0.25)
+    assert found.details["columns"] == {"name": 30}
+    assert names[0] not in str(found.to_dict())
+
+
+def test_categories_that_no_row_has_are_found_in_parquet(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    original, released = groups(120, 4)
+    town = [f"village-of-{i}" for i in range(120)]
+    path = tmp_path / "r.parquet"
+    frame = pd.DataFrame(
+        {"age": released["age"].to_numpy(), "town": pd.Categorical(["x"] * 120, ["x", *town])}
+    )
+    frame.to_parquet(path)
+    shown = pl.DataFrame({"age": released["age"], "town": ["x"] * 120})
+    there = scene(shown, original.with_columns(town=pl.Series(town)), ["age", "town"], file=path)
+    assert run("leftovers", there).details["columns"] == {"town": 120}
+
+
+def test_a_learned_guess_is_compared_with_people_who_are_not_in_the_table():
+    rng = np.random.default_rng(6)
+    age, other = rng.uniform(0, 100, 300), rng.uniform(0, 100, 300)
+    ill, theirs = (np.where(rng.random(300) < 0.9, x < 50, x >= 50).astype(str) for x in (age, other))
+    original = pl.DataFrame({"age": age, "ill": ill})
+    strangers = pl.DataFrame({"age": other, "ill": theirs})
+    found = run("learned-guess", scene(original, original, ["age"], own=np.arange(300), control=strangers))
+    assert found.success > 0.97  # everybody's own row is there to be remembered
+    assert 0.75 < found.control < 0.93  # what is true of people in general
+    crossed = run("learned-guess", scene(original, original, ["age"], own=np.arange(300)))
+    assert crossed.control == pytest.approx(found.control, abs=0.1)
+
+
+def test_a_matrix_is_turned_around():
+    rng = np.random.default_rng(7)
+    town = rng.choice(["north", "south"], 1000, p=[0.9, 0.1])
+    flip = rng.random(1000) < 0.4
+    shown = np.where(flip, np.where(town == "north", "south", "north"), town)
+    from voronym.attacks.scene import Matrix
+
+    rule = Matrix(("town",), (("north",), ("south",)), np.array([[0.6, 0.4], [0.4, 0.6]]))
+    original, released = (pl.DataFrame({"town": t, "n": np.arange(1000)}) for t in (town, shown))
+    found = run(
+        "matrix-inversion", scene(released, original, ["town"], own=np.arange(1000), matrices=(rule,))
+    )
+    assert found.success == pytest.approx((town == "north").mean())  # always the frequent one
+    assert found.control == pytest.approx(1 - flip.mean())
+
+
+def test_the_result_shows_itself(release):
+    found = vr.attack(release, attacks=["linkage", "row-order", "minimality"], targets=200)
+    text = str(found)
+    assert text.index(f"An intruder who knows {KNOWLEDGE[0]}") < text.index(
+        f"An intruder who knows {KNOWLEDGE[1]}"
+    )
+    assert max(map(len, text.splitlines())) <= 100
+    assert "Not tried" in text
+    assert "1 of 2 attacks" in found.summary
+    assert found.worst.attack == "linkage"
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert "linkage" in found._repr_html_()
+    with pytest.raises(KeyError, match="too many"):
+        found["minimality"]
+    assert (
+        vr.attack(release, attacks=["linkage"], targets=200).to_dict()
+        == vr.attack(release, attacks=["linkage"], targets=200).to_dict()
+    )
+
+
+def test_wrong_arguments_are_said(release, people):
+    with pytest.raises(InputError, match="no key column"):
+        vr.attack(release.table)
+    with pytest.raises(InputError, match="knows its keys"):
+        vr.attack(release, keys=["age"])
+    with pytest.raises(InputError, match="there are: differencing"):
+        vr.attack(release, attacks=["nothing"])
+    with pytest.raises(InputError, match="targets"):
+        vr.attack(release, targets=1)
+    with pytest.raises(InputError, match="no original"):
+        vr.attack(release.table, keys=["age"], aligned=True)
+    with pytest.raises(InputError, match="lacks 'zip'"):
+        vr.attack(release.table, keys=["age"], original=people.drop("zip"))
+
+
+def test_progress_is_told_and_cancelling_is_heard(release):
+    steps = []
+    vr.attack(release, attacks=["linkage", "row-order"], progress=steps.append)
+    assert steps[-1].done == 1.0
+    assert [s.done for s in steps] == sorted(s.done for s in steps)
+    assert any("linkage" in s.stage for s in steps)
+
+    def stop(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vr.attack(release, attacks=["linkage"], progress=stop)
+    ctx = Context()
+    ctx.cancel()
+    with pytest.raises(Cancelled):
+        run_all(release, ctx)
+
+
+def run_all(release, ctx):
+    from voronym.attacks import assault
+
+    frame = release.table
+    return assault(
+        Scene.of(frame, release.schema, original=frame, own=np.arange(len(frame))), ["linkage"], ctx
+    )
+
+
+def test_the_registry_is_ordered_by_what_the_intruder_knows():
+    levels = [one.level for one in attacks().values()]
+    assert levels == sorted(levels)
+    assert len(levels) == 16
+    assert {one.cost for one in attacks().values()} <= {"instant", "seconds", "minutes", "reruns"}
+
+
+def test_the_verb_prints_json_and_a_table(people, release, tmp_path):
+    original, path = tmp_path / "original.csv", tmp_path / "release.csv"
+    people.write_csv(original)
+    release.write(path)
+    recipe = tmp_path / "recipe.toml"
+    release.recipe.save(recipe)
+    words = [
+        "attack",
+        str(path),
+        "--original",
+        str(original),
+        "--recipe",
+        str(recipe),
+        "--only",
+        "linkage,extremes",
+    ]
+    runner = CliRunner()
+    shown = runner.invoke(app, words)
+    assert shown.exit_code == 0, shown.output
+    assert "An intruder who knows the keys of the people they look for" in shown.output
+    told = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
+    assert [one["attack"] for one in told["outcomes"]] == ["extremes", "linkage"]
+    assert told["outcomes"][1]["success"] == pytest.approx(
+        vr.attack(release, attacks=["linkage"])["linkage"].success
+    )
