@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any, Unpack
@@ -27,6 +27,9 @@ from voronym.table import Table
 
 RISKS = ("linkage", "mutual-information")
 _EARLY = "the comparison was finished before its turn"
+LATE = "there was not enough time for it"
+_SLOW = ("exchange", "anneal", "pairs", "icsm", "pcl-variable", "pcl", "noisy-pcl")
+"""Methods that search, the slowest last; all others take a moment."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,8 @@ def compare(
     confidential: Sequence[str] = (),
     risk: str = "linkage",
     seed: int = 0,
+    time_limit: float | None = None,
+    each: Callable[[Row], None] | None = None,
     progress: Progress | None = None,
     **columns: Unpack[Columns],
 ) -> Comparison:
@@ -166,6 +171,10 @@ def compare(
         and k.
     seed : int
         Every method starts with this one.
+    time_limit : float, optional
+        Seconds for all of it. Fast methods come first; what is not done by then is left out, and says so.
+    each : callable, optional
+        Called with every `Row` when it is done.
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with the rows so far.
     **columns
@@ -201,15 +210,14 @@ def compare(
     >>> large < small < result.plane.unchanged.entropy
     True
     """
-    ctx = Context(seed=seed, progress=progress)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
     named = _check_risk(risk, confidential)
     if not keys:
         raise InputError("name at least one key column to compare methods on")
     table = Table.build(data, keys=keys, confidential=named, drop_undeclared=True, **columns)
     table = _people(table)
-    found = compare_methods(
-        table, ctx, sizes=k if isinstance(k, Sequence) else [k], methods=methods, options=options, seed=seed
-    )
+    sizes = k if isinstance(k, Sequence) else [k]
+    found = compare_methods(table, ctx, sizes=sizes, methods=methods, options=options, seed=seed, each=each)
     ctx.done()
     return found
 
@@ -222,6 +230,7 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
+    each: Callable[[Row], None] | None = None,
 ) -> Comparison:
     """Compare methods on a table; with a confidential column, by mutual information, too.
 
@@ -247,13 +256,17 @@ def compare_methods(
         label = f"{name}, k={problem.k}"
         here = ctx.part(start + width * number, start + width * (number + 1), stage=f"grouping by {label}")
         try:
-            done.append((place, _row(name, problem, chosen[name], here, seed, found)))
+            row = _row(name, problem, chosen[name], here.unhurried(strict=True), seed, found)
         except Cancelled:
             raise
         except Unfinished:
-            skipped[label] = _EARLY
+            skipped[label] = _EARLY if ctx.finishing else LATE
         except VoronymError as error:
             skipped[label] = str(error)
+        else:
+            done.append((place, row))
+            if each is not None:
+                each(row)
     rows = [row for _, row in sorted(done, key=lambda one: one[0])]
     if not rows and ctx.finishing:
         raise Unfinished("no method was done yet: there is nothing to compare")
@@ -288,14 +301,13 @@ def _check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:
 
 
 def _rank(name: str) -> int:
-    """Return when a method has its turn: the yardstick first, then those of least loss, slow ones last.
+    """Return when a method has its turn: the yardstick first, then those that take a moment, slow ones last.
 
-    Whoever ends the comparison early has the rows that matter most.
+    Whoever ends the comparison early, or gives it a minute, has as many rows as there can be.
     """
-    method = METHODS[name]
     if name == "mdav":
         return 0
-    return 3 if method.practical is not None else 1 if method.timed else 2
+    return _SLOW.index(name) + 2 if name in _SLOW else 1
 
 
 def _choose(methods: Sequence[str] | None, problem: Problem) -> tuple[list[str], dict[str, str]]:
@@ -332,7 +344,7 @@ def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int,
     start = perf_counter()
     part = METHODS[name].partition(problem, grouping, options)
     seconds = perf_counter() - start
-    ctx.check()  # a search that somebody cut short is not what the method can do
+    ctx.check()  # a search that was cut short is not what the method can do
     published = problem.centroids(part)[part.labels]
     rate = record_linkage(problem.points, published, truth=np.arange(problem.n), ctx=measuring).rate
     return Row(

@@ -130,6 +130,7 @@ class Context:
         self.started = now() if started is None else started
         self.deadline = None if time_limit is None else self.started + check_seconds(time_limit)
         self._until: float | None = None  # when work without a deadline of its own is over all the same
+        self._strict = False  # whether work that must be whole ends then, too
         self._whole = _Whole(progress)
         self._whole.device = device
         self._stage, self._from, self._to = "working", 0.0, 1.0
@@ -153,6 +154,7 @@ class Context:
         new = Context.__new__(Context)
         new.rng, new.threads, new._whole = self.rng, self.threads, self._whole
         new.started, new.deadline, new._until = now(), self.deadline, self._until
+        new._strict = self._strict
         if time is not None and self.deadline is not None:
             new.deadline = new.started + time * max(0.0, self.deadline - new.started)
         width = self._to - self._from
@@ -168,13 +170,19 @@ class Context:
             new.deadline = ends if new.deadline is None else min(ends, new.deadline)
         return new
 
-    def unhurried(self) -> Context:
+    def unhurried(self, *, strict: bool = False) -> Context:
         """Return this context without its deadline, for work that is the same on every machine.
 
         It plans by numbers, not by the clock; a search is `over` when the time is up, all the same.
+
+        Parameters
+        ----------
+        strict : bool
+            Whether the time is all there is: then work that must be whole raises `Unfinished` at its end.
         """
         new = self.part(0.0, 1.0)
-        new.deadline, new._until = None, self.deadline
+        if self.deadline is not None:
+            new.deadline, new._until, new._strict = None, self.deadline, strict
         return new
 
     def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
@@ -223,11 +231,14 @@ class Context:
     @property
     def over(self) -> bool:
         """Whether a search should return its best: the time is up, or somebody wishes to finish or cancel."""
-        until = self._until if self.deadline is None else self.deadline
-        if until is not None and now() >= until:
+        if self._late or (self.deadline is not None and now() >= self.deadline):
             return True
         whole = self._whole
         return whole.finish.is_set() or whole.cancel.is_set() or whole.halt.is_set()
+
+    @property
+    def _late(self) -> bool:
+        return self._until is not None and now() >= self._until
 
     @property
     def finishing(self) -> bool:
@@ -252,7 +263,7 @@ class Context:
         """
         if self._whole.cancel.is_set() or self._whole.halt.is_set():
             raise Cancelled("cancelled: nothing was made")
-        if whole and self._whole.finish.is_set():
+        if whole and (self._whole.finish.is_set() or (self._strict and self._late)):
             raise Unfinished("there is no result yet to finish with: nothing was made")
 
     # -- progress ------------------------------------------------------------------------------------------

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, files
+from voronym.cli import common, files, recipes, signals
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from voronym.comparison import Comparison, Row
+
+
+MINUTE = 50.0
+"""Seconds for the methods, so that reading and drawing leave it a minute."""
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +40,11 @@ def compare(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    recipe: recipes.Recipes = None,
     person: common.Person = None,
+    all_methods: Annotated[
+        bool, typer.Option("--all", help="Also methods that take longer than a minute in all.")
+    ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the table and a plot (HTML).")
     ] = None,
@@ -56,33 +65,77 @@ def compare(
         sizes = [int(part) for part in k.split(",") if part.strip()]
     except ValueError:
         raise InputError(f"-k takes whole numbers with commas, such as 3,5,10; not {k!r}") from None
+    written = recipes.load(recipe)
+    methods, rows = common.names(method) or None, _Rows(quiet=json)
     with common.ticker(not json) as progress:
-        frame = read(source, query=query, **reading)
-        result = look(
-            frame,
-            keys=common.names(key, frame.columns),
-            k=sizes,
-            methods=common.names(method) or None,
-            confidential=common.names(confidential, frame.columns),
-            risk=risk,
+        frame = read(source, query=query, **{**({} if written is None else written.reading), **reading})
+        said = {
+            "keys": common.names(key, frame.columns),
             **common.column_options(kind, order, location, frame.columns),
-            person=person,
-            seed=seed,
-            progress=progress,
-        )
-    if report is not None:
-        from voronym.report import render_comparison, write_page
+            "person": person,
+        }
+        columns = recipes.columns(written, said, frame.columns)
+        named = common.names(confidential, frame.columns)
+        rows.about(len(frame), columns["keys"])
+        try:
+            result = look(
+                frame,
+                k=sizes,
+                methods=methods,
+                risk=risk,
+                **{**columns, "confidential": named},
+                time_limit=None if all_methods or methods else MINUTE,
+                each=rows.add,
+                seed=seed,
+                progress=progress,
+            )
+        except signals.Stopped:
+            rows.show(json=json)
+            raise
+        if report is not None:
+            from voronym.report import render_comparison, write_page
 
-        write_page(render_comparison(result), report)
+            write_page(render_comparison(result), report)
     if json:
         common.emit(result.to_dict())
     else:
         _show(result, report)
 
 
+class _Rows:
+    """The rows so far: each is shown when it is done, and all of them where somebody stops the rest."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._out, self._quiet = common.console(), quiet
+        self._rows: list[Row] = []
+        self._records, self._keys = 0, tuple[str, ...]()
+
+    def about(self, records: int, keys: Sequence[str]) -> None:
+        """Remember what is compared."""
+        self._records, self._keys = records, tuple(keys)
+
+    def add(self, row: Row) -> None:
+        """Take a row, and show it to whoever watches."""
+        self._rows.append(row)
+        if not self._quiet and self._out.is_terminal:
+            self._out.print(f"{row.method}, k={row.k}: loss {row.loss:.3f} %, {row.seconds:.2f} s")
+
+    def show(self, *, json: bool) -> None:
+        """Print the rows so far as a table."""
+        from voronym.comparison import Comparison
+
+        found = Comparison(tuple(self._rows), {"the rest": "stopped"}, self._records, self._keys)
+        if json:
+            common.emit(found.to_dict())
+        elif self._rows:
+            _show(found, None)
+
+
 def _show(result: Comparison, report: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
+
+    from voronym.comparison import LATE
 
     out = Console(highlight=False)
     table = Table(
@@ -114,8 +167,12 @@ def _show(result: Comparison, report: Path | None) -> None:
         last = row.k
     out.print(table)
     _explain(result, out)
+    late = [what for what, why in result.skipped.items() if why == LATE]
     for what, why in result.skipped.items():
-        out.print(f"left out: {what}: {why}")
+        if why != LATE:
+            out.print(f"left out: {what}: {why}")
+    if late:
+        out.print(f"left out, not done within a minute; --all does it: {'; '.join(late)}", soft_wrap=True)
     if report is not None:
         common.console().print(f"written: {report}")
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common, files
+from voronym.cli import common, files, recipes
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +34,7 @@ def measure(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    recipe: recipes.Recipes = None,
     person: common.Person = None,
     household: common.Household = None,
     query: common.Query = None,
@@ -50,20 +51,29 @@ def measure(
     from voronym.privacy import split_models
     from voronym.table.read import read
 
+    written = recipes.load(recipe)
+    known = {} if written is None else dict(written.reading)
     with common.ticker(not json) as progress:
-        frame = read(source, query=query, **reading)
-        before = None if original is None else read(original, query=original_query, **original_reading)
+        frame = read(source, query=query, **{**known, **reading})
+        before = None
+        if original is not None:
+            before = read(original, query=original_query, **{**known, **original_reading})
         models = [*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())]
+        if written is not None:
+            models = [*map(str, written.required), *models]
+        said = {
+            "keys": common.names(key, frame.columns),
+            "confidential": common.names(confidential, frame.columns),
+            **common.column_options(kind, order, location, frame.columns),
+            "person": person,
+            "household": household,
+        }
         found = look(
             frame,
-            keys=common.names(key, frame.columns),
-            confidential=common.names(confidential, frame.columns),
+            **recipes.columns(written, said, frame.columns),
             original=before,
             aligned=aligned,
             models=models,
-            **common.column_options(kind, order, location, frame.columns),
-            person=person,
-            household=household,
             seed=seed,
             progress=progress,
         )
