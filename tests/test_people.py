@@ -176,6 +176,24 @@ def test_households_and_models_are_kept_apart_from_pseudonyms(tmp_path):
     assert made.least_heads(out, HOME) >= 5
 
 
+def test_rare_sizes_get_no_pseudonym(tmp_path):
+    rows = made.households(60, 2, sizes=(1, 2, 3)) + [
+        {**row, "hid": "big", "hhsize": 11, "mark": f"99-{i}"}
+        for i, row in enumerate(made.households(30, 5)[:11])
+    ]
+    found, _, out = release(rows, tmp_path, household="hid", pseudonyms=True, **HOME_ROLES)
+    assert made.least_heads(out, HOME) >= 5
+    assert made.least_pattern(out, HOME, "hid") >= 5
+    assert all(not row["hid"] for row in out if made.owner(row) == "99")
+    assert any("got no pseudonym" in step for step in found.steps)
+
+
+def test_a_key_that_changes_within_people_is_told(tmp_path):
+    rows = [{**row, "day": i % 28} for i, row in enumerate(made.visits())]
+    with pytest.warns(UserWarning, match="key 'day' changes from row to row"):
+        release(rows, tmp_path, person="patient", keys=[*KEYS, "day"])
+
+
 def test_recipes_know_people(tmp_path):
     rows = made.visits()
     found, _, _ = release(rows, tmp_path, person="patient")

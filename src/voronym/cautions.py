@@ -11,8 +11,9 @@ from voronym.table.table import Table
 
 ALLOWABLE = ("near-unique", "loss")
 """What a user may allow by the name of a column."""
-GONE = 90.0
-"""Percent of what can be lost of a key, from where next to nothing is left of it."""
+GONE, MUCH = 90.0, 150.0
+"""Percent of what can be lost of a key, from where next to nothing is left of it; and of its variance, so
+that keys with one value for nearly everybody, of which there is little to lose, are not meant."""
 
 Allowed = Mapping[str, Sequence[str]]
 
@@ -63,7 +64,7 @@ def after(
     found = list(check_published(table, made, categories))
     several = masked.partition is not None and masked.partition.n_cells > 1
     for name, (loss, gone) in losses.items():
-        if loss > 100.0 and gone > GONE and several:
+        if loss > MUCH and gone > GONE and several:
             text = (
                 f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
                 f"all there is to lose: next to nothing is left. Drop it (--identifier {name}), give it "

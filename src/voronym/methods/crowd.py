@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym import sums
 from voronym._kernels import verdict
 from voronym.context import Context
 from voronym.errors import GuaranteeError
-from voronym.keys import KEY_SPACES, Keys
+from voronym.keys import KEY_SPACES, Coordinates, Keys
 from voronym.options import Options
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels, Rule
@@ -29,6 +30,8 @@ from voronym.table.units import Units
 from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
+CHANGING = 0.5
+"""Share of a key's variance inside of people, from where it is said that it is lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +46,14 @@ class Crowd:
         Its keys in the space.
     of_row : array, optional
         The record of each row of the original; None where the rows themselves are grouped.
+    notes : tuple of str
+        What the keys have to say, and which of them change from row to row of a person.
     """
 
     table: Table
     keys: Keys
     of_row: Ints | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, table: Table, space: str, ctx: Context, options: Options) -> Crowd:
@@ -56,7 +62,7 @@ class Crowd:
         keys = make(table, ctx, options)
         units = table.units
         if units is None or units.person is None or int(units.person.max()) + 1 == table.n:
-            return cls(table, keys)
+            return cls(table, keys, notes=keys.notes)
         person = units.person
         people = int(person.max()) + 1
         frame = keys.publish(Partition(person)).frame
@@ -64,7 +70,8 @@ class Crowd:
         if units.household is not None:
             homes = units.household[first_rows(person, people)]
         rows = table.like(frame, units=Units(household=homes))
-        return cls(rows, make(rows, ctx, options), person)
+        people_keys = make(rows, ctx, options)
+        return cls(rows, people_keys, person, (*people_keys.notes, *_changing(keys, person)))
 
     def check(self, k: int) -> None:
         """Raise where there are fewer of those whom k counts than k."""
@@ -95,3 +102,22 @@ class Crowd:
     def spread(self, part: Partition) -> Partition:
         """Return the groups of the rows from those of the records."""
         return part if self.of_row is None else Partition(part.labels[self.of_row])
+
+
+def _changing(keys: Keys, person: Ints) -> list[str]:
+    """Say which keys change from row to row of a person more than from person to person: that is lost."""
+    if not isinstance(keys, Coordinates):
+        return []
+    means = Partition(person).centroids(keys.X)
+    within, total = sums.error(keys.X, means, person), sums.spread(keys.X)
+    found = []
+    for block in keys.codec.blocks:
+        here = slice(block.start, block.stop)
+        share = float(within[here].sum()) / max(float(total[here].sum()), 1e-300)
+        if share > CHANGING:
+            found.append(
+                f"key {block.name!r} changes from row to row of a person ({100 * share:.0f} % of its "
+                "variance), and all rows of a person publish one value: if intruders do not know it, make it "
+                "confidential or other"
+            )
+    return found

@@ -146,7 +146,7 @@ def mask_by_groups(
     crowd = Crowd.of(table, space, ctx, settings.space)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
-    notes = list(crowd.keys.notes)
+    notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
     together = table.schema.pseudonyms and table.schema.household is not None
@@ -169,7 +169,7 @@ def mask_by_groups(
         figures=published.figures,
         notes=tuple(notes),
         public_notes=tuple(notes),
-        steps=(*published.steps, *_said(table)),
+        steps=(*published.steps, *_said(table, bare)),
         records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
         partition=rows,
         centroids=published.centroids,
@@ -291,7 +291,7 @@ def _together(
     return part, (Cost(f"k-anonymity={problem.k} of households", problem.loss(part)),), rest
 
 
-def _said(table: Table) -> tuple[str, ...]:
+def _said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
     """Say who was grouped, where it was not the rows."""
     units, said = table.units, []
     if units is None:
@@ -309,6 +309,11 @@ def _said(table: Table) -> tuple[str, ...]:
             else "every group has people of at least k households"
         )
         said.append(f"There are {homes:,} households; {how}.")
+        if bare is not None and len(bare):
+            said.append(
+                f"{len(bare):,} households of sizes that fewer than k have got no pseudonym, and their "
+                "members were grouped one by one."
+            )
     if table.schema.pseudonyms:
         said.append(
             "Fresh random pseudonyms tell which rows belong together, and with them how many there are and "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from voronym.table.doubts.base import DOUBTS, Doubt, Seen
+from voronym.table.doubts.base import DOUBTS, Doubt, Seen, plain
 from voronym.table.doubts.numbers import national_form
+from voronym.table.doubts.repeats import looks_like_unit
 
 _SHARE, _FEWEST, _SPREAD = 0.9, 10, 0.5
 _WORD = r"[A-ZÀ-ÖØ-ÞŁŚŠŽ][\w'’.-]*"
@@ -17,8 +18,14 @@ _SHAPES = {
     "telephone numbers": re.compile(r"^(\+|00?[1-9]|\()[\d\s()/.-]{6,20}$|^\d{3}[-. ]\d{3}[-. ]\d{4}$"),
     "names of people": re.compile(rf"^{_WORD}(,? (?:(?:van|von|de|del|der|da|la|le|y|i) )*{_WORD}){{1,3}}$"),
 }
+_NAMES = re.compile(r"(^|_)(name|surname|forename|firstname|lastname|fullname|tel|telephone|fax)($|_)")
 _TOLD_BY_SPREAD = ("telephone numbers", "names of people")
 """Towns and firms have the shape of names, too, but many records share them."""
+
+
+def named_for_people(name: str) -> bool:
+    """Whether a column's name says that it names people."""
+    return looks_like_unit(name) or _NAMES.search(plain(name)) is not None
 
 
 def shape_of(seen: Seen) -> str | None:
@@ -27,7 +34,7 @@ def shape_of(seen: Seen) -> str | None:
     if len(texts) < _FEWEST:
         return None
     if seen.values.form != "integer":
-        spread = len(seen.values.levels) >= _SPREAD * seen.values.observed
+        spread = len(seen.levels) >= _SPREAD * seen.values.observed or named_for_people(seen.name)
         for what, shape in _SHAPES.items():
             if what in _TOLD_BY_SPREAD and not spread:
                 continue

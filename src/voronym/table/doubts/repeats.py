@@ -24,6 +24,7 @@ _AGREE, _CHANCE = 0.8, 0.6
 _PAIRS = 20_000
 _UNITS = re.compile(
     r"(^|_)(id|uuid|pid|hid|hhid|idno|ssn|mrn|nhs|patient|person|persnr|persno|household|haushalt|family|"
+    r"iban|account|e_?mail|mail|phone|mobile|dni|nie|bsn|pesel|passport|login|user|username|"
     r"subject|client|customer|member|insured|employee|student|pupil|respondent|participant|case)"
     r"(_?(id|no|nr|num|number|code|key))?$"
 )

@@ -23,14 +23,15 @@ def spelling_variants(seen: Seen) -> Iterator[Doubt]:
         return
     texts = [str(level) for level in values.levels]
     often = np.bincount(values.codes[values.codes >= 0], minlength=len(texts))
-    for how, fold in (("spaces", _spaces), ("capital letters", _letters)):
+    sorts = (("spaces", "' m' beside 'm'", _spaces), ("capital letters", "'M' beside 'm'", _letters))
+    for how, example, fold in sorts:
         alike = Counter(map(fold, texts))
         twins = np.array([alike[fold(text)] > 1 for text in texts])
         if twins.any():
             text = (
                 f"{int(twins.sum())} categories of {seen.whose}, in {int(often[twins].sum())} rows, differ "
-                f"from another one by {how} only, such as ' m' beside 'm': they count as different. Write "
-                "them alike"
+                f"from another one by {how} only, such as {example}: they count as different. Write them "
+                "alike"
             )
             yield Doubt("variants", seen.name, text)
             return
