@@ -60,7 +60,7 @@ def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.
             f"{name!r} could not be read as delimited text; write it again with every text cell quoted"
         )
     frame.columns = survey.header
-    quoting = _quoting(text, dialect, survey.header) if survey.quotes else {}
+    quoting = _quoting(text, dialect, survey.header, reading) if survey.quotes else {}
     table, source = _typed(frame, dialect, reading, quoting)
     if dialect.header and reading.header is None:
         refuse_data_as_header(name, table)
@@ -263,7 +263,7 @@ def _notes(found: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Serie
     return (f"spaces around values of {listing(spaced)} do not count",) if spaced else ()
 
 
-def _quoting(text: str, dialect: Dialect, header: list[str]) -> dict[str, Quoted]:
+def _quoting(text: str, dialect: Dialect, header: list[str], reading: Reading) -> dict[str, Quoted]:
     """Say which cells of each column have quotes, by the first rows; under "" which names have."""
     mark = re.escape(dialect.delimiter)
     cell = re.compile(rf'[ ]*("(?:[^"]|"")*"|[^{mark}\r\n]*)({mark}|\r\n|\n|\r|$)')
@@ -281,7 +281,8 @@ def _quoting(text: str, dialect: Dialect, header: list[str]) -> dict[str, Quoted
         out[""] = "always" if all(one[:1] == '"' for one in rows.pop(0)) else "needed"
     for i, name in enumerate(header):
         inner = [row[i].strip('"') for row in rows]
-        gap = gaps(pl.Series(inner, dtype=pl.String)).is_null().to_list()
+        codes = Hints(missing=reading.missing).codes(name)
+        gap = gaps(pl.Series(inner, dtype=pl.String), codes).is_null().to_list()
         free = [
             row[i][:1] == '"'
             for row, text_, no in zip(rows, inner, gap, strict=True)
