@@ -185,6 +185,13 @@ def test_dates_out_of_range_are_missing_and_counted(tmp_path: Path, suffix: str)
     Schema.infer(table)
 
 
+def test_dates_that_only_python_cannot_hold(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"d": [22_000.0, 99_999_999.0, 22_001.0]})
+    pyreadstat.write_dta(frame, str(tmp_path / "x.dta"), variable_format={"d": "%td"})
+    with pytest.warns(UserWarning, match=r"1 dates of 'd' lie outside"):
+        assert read(tmp_path / "x.dta")["d"].to_list()[1] is None
+
+
 def test_pandas_dates_come_back_as_dates() -> None:
     days = pd.date_range("2020-01-01", periods=40, freq="D")
     release = vr.anonymize(pd.DataFrame({"seen": days, "age": range(40)}), keys=["seen", "age"], k=3)

@@ -17,7 +17,7 @@ from voronym.table.frame import listing
 from voronym.table.heading import refuse_data_as_header
 from voronym.table.numerals import Number
 from voronym.table.source import Source, attach_source
-from voronym.table.spelling import Hints, Quoted, Spelling, gaps, respell_grouped, spell
+from voronym.table.spelling import Hints, Quoted, Spelling, gaps, may_be_grouped, respell_grouped, spell
 
 _SAMPLE = 50
 _MAGIC = {
@@ -61,7 +61,9 @@ def read_bytes(raw: bytes, name: str, reading: Reading, suffix: str = "") -> pl.
         )
     frame.columns = survey.header
     quoting = _quoting(text, dialect, survey.header, reading) if survey.quotes else {}
-    table, source = _typed(frame, dialect, reading, quoting)
+    columns = frame.get_columns()
+    del raw, text, frame
+    table, source = _typed(columns, dialect, reading, quoting)
     if dialect.header and reading.header is None:
         refuse_data_as_header(name, table)
     attach_source(table, replace(source, suffix=suffix))
@@ -228,30 +230,38 @@ def _rewritten(text: str, dialect: Dialect, *, alone: bool) -> str:
 
 
 def _typed(
-    frame: pl.DataFrame, dialect: Dialect, reading: Reading, quoting: dict[str, Quoted]
+    waiting: list[pl.Series], dialect: Dialect, reading: Reading, quoting: dict[str, Quoted]
 ) -> tuple[pl.DataFrame, Source]:
     """Return the columns in the narrowest types that take all their values, and how they are written."""
     comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
     hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
-    cells = frame.with_columns(pl.all().fill_null(""))
-    found = {column.name: spell(column, hints) for column in cells.get_columns()}
+    found, raw = {}, {}
+    while waiting:  # one column after the other: its texts are let go where its values give them back
+        cells = waiting.pop(0).fill_null("")
+        found[cells.name] = spell(cells, hints)
+        values, spelling = found[cells.name]
+        if may_be_grouped(spelling) or not spelling.write(values).equals(cells):
+            raw[cells.name] = cells
     signs = {
         one.form.decimal for _, one in found.values() if isinstance(one.form, Number) and not one.form.whole
     }
     if "," in signs and dialect.delimiter != "," and reading.decimal is None:
-        for name, (_, spelling) in found.items():
-            made = respell_grouped(cells[name], spelling, hints)
-            found[name] = found[name] if made[1] is spelling else made
-    spellings, raw = {}, {}
-    for name, (values, spelling) in found.items():
-        spellings[name] = replace(spelling, quoted=quoting.get(name, "needed"))
-        if not spelling.write(values).equals(cells[name]):
-            raw[name] = cells[name]
+        for name in raw:
+            found[name] = respell_grouped(raw[name], found[name], hints)
+    raw = {name: cells for name, cells in raw.items() if not _spelled(found[name]).equals(cells)}
+    spellings = {
+        name: replace(spelling, quoted=quoting.get(name, "needed")) for name, (_, spelling) in found.items()
+    }
     if quoting.get("", "needed") == "always":
         dialect = replace(dialect, quoted_header=True)
     return pl.DataFrame([values for values, _ in found.values()]), Source(
         "csv", reading, dialect, spellings, raw, _notes(found, raw)
     )
+
+
+def _spelled(column: tuple[pl.Series, Spelling]) -> pl.Series:
+    values, spelling = column
+    return spelling.write(values)
 
 
 def _notes(found: dict[str, tuple[pl.Series, Spelling]], raw: dict[str, pl.Series]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from voronym.table.numerals import CODE, NUMBER, Comma, Number, all_match, defau
 
 __all__ = [
     "CODE", "DATE", "MISSING", "MOMENT", "NUMBER", "YEAR_FIRST", "YEAR_LAST", "Comma", "Hints", "Spelling",
-    "day_first", "declared_missing", "form_of", "gaps", "respell_grouped", "spell", "typed",
+    "day_first", "declared_missing", "form_of", "gaps", "may_be_grouped", "respell_grouped", "spell", "typed",
 ]  # fmt: skip
 
 MISSING = frozenset(
@@ -174,14 +174,19 @@ def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
     return values.alias(column.name), Spelling(form, _gap(column, values))
 
 
-def respell_grouped(column: pl.Series, spelling: Spelling, hints: Hints) -> tuple[pl.Series, Spelling]:
-    """Read 1.234 as thousands after all, in a file whose other columns have decimal commas."""
+def may_be_grouped(spelling: Spelling) -> bool:
+    """Whether the points of a column may part thousands: 1.234."""
     form = spelling.form
-    if not isinstance(form, Number) or not form.plain or (form.least, form.most) not in ((3, 3), (0, 3)):
-        return column, spelling
-    plain = gaps(column, hints.codes(column.name))
-    if not all_match(plain, _GROUPED_BY_POINT):
-        return column, spelling
+    return isinstance(form, Number) and form.plain and (form.least, form.most) in ((3, 3), (0, 3))
+
+
+def respell_grouped(
+    column: pl.Series, found: tuple[pl.Series, Spelling], hints: Hints
+) -> tuple[pl.Series, Spelling]:
+    """Read 1.234 as thousands after all, in a file whose other columns have decimal commas."""
+    plain = gaps(column, hints.codes(column.name)) if may_be_grouped(found[1]) else None
+    if plain is None or not all_match(plain, _GROUPED_BY_POINT):
+        return found
     return spell(column, replace(hints, decimal=",", thousands="."))
 
 
