@@ -14,6 +14,7 @@ from markupsafe import Markup
 from voronym.context import Context, Progress, check_seed
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.masks import mask_point, own_options
 from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
 from voronym.keys import DEFAULT_SPACE, Coordinates
@@ -159,7 +160,9 @@ def compare(
     k : int or sequence of int
         The group sizes to try.
     methods : sequence of str, optional
-        Names from `voronym.algorithms`; all that fit the table by default, except "auto".
+        Names from `voronym.algorithms`; all that fit the table by default, except "auto". Also "channel" and
+        "records", which make no groups; with ``risk="mutual-information"`` they are there by default: records
+        at m = k - 1, channel at the least loss of the groups of k.
     options : mapping, optional
         Options by method, such as ``{"vmdav": {"gamma": 0.2}}``.
     confidential : sequence of str
@@ -242,13 +245,16 @@ def compare_methods(
     if not problems:
         raise InputError("name at least one k to compare at")
     names, skipped = _choose(methods, problems[0])
+    if methods is None and table.confidential:  # what the keys tell is their own measure
+        names += [name for name in METHODS if not METHODS[name].groups]
+    names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
     chosen = _read_options(names, options or {})
     found = None
     if table.confidential:
         whole = ctx.part(0.0, 0.3, stage="measuring")
         found = plane(table, problems[0].points, ctx=whole)
     tasks = list(enumerate((name, problem) for problem in problems for name in names))
-    tasks.sort(key=lambda task: _rank(task[1][0]))
+    tasks.sort(key=lambda task: (not METHODS[task[1][0]].groups, _rank(task[1][0])))
     done: list[tuple[int, Row]] = []
     start = 0.0 if found is None else 0.3
     width = (1.0 - start) / max(1, len(tasks))
@@ -256,7 +262,12 @@ def compare_methods(
         label = f"{name}, k={problem.k}"
         here = ctx.part(start + width * number, start + width * (number + 1), stage=f"grouping by {label}")
         try:
-            row = _row(name, problem, chosen[name], here.unhurried(strict=True), seed, found)
+            alone = here.unhurried(strict=True)
+            if METHODS[name].groups:
+                row = _row(name, problem, chosen[name], alone, seed, found)
+            else:
+                given, others = (options or {}).get(name, {}), [one for _, one in done]
+                row = _mask(name, problem, table, given, others, alone, seed, found)
         except Cancelled:
             raise
         except Unfinished:
@@ -333,7 +344,13 @@ def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) 
             f"there are options for {', '.join(map(repr, strange))}, which is not compared; "
             f"compared are: {', '.join(names)}"
         )
-    return {name: METHODS[name].options.of(name, given.get(name, {})) for name in names}
+    made = {}
+    for name in names:
+        method = METHODS[name]
+        method.options.refuse_unknown(name, given.get(name, {}))
+        if method.groups:  # options of others follow from k, where they are not given
+            made[name] = method.options.of(name, given.get(name, {}))
+    return made
 
 
 def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int, found: Plane | None) -> Row:
@@ -359,6 +376,26 @@ def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int,
         seconds,
         None if found is None else found.risk(part.labels),
     )
+
+
+def _mask(
+    name: str,
+    problem: Problem,
+    table: Table,
+    given: Mapping[str, Any],
+    rows: Sequence[Row],
+    ctx: Context,
+    seed: int,
+    found: Plane | None,
+) -> Row:
+    """Run a method that makes no groups, at the size or the loss of those that do."""
+    ctx.rng = check_seed(seed)
+    least = min((row.loss for row in rows if row.k == problem.k), default=None)
+    options = own_options(name, problem, given, least, ctx)
+    one = mask_point(table, name, options, ctx, None if found is None else found.levels)
+    rate, told = one.linkage, one.information
+    figures = (one.loss, rate.value, rate.low, rate.high, one.groups, one.largest, one.seconds, told)
+    return Row(name, problem.k, *figures)
 
 
 def _with_limits(rows: list[Row], found: Plane | None) -> tuple[Plane | None, list[Row]]:

@@ -163,6 +163,11 @@ def _choices(d: int) -> Iterator[tuple[int, ...]]:
         yield tuple(range(d))
 
 
+def cells_of(table: Table, w: Levels) -> Ints:
+    """Return the cell 0..m-1 of each record by all its keys, with 5 records per cell and level on average."""
+    return _cells([levels(table, name) for name in table.keys], _room(w))
+
+
 def _room(w: Levels) -> int:
     """Return how many cells there may be."""
     return int(np.clip(w.n // (_EACH * w.size), _FEWEST, _MOST))

@@ -1,0 +1,77 @@
+"""What a method that makes no groups loses and tells: a point in the same plane as those that do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.channel.measured import cells_of
+from voronym.context import Context
+from voronym.evaluate.attacks import record_linkage
+from voronym.evaluate.tradeoff import told
+from voronym.keys import Coordinates
+from voronym.options import Options
+from voronym.privacy.cells import Levels
+from voronym.privacy.information import Estimate
+from voronym.problem import Problem
+from voronym.rate import Rate
+from voronym.registry import METHODS
+from voronym.table.table import Table
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MaskPoint:
+    """What became of a table: percent lost, how many are linked, what the keys tell, groups and seconds."""
+
+    loss: float
+    linkage: Rate
+    information: Estimate | None
+    groups: int
+    largest: int
+    seconds: float
+
+
+def own_options(
+    method: str, problem: Problem, given: Mapping[str, Any], loss: float | None, ctx: Context
+) -> Options:
+    """Return the options that stand for a k: clusters of k or more, the distortion of groups of k.
+
+    What is given goes before. Without a loss it is that of MDAV.
+    """
+    kind = METHODS[method].options
+    if loss is None:
+        loss = problem.loss(METHODS["mdav"].partition(problem, ctx.quiet()))
+    wanted = {"m": problem.k - 1, "despite_loss": True, "max_distortion": min(1.0, loss / 100)}
+    if "max_risk" in given:
+        del wanted["max_distortion"]
+    own = {name: value for name, value in wanted.items() if name in kind.names()}
+    return kind.of(method, own | dict(given))
+
+
+def mask_point(table: Table, method: str, options: Any, ctx: Context, levels: Levels | None) -> MaskPoint:
+    """Mask a table by a method that makes no groups, and measure it.
+
+    What the keys tell is that of clusters where the method makes some. Else it is that of cells of the
+    published keys with 5 records for each level on average, under no model: combinations that nobody shares
+    would tell everything, by chance.
+    """
+    start = perf_counter()
+    masked = METHODS[method].run(table, ctx.part(0.0, 0.8), options)
+    seconds = perf_counter() - start
+    made, coordinates = table.like(masked.frame), Coordinates.of(table)
+    after = coordinates.codec.encode(made)
+    rate = record_linkage(coordinates.X, after, truth=np.arange(table.n), ctx=ctx.part(0.8, 1.0)).rate
+    found = getattr(masked, "after", None)
+    labels = made.classes.labels if found is None else found.partition.labels
+    sizes = np.bincount(labels)
+    information = None
+    if levels is not None:
+        information = told(levels, cells_of(made, levels) if found is None else labels)
+    return MaskPoint(coordinates.loss(made), rate, information, len(sizes), int(sizes.max()), seconds)
