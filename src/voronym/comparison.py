@@ -379,23 +379,15 @@ def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int,
 
 
 def _mask(
-    name: str,
-    problem: Problem,
-    table: Table,
-    given: Mapping[str, Any],
-    rows: Sequence[Row],
-    ctx: Context,
-    seed: int,
-    found: Plane | None,
-) -> Row:
+    name: str, problem: Problem, table: Table, given: Mapping[str, Any], rows: Sequence[Row], ctx: Context,
+    seed: int, found: Plane | None,
+) -> Row:  # fmt: skip
     """Run a method that makes no groups, at the size or the loss of those that do."""
     ctx.rng = check_seed(seed)
     least = min((row.loss for row in rows if row.k == problem.k), default=None)
     options = own_options(name, problem, given, least, ctx)
     one = mask_point(table, name, options, ctx, None if found is None else found.levels)
-    rate, told = one.linkage, one.information
-    figures = (one.loss, rate.value, rate.low, rate.high, one.groups, one.largest, one.seconds, told)
-    return Row(name, problem.k, *figures)
+    return Row(name, problem.k, *one.figures)
 
 
 def _with_limits(rows: list[Row], found: Plane | None) -> tuple[Plane | None, list[Row]]:

@@ -14,6 +14,7 @@ from voronym import sums
 from voronym.context import Context
 from voronym.dossier import methods, planes
 from voronym.dossier.counts import Distribution, as_names, distribution
+from voronym.dossier.disclosed import disclosed
 from voronym.dossier.masks import Clusters, Epsilon, Sizes
 from voronym.dossier.parts import Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.told import told_of
@@ -198,6 +199,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         ),
         plane=_plane(evidence),
         clusters=_clusters(release, evidence),
+        disclosed=disclosed(table) if story_of(release.recipe) == GROUPS else (),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voronym.dossier.counts import Distribution
+from voronym.dossier.disclosed import Disclosed
 from voronym.dossier.masks import Channel, Clusters, Stirred
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
@@ -115,6 +116,13 @@ class Public:
     def names(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role."""
         return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def least(self) -> float | None:
+        """The proven least loss of any groups, in percent, where there is one: ``group_loss`` is above it."""
+        if self.gap is None or self.group_loss is None:
+            return None
+        return self.group_loss / (1.0 + self.gap / 100.0)
 
     @property
     def holds(self) -> bool:
@@ -241,6 +249,8 @@ class Inside:
     distributions: tuple[Distribution, ...]
     plane: GroupMap | ShiftMap | None = None
     clusters: Clusters | None = None
+    disclosed: tuple[Disclosed, ...] = ()
+    """For each confidential column whose value is certain in a group; most excess over chance first."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def told_of(
     for one in MutualInformation().levels(original):
         ctx.tell(0.0, whole=True)
         columns.append(ToldColumn(one.column, told(one, labels), told(one, original.classes.labels)))
-    worst = max(columns, key=lambda one: one.now.plug_in)
+    worst = max(columns, key=lambda one: (one.now.excess, one.now.plug_in))  # not what chance shows
     found = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0))
     found = found.and_also([(loss / 100, worst.now.plug_in)])
     return Told(

@@ -37,6 +37,13 @@ class MaskPoint:
     largest: int
     seconds: float
 
+    @property
+    def figures(self) -> tuple[Any, ...]:
+        """What a row of a comparison has, in its order."""
+        rate = self.linkage
+        counts = (self.groups, self.largest, self.seconds)
+        return (self.loss, rate.value, rate.low, rate.high, *counts, self.information)
+
 
 def own_options(
     method: str, problem: Problem, given: Mapping[str, Any], loss: float | None, ctx: Context

@@ -22,7 +22,7 @@ def repeat(d: Dossier, public: Public) -> Data:
     findings = [
         (
             one.model,
-            *(None if v is None else f"{v:g}" for v in (one.value, one.required)),
+            *(None if v is None else f"{v:.4g}" for v in (one.value, one.required)),
             "holds" if one.holds else "does not hold",
         )
         for one in public.findings

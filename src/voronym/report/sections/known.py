@@ -1,0 +1,153 @@
+"""What a group gives away, what an intruder could still do, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+
+from voronym.dossier import Dossier, Public
+from voronym.dossier.disclosed import Disclosed
+from voronym.report.bars import Range, ranges
+from voronym.report.section import Data, section
+from voronym.report.svg import percent
+from voronym.report.write import Table, names, plural, share
+
+MOST = 3
+_MANY = 0.01
+"""Share of people whose value is known above which more is worth asking for."""
+_LOSSY = 20.0
+"""Percent of the variance lost above which keys are worth a second look."""
+_FAR = 20.0
+"""Percent above the least possible loss from which on a longer search may pay."""
+_FOUND = 0.05
+"""Share of people that an attack links above which a release without groups hides too few."""
+
+
+@section("known", "What a group gives away", needs=("inside.disclosed",), place=26)
+def known(_: Dossier, found: tuple[Disclosed, ...]) -> Data:
+    """Show how many people's confidential value is certain, because all of their group share it."""
+    drawn = ranges(
+        [Range(one.column, 100 * one.chance, 100 * one.share) for one in found],
+        title="People whose value is certain to whoever knows their keys",
+        unit=" %",
+        limits=(0.0, min(100.0, max(10.0, 115.0 * max(one.share for one in found)))),
+        hints=("by chance", "in this table"),
+    )
+    rows = [(one.column, one.people, share(one.share), share(one.chance)) for one in found]
+    head = ("column", "people known", "share", "by chance")
+    return {"figure": drawn, "table": Table.of(head, rows), "worst": found[0]}
+
+
+@section("intruder", "What an intruder could still do", needs=("public",), place=28, shape="text")
+def intruder(d: Dossier, public: Public) -> Data:
+    """Say in sentences what is left to an intruder, by how much they know."""
+    return {
+        "linked": None if d.inside is None else d.inside.linkage,
+        "worst": _worst(d),
+        "models": [one for one in public.findings if one.required is not None and one.model != "k-anonymity"],
+    }
+
+
+@section("next", "What to do next", needs=("inside",), audience="internal", place=29, shape="text")
+def following(d: Dossier, _: object) -> Data | None:
+    """Give up to three sentences, each with its command."""
+    steps = [step for step in (_vary, _tied, _group, _search, _keys, _remember) if step(d) is not None]
+    said = [step(d) for step in steps[:MOST]]
+    return {"steps": said} if said else None
+
+
+def _worst(d: Dossier) -> Disclosed | None:
+    """Return the column that groups give away most of; that is for the data holder."""
+    return d.inside.disclosed[0] if d.inside is not None and d.inside.disclosed else None
+
+
+Step = tuple[str, str]
+
+
+def _vary(d: Dossier) -> Step | None:
+    """Ask for variety where many people's value is certain."""
+    worst = _worst(d)
+    if d.public.story != "groups" or worst is None or worst.share < _MANY:
+        return None
+    return (
+        f"The {worst.column} of {plural(worst.people, 'person', 'people')} is certain to whoever knows their "
+        "keys. Ask for at least two values in every group:",
+        command(d, f"--model {shlex.quote(f'p-sensitive=2,column={worst.column}')}"),
+    )
+
+
+def _tied(d: Dossier) -> Step | None:
+    """Declare what follows from keys a key."""
+    made = d.public.stirred
+    if made is None or made.beyond is None or not made.telling or made.beyond.value <= 1 / (made.m + 1):
+        return None
+    telling = names(made.telling)
+    return (
+        f"Whoever knows how {telling} {'goes' if len(made.telling) == 1 else 'go'} with the keys finds "
+        f"{share(made.beyond.value)} of the people. Shuffle that, too:",
+        command(d, " ".join(f"--shuffle {shlex.quote(name)}" for name in (*made.shuffled, *made.telling))),
+    )
+
+
+def _group(d: Dossier) -> Step | None:
+    """Make groups where a method without any leaves many to be found."""
+    linked = None if d.inside is None else d.inside.linkage
+    if d.public.story == "groups" or linked is None or linked.value < _FOUND:
+        return None
+    found = f"An attack with the original keys finds {share(linked.value)} of the people."
+    return f"{found} If that is too many, make groups:", command(d, "-k 5", method=False)
+
+
+def _search(d: Dossier) -> Step | None:
+    """Search longer where the loss may be far from the least."""
+    gap, loss = d.public.gap, d.public.group_loss
+    if gap is None or loss is None or gap < _FAR or loss < 0.1:
+        return None
+    return (
+        f"The groups lose {percent(loss)}, and at best {percent(d.public.least)}. Search for a minute:",
+        command(d, "--time-limit 60"),
+    )
+
+
+def _keys(d: Dossier) -> Step | None:
+    """Look at other k, and at the key that lost most."""
+    lost = d.public.information_loss
+    if lost is None or lost < _LOSSY or d.inside is None or not d.inside.losses:
+        return None
+    most = d.inside.losses[0]
+    keys = shlex.quote(",".join(d.public.names("key")))
+    return (
+        f"{percent(lost)} of the keys’ variance is lost, most of it in {most.key}. See what other methods "
+        "and k lose:",
+        f"voronym compare INPUT --key {keys} -k 3,5,10",
+    )
+
+
+def _remember(d: Dossier) -> Step | None:
+    """Keep a ledger before the next release of the same people."""
+    if d.public.story != "groups":
+        return None
+    return (
+        "Will these people be in another release? Two together can tell them apart. Keep a ledger, and the "
+        "next one is checked against it:",
+        command(d, "--ledger releases.ledger"),
+    )
+
+
+_ROLES = {"key": "--key", "confidential": "--confidential", "identifier": "--identifier", "other": "--other"}
+
+
+def command(d: Dossier, more: str, *, method: bool = True) -> str:
+    """Return the command that made the release, with something more."""
+    public = d.public
+    words = ["voronym anonymize INPUT -o OUTPUT"]
+    for role, word in _ROLES.items():
+        if public.names(role):
+            words.append(f"{word} {shlex.quote(','.join(public.names(role)))}")
+    if method and public.k is not None and not more.startswith("-k"):
+        words.append(f"-k {public.k}")
+    if method and public.method != "auto":
+        words.append(f"--method {public.method}")
+    if method:
+        given = public.recipe.get("models", ())
+        words += [f"--model {shlex.quote(str(one))}" for one in given]
+    return " ".join([*words, more])
