@@ -1,7 +1,7 @@
-"""Run a benchmark: ``python -m benchmarks [NAME] [--quick] [--json]``.
+"""Run a benchmark: ``python -m benchmarks [NAME] [--only TEXT] [--quick] [--json]``.
 
-NAME is `speed` by default, or `channel`, `enforce`, `gpu`, `limits`, `loss`, `mixed`, `proof`, `quantize`,
-`records`: one module each.
+NAME is `speed` by default, or `channel`, `enforce`, `gpu`, `large`, `limits`, `loss`, `mixed`, `proof`,
+`quantize`, `records`: one module each.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     channel,
     enforce,
     gpu,
+    large,
     limits,
     loss,
     mixed,
@@ -28,6 +29,7 @@ def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="speed, memory and loss")
     parser.add_argument("name", nargs="?", default="speed", choices=sorted(Benchmark.registry))
+    parser.add_argument("--only", default="", help="the cases with this text in one of their values")
     parser.add_argument("--quick", action="store_true", help="fewer records, to see that it works")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--case", help=argparse.SUPPRESS)  # one case, in a process of its own
@@ -36,7 +38,7 @@ def main() -> None:
     if options.case:
         print(json.dumps(benchmark.measure(**json.loads(options.case))))
     else:
-        benchmark.run(quick=options.quick, as_json=options.json)
+        benchmark.run(quick=options.quick, as_json=options.json, only=options.only)
 
 
 if __name__ == "__main__":

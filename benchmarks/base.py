@@ -44,11 +44,13 @@ class Benchmark(ABC):
         """Make the rows of the table from the results of the cases."""
         return results
 
-    def run(self, *, quick: bool, as_json: bool) -> list[Row]:
-        """Measure every case and print the table, or JSON."""
+    def run(self, *, quick: bool, as_json: bool, only: str = "") -> list[Row]:
+        """Measure every case, or those with a text in a value, and print the table, or JSON."""
         console = Console(stderr=as_json)
         results = []
         for case in self.cases(quick=quick):
+            if not any(only in str(value) for value in case.values()):
+                continue
             with console.status(", ".join(f"{key}={value}" for key, value in case.items())):
                 results.append(case | self.measure_apart(case))
         rows = self.rows(results)
