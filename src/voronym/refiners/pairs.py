@@ -22,7 +22,9 @@ STAY = 30
 EPOCHS = (6, 64)
 """Cuts into blocks, at least and at most."""
 HOT, COLD = 2.5, 0.25
-"""First and last temperature, in terms of what a record costs in one column."""
+"""First and last temperature, in terms of what a record costs in one column, for 600 visits a cell."""
+HOTTER, COOLEST, HOTTEST = 0.25, 1.0, 6.0
+"""The power of the visits by which more of them begin hotter, and the limits of the first temperature."""
 QUENCH = 0.05
 """Share of the work, at the end, that only goes downhill."""
 ROOM = 0.025
@@ -95,13 +97,15 @@ def search(cells: Cells, ctx: Context, options: PairsOptions) -> Iterator[float]
     d = cells.X.shape[1]
     rate = SPEED * ctx.threads / len(cells)  # visits a cell and second
     done = 0.0
+    planned = rate * ctx.left if ctx.timed else options.sweeps
+    hot = float(np.clip(HOT * (planned / 600.0) ** HOTTER, COOLEST, HOTTEST))
     while done < 1.0 and not ctx.over:
         warm, rest = done < 1.0 - QUENCH, 1.0 - done
         end = 1.0 - QUENCH if warm else 1.0
         visits = rate * ctx.left if ctx.timed else options.sweeps * rest  # in all of the rest
         epochs = np.ceil((end - done) * np.clip(visits / rest / STAY, *EPOCHS))
         goal = end if epochs <= 1 else done + (end - done) / epochs
-        first, last = (HOT / d * (COLD / HOT) ** at if warm else 0.0 for at in (done, goal))
+        first, last = (hot / d * (COLD / hot) ** at if warm else 0.0 for at in (done, goal))
         before = ctx.spent
         heat = Heat(visits * (goal - done) / rest, first, last)
         made = cells.visit(options.candidates, heat, ctx.part(done, goal))
