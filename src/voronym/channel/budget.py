@@ -95,12 +95,15 @@ def blurred_source(X: Array, W: Array, mu: float, rng: np.random.Generator) -> G
     inner = np.clip(X - exact.mean_x, -reach, reach)
     most = np.linalg.norm(np.ptp(inner, axis=0)) * np.linalg.norm(np.ptp(W, axis=0)) / len(X)
     between = (W - W.mean(axis=0)).T @ inner / len(X)
-    noisy = between + rng.normal(0.0, 1.0, between.shape) * (most / mu)
+    noisy = between + rng.normal(0.0, most / mu, between.shape)
     return GaussianSource(exact.sigma_x, exact.sigma_w, _possible(exact, noisy), exact.mean_x)
 
 
 def _possible(source: GaussianSource, sigma_wx: Array) -> Array:
-    """Return covariances that data can have: correlations at most 1, none along what does not vary."""
+    """Return covariances that data can have: correlations at most 1, none along what does not vary.
+
+    Noise is not taken off again: what is stated is then rather too high than too low.
+    """
     Q, v = source.axes
     values, vectors = np.linalg.eigh(source.sigma_w)
     keep = values > 1e-10 * max(float(values[-1]), 1e-300)

@@ -28,6 +28,7 @@ Series = dict[str, nw.Series[Any]]
 BINS = 8
 """Bins of a numeric confidential column, where counts are needed."""
 _LETTERS = 150  # largest joint alphabet of nominal keys
+_RARE = 0.02  # share of the records below which a confidential category gets none
 _LEVELS = 30  # categories of a confidential column that get a coordinate each
 
 
@@ -286,6 +287,9 @@ def confidential_points(table: Table) -> Array:
                 columns.append(gone.astype(np.float64))
             continue
         codes = category_codes(table, name)
-        often = np.argsort(-np.bincount(codes), kind="stable")[1 : _LEVELS + 1]  # the first follows from them
-        columns.extend((codes == level).astype(np.float64) for level in often)
+        counts = np.bincount(codes)
+        often = np.argsort(-counts, kind="stable")[1 : _LEVELS + 1]  # the first follows from them
+        # Noise would be all there is to a rare one; what keys tell about it is measured afterwards.
+        told = [level for level in often if counts[level] >= _RARE * len(codes)]
+        columns.extend((codes == level).astype(np.float64) for level in told or often[:1])
     return np.column_stack(columns) if columns else np.zeros((table.n, 1))
