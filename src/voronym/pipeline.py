@@ -82,6 +82,7 @@ def anonymize(
     device: str | None = None,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
+    intruder: str | None = None,
     ledger: str | Path | None = None,
     keep_groups: bool = False,
     progress: Progress | None = None,
@@ -129,6 +130,8 @@ def anonymize(
         Take all of the above from a recipe; then no other argument may be given.
     reading : mapping, optional
         How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
+    intruder : {"keys", "method"}, optional
+        Whom groups that obey models are made against: who knows the keys, or who knows the method, too.
     ledger : str or Path, optional
         A file that remembers who was released with whom, a `voronym.history.Ledger`; made if there is none.
         The release is refused where, with those before it, fewer than k people share all groups of one of
@@ -194,12 +197,12 @@ def anonymize(
         )
     if recipe is None:
         table = Table.build(data, **roles)
-        if keep_groups:
-            said["options"] = {**(options or {}), "keep_groups": True}
+        more = {"keep_groups": keep_groups or None, "intruder": intruder}
+        said["options"] = {**(options or {}), **{name: one for name, one in more.items() if one is not None}}
         recipe = _recipe(table, **said)
         declared: Sequence[str] = [identifiers] if isinstance(identifiers, str) else identifiers
     else:
-        if any(map(_given, (*roles.values(), *said.values(), keep_groups))):
+        if any(map(_given, (*roles.values(), *said.values(), keep_groups, intruder))):
             raise InputError(
                 "a recipe states columns, k, method, models and seed: give it alone, or write another"
             )

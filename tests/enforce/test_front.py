@@ -15,7 +15,7 @@ import voronym as vr
 from voronym.context import Context
 from voronym.keys import Coordinates
 from voronym.privacy import LDiversity, PSensitive, TCloseness, levels
-from voronym.privacy.enforce import METHODS
+from voronym.privacy.enforce import METHODS, WARY
 from voronym.privacy.enforce import enforce as door
 from voronym.problem import Problem
 from voronym.records.fields import make_fields
@@ -86,6 +86,9 @@ CHECKS = {
 }
 
 
+USUAL = [how for how in METHODS if how not in WARY]  # the wary ones have tests of their own
+
+
 def people(n, seed):
     rng = np.random.default_rng(seed)
     age = rng.integers(20, 60, n)
@@ -94,7 +97,7 @@ def people(n, seed):
     return pl.DataFrame({"age": age, "hours": rng.integers(0, 30, n), "ill": ill, "pay": pay})
 
 
-@pytest.mark.parametrize("how", [*METHODS, "auto"])
+@pytest.mark.parametrize("how", [*USUAL, "blind", "auto"])
 @pytest.mark.parametrize("model", CHECKS)
 @settings(max_examples=4, deadline=None)
 @given(n=st.integers(12, 90), seed=st.integers(0, 1000), k=st.integers(2, 5))
@@ -107,6 +110,8 @@ def test_releases_hold_what_an_independent_count_says(how, model, n, seed, k):
         )  # fmt: skip
     except vr.GuaranteeError as error:
         said = str(error)
+        if how == "blind" and "no other size may be tried" in said:
+            return
         assert said.startswith(f"{model.partition('=')[0]} cannot be met")
         assert not CHECKS[model]([table["ill"].to_list()], table["ill"].to_list())
         return
@@ -117,7 +122,7 @@ def test_releases_hold_what_an_independent_count_says(how, model, n, seed, k):
 
 
 @pytest.mark.parametrize("method", sorted(set(vr.algorithms()) - {"exact", "univariate"}))
-@pytest.mark.parametrize("how", METHODS)
+@pytest.mark.parametrize("how", USUAL)
 def test_every_partitioning_method_can_be_enforced(method, how):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(72, 2))
@@ -146,13 +151,13 @@ def test_spreading_and_swapping_lose_less_than_merging(t):
     X, column = adult_like()
     part = vr.microaggregate(X, 5, method="mdav")
     judge = TCloseness(t).judge(column)
-    lost = {how: enforce(X, part, k=5, judges=[judge], method=how).cost_after for how in [*METHODS, "auto"]}
+    lost = {how: enforce(X, part, k=5, judges=[judge], method=how).cost_after for how in [*USUAL, "auto"]}
     assert lost["confidential-first"] < 0.6 * lost["merge"]
     assert lost["swap"] < 0.8 * lost["merge"]
     assert lost["auto"] == min(lost["swap"], lost["confidential-first"])
 
 
-@pytest.mark.parametrize("how", METHODS)
+@pytest.mark.parametrize("how", USUAL)
 def test_a_threshold_that_is_met_exactly_is_met(how):
     """Halves of two values each: every cell of two with both values has distance 0, and 0 is asked."""
     X = np.repeat(np.arange(6.0), 2)[:, None]
@@ -190,7 +195,7 @@ def test_the_same_seed_gives_the_same_cells_and_the_order_of_rows_no_other_verdi
     assert other.holds(other.values(done.partition.labels, done.partition.n_cells)).all()
 
 
-@pytest.mark.parametrize("how", METHODS)
+@pytest.mark.parametrize("how", USUAL)
 def test_judges_unknown_to_the_kernels_are_obeyed(how):
     tree = {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]}
     rng = np.random.default_rng(0)

@@ -112,6 +112,18 @@ def test_the_second_month_is_refused_with_the_number_of_people_and_three_ways_ou
     assert intruder.smallest(forgive=False) < 4
 
 
+def test_the_column_of_persons_tells_people_apart(tmp_path):
+    roles = {**ROLES, "identifiers": ["name"], "person": "patient_id"}
+    for month, table in enumerate(months(patients(140), 80, 3, 0.1)):
+        release = vr.anonymize(table, ledger=tmp_path / "l", keep_groups=True, **roles)
+        assert release.write(tmp_path / f"{month}.csv").k_counted >= 4
+    assert release.booking.named_by == ["patient_id"]
+    assert release.booking.figures["groups_kept"] > 2
+    with pytest.raises(InputError, match="leave out --household"):
+        homes = {**ROLES, "identifiers": [], "person": "patient_id", "household": "name"}
+        vr.anonymize(table, ledger=tmp_path / "l", keep_groups=True, **homes)
+
+
 def test_people_who_are_new_may_be_released(tmp_path):
     people = patients(120)
     vr.anonymize(people[:60], ledger=tmp_path / "l", **ROLES).write(tmp_path / "1.csv")

@@ -89,6 +89,10 @@ def anonymize(
     public_report: Annotated[
         Path | None, typer.Option("--public-report", help="Write the report for readers (HTML).")
     ] = None,
+    intruder: Annotated[
+        str | None,
+        typer.Option("--intruder", help="keys, or method: who knows how groups were made, too [keys]."),
+    ] = None,
     ledger: Annotated[
         Path | None,
         typer.Option("--ledger", help="Remember who was released with whom; refuse what tells them apart."),
@@ -159,6 +163,7 @@ def anonymize(
             seed=seed,
             device=device,
             recipe=written,
+            intruder=intruder,
             ledger=ledger,
             keep_groups=keep_groups,
             progress=bar.part(0.05, 0.6, search=True),

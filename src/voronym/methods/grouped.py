@@ -24,7 +24,8 @@ from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.enforce import METHODS as WAYS
-from voronym.privacy.enforce import enforce, refuse_impossible
+from voronym.privacy.enforce import WARY, enforce, refuse_impossible
+from voronym.privacy.enforce.blind import grid
 from voronym.problem import Problem
 from voronym.registry import METHODS, Method
 from voronym.table.table import Table
@@ -38,9 +39,16 @@ class GroupOptions(Options):
 
     enforce: str = option(
         "auto",
-        "how groups are made to obey models: merge, swap, confidential-first, or auto, which keeps the least "
-        "lossy",
+        "how groups are made to obey models: merge, swap, confidential-first, blind, random-merge, "
+        "random-swap, or auto, which keeps the least lossy of the first three; blind where the intruder is "
+        "'method'",
         check=one_of("auto", *WAYS),
+    )
+    intruder: str = option(
+        "keys",
+        "whom groups that obey models are made against: keys, who knows these, or method, who knows how the "
+        "groups were made, too",
+        check=one_of("keys", "method"),
     )
     keep_groups: bool = option(
         False, "build on the groups of earlier releases, which a ledger knows", check=yes_or_no
@@ -52,6 +60,18 @@ class GroupOptions(Options):
         check=one_of("rejoin", "retire"),
     )
     waiting: float = option(0.04, "the largest share of people who may wait for a nearer group", check=share)
+
+    @property
+    def way(self) -> str:
+        """How groups are made to obey models, the intruder considered."""
+        if self.intruder == "keys":
+            return self.enforce
+        if self.enforce not in ("auto", "blind"):
+            raise InputError(
+                f"{self.enforce!r} looks at confidential values group by group, and an intruder who knows "
+                "the method learns from it: leave out enforce, or choose the intruder 'keys'"
+            )
+        return "blind"
 
 
 @dataclass(frozen=True)
@@ -149,6 +169,7 @@ def mask_by_groups(
     notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
+    obeyed = bool(demands)
     together = table.schema.pseudonyms and table.schema.household is not None
     grouping, obeying = ctx.part(0.05, 0.75, stage="grouping"), ctx.part(0.75, 0.95)
     bound, bare = None, None
@@ -160,7 +181,7 @@ def mask_by_groups(
             part, bound = _groups(problem, chosen, settings.method, grouping, bool(demands))
         else:
             part = Partition(kept.numbers, k=k)
-        part, costs = _obey(problem, part, demands, settings.groups.enforce, obeying)
+        part, costs = _obey(problem, part, demands, settings.groups.way, obeying)
     published = _published(crowd.keys, part, kept)
     rows = crowd.spread(part)
     plain = table.units is None
@@ -169,7 +190,7 @@ def mask_by_groups(
         figures=published.figures,
         notes=tuple(notes),
         public_notes=tuple(notes),
-        steps=(*published.steps, *_said(table, bare)),
+        steps=(*published.steps, *_said(table, bare), *_against(settings.groups.way, part, k, obeyed)),
         records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
         partition=rows,
         centroids=published.centroids,
@@ -234,6 +255,8 @@ def _obey(
     Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
     is the cost of fewer.
     """
+    if how == "blind" and demands:  # what each model alone would need is told to nobody
+        demands = [(", ".join(name for name, _ in demands), tuple(one for _, own in demands for one in own))]
     found = [(f"k-anonymity={problem.k}", part, "none")]
     judges: list[Judge] = []
     for number, (name, own) in enumerate(demands):
@@ -329,6 +352,30 @@ def _gather(
 
     In front stand pseudonyms, where they are asked for; households in ``bare`` get none.
     """
+
+
+def _against(way: str, part: Partition, k: int, obeyed: bool) -> tuple[str, ...]:
+    """Say whom the groups are made against, where they had to obey models."""
+    if not obeyed:
+        return ()
+    if way == "blind":
+        sizes = grid(k, part.n)
+        size = max(one for one in sizes if one <= part.sizes.min())
+        listed = f"{', '.join(map(str, sizes[:3]))}, …, {sizes[-1]}"
+        return (
+            "The groups are made against an intruder who knows the method: by keys alone, all of "
+            f"{size} or more records. The confidential values chose this one size of {listed}, nothing else.",
+        )
+    random = ", with chance that no recipe repeats, so one who knows the method, too, is less sure"
+    return (
+        "The groups are made against an intruder who knows the keys"
+        + (random if way in WARY else "; one who knows the method may learn more (see --intruder method)")
+        + ".",
+    )
+
+
+def _gather(table: Table, published: Published, part: Partition) -> nw.DataFrame[Any]:
+    """Return the table with the keys of its groups, in its own order of rows and columns."""
     kept = [
         name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"
     ]

@@ -4,6 +4,8 @@
 ``merge``   merge cells until every judge accepts them, the cheapest merge first
 ``swap``    repair cells by exchanges with near cells; `polish`, which every method but merging ends with
 ``first``   confidential-first: spread the sorted confidential values over the cells, then look at the keys
+``blind``   groups by keys alone, of one size for all, against an intruder who knows the method
+``chance``  merging and swapping with draws that no recipe holds, which blur what made them act
 ``search``  the local search behind the last two; ``split`` halves cells where both halves are accepted
 ``rules``   judges as the kernels see them
 
@@ -11,7 +13,7 @@ Any judge can be obeyed. Those in `rules.KINDS` are known to the kernels, which 
 would leave or join; others are obeyed by merging and by exchanges of records with equal confidential values.
 """
 
-from voronym.privacy.enforce.front import METHODS, Enforced, enforce
+from voronym.privacy.enforce.front import METHODS, WARY, Enforced, enforce
 from voronym.privacy.enforce.rules import refuse_impossible
 
-__all__ = ["METHODS", "Enforced", "enforce", "refuse_impossible"]
+__all__ = ["METHODS", "WARY", "Enforced", "enforce", "refuse_impossible"]

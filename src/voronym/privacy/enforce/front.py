@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.partition import Partition
+from voronym.privacy.enforce.blind import blind
+from voronym.privacy.enforce.chance import random_merge, random_swap
 from voronym.privacy.enforce.first import confidential_first, least_size
 from voronym.privacy.enforce.merge import merge
 from voronym.privacy.enforce.rules import Requirements, refuse_impossible
@@ -62,9 +64,10 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
         A partition into groups of at least k, from any method.
     ctx : Context
         Its generator decides ties in the confidential values: the same seed gives the same partition.
-    method : {"auto", "merge", "swap", "confidential-first"}
+    method : {"auto", "merge", "swap", "confidential-first", "blind", "random-merge", "random-swap"}
         "auto" tries confidential-first and, where few cells fail or the table is small, swapping, and takes
-        what loses less. Where ``part`` is accepted as it is, every method returns it.
+        what loses less. Where ``part`` is accepted as it is, these and merging return it. The others are made
+        against an intruder who knows the method, and do not look at that first.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     if asked.n != problem.n:
         raise InputError(f"X has {problem.n} records, the confidential columns have {asked.n}")
     refuse_impossible(asked.judges)
-    if asked.hold(part.labels):
+    if method not in WARY and asked.hold(part.labels):
         return Enforced(part, "none", before, before)
     names = choose(part, asked) if method == "auto" else (method,)
     found: dict[str, Partition] = {}
@@ -127,16 +130,34 @@ def choose(part: Partition, asked: Requirements) -> tuple[str, ...]:
     return ("swap", "confidential-first") if few or part.n <= SMALL else ("confidential-first",)
 
 
-def _swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+def _large_enough(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     size = least_size(asked, problem.k)
     if size > part.sizes.min() and size > problem.k:  # no group of k could be accepted, whatever it holds
-        part = PARTITIONERS["mdav"].partition(problem.with_k(size), ctx.quiet())
-    return swap(problem, part, asked, ctx)
+        return PARTITIONERS["mdav"].partition(problem.with_k(size), ctx.quiet())
+    return part
+
+
+def _swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+    return swap(problem, _large_enough(problem, part, asked, ctx), asked, ctx)
 
 
 def _first(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:  # noqa: ARG001
     return confidential_first(problem, asked, ctx)  # it starts afresh
 
 
-METHODS: Mapping[str, Method] = {"merge": merge, "swap": _swap, "confidential-first": _first}
+def _random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+    return random_swap(problem, _large_enough(problem, part, asked, ctx), asked, ctx)
+
+
+METHODS: Mapping[str, Method] = {
+    "merge": merge,
+    "swap": _swap,
+    "confidential-first": _first,
+    "blind": blind,
+    "random-merge": random_merge,
+    "random-swap": _random_swap,
+}
 """The ways of enforcing, by name."""
+
+WARY = ("blind", "random-merge", "random-swap")
+"""Those that are made against an intruder who knows the method."""

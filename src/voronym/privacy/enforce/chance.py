@@ -1,0 +1,79 @@
+"""Merging and exchanging with chance: who knows the method is less sure of what made it act.
+
+The draws are never made from the seed, because recipes travel: whoever could repeat them could take them off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from voronym.context import Context
+from voronym.partition import Partition
+from voronym.privacy.enforce.merge import merge
+from voronym.privacy.enforce.rules import Requirements
+from voronym.privacy.enforce.swap import swap
+from voronym.problem import Problem
+
+Ints = NDArray[np.int64]
+
+NEAR = 3
+"""Nearest groups among which a partner is drawn."""
+
+SHARE = 0.5
+"""Chance of a group to be merged, or to exchange a record, for no reason."""
+
+
+def random_merge(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+    """Merge groups at random first, each with chance one half, then those that a judge refuses.
+
+    A merged group then tells little: it may have been merged for no reason. What remains is a factor of two
+    between a group that had to be merged and one that had not.
+    """
+    rng = np.random.default_rng()
+    labels = part.labels.copy()
+    free = np.ones(part.n_cells, bool)
+    for group, near in _near(problem, part, rng):
+        partners = near[free[near]]
+        if free[group] and len(partners) and rng.random() < SHARE:
+            other = int(rng.choice(partners))
+            free[[group, other]] = False
+            labels[part.labels == other] = group
+    return merge(problem, Partition(labels, k=problem.k), asked, ctx)
+
+
+def random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
+    """Exchange records until every judge is content, then a few more at random, that all accept.
+
+    A record that is far from its group then tells little: it may be there for no reason.
+    """
+    rng = np.random.default_rng()
+    found = swap(problem, part, asked, ctx)
+    labels = found.labels.copy()
+    members = found.cells()
+    for group, near in _near(problem, found, rng):
+        if rng.random() >= SHARE or not len(near):
+            continue
+        other = int(rng.choice(near))
+        mine, its = (int(rng.integers(len(members[one]))) for one in (group, other))
+        first, second = members[group].copy(), members[other].copy()
+        first[mine], second[its] = second[its], first[mine]
+        if _accepted(asked, first) and _accepted(asked, second):
+            members[group], members[other] = first, second
+            labels[first], labels[second] = group, other
+    mixed = Partition(labels, k=problem.k)
+    return mixed if asked.hold(mixed.labels) else found  # a sum over all groups may be above its limit
+
+
+def _near(problem: Problem, part: Partition, rng: np.random.Generator) -> list[tuple[int, Ints]]:
+    """Return the groups in random order, each with those that lie nearest."""
+    centres = part.centroids(problem.records.coordinates)
+    many = min(NEAR + 1, part.n_cells)
+    found = np.asarray(cKDTree(centres).query(centres, many)[1]).reshape(part.n_cells, many)
+    return [(int(group), found[group][found[group] != group]) for group in rng.permutation(part.n_cells)]
+
+
+def _accepted(asked: Requirements, members: Ints) -> bool:
+    judges = (judge for judge in asked.judges if not judge.additive)
+    return all(bool(judge.holds(judge.value(judge.levels.codes[members]))) for judge in judges)
