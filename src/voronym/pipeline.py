@@ -295,10 +295,8 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
         )
-    if recipe.schema.units:
-        raise InputError(
-            "a ledger remembers rows, not people or households: leave out the ledger, or person and household"
-        )
+    if recipe.schema.household is not None:
+        raise InputError("a ledger remembers people, not households: leave out the ledger, or household")
     return Booking(Ledger.open(ledger), load(data), recipe.schema, declared)
 
 

@@ -44,8 +44,6 @@ def follow(
         As in a recipe.
     """
     further = [str(one) for one in models if one.required is not None and not isinstance(one, KAnonymity)]
-    if table.schema.household is not None:
-        further.append("--household")
     if further:
         raise InputError(
             "groups that are kept keep k, and nothing else is promised of them: leave out "

@@ -345,15 +345,6 @@ def _said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _gather(
-    table: Table, published: Published, part: Partition, bare: NDArray[np.int64] | None = None
-) -> nw.DataFrame[Any]:
-    """Return the table with the keys of its groups, in its own order of rows and columns.
-
-    In front stand pseudonyms, where they are asked for; households in ``bare`` get none.
-    """
-
-
 def _against(way: str, part: Partition, k: int, obeyed: bool) -> tuple[str, ...]:
     """Say whom the groups are made against, where they had to obey models."""
     if not obeyed:
@@ -374,8 +365,13 @@ def _against(way: str, part: Partition, k: int, obeyed: bool) -> tuple[str, ...]
     )
 
 
-def _gather(table: Table, published: Published, part: Partition) -> nw.DataFrame[Any]:
-    """Return the table with the keys of its groups, in its own order of rows and columns."""
+def _gather(
+    table: Table, published: Published, part: Partition, bare: NDArray[np.int64] | None = None
+) -> nw.DataFrame[Any]:
+    """Return the table with the keys of its groups, in its own order of rows and columns.
+
+    In front stand pseudonyms, where they are asked for; households in ``bare`` get none.
+    """
     kept = [
         name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"
     ]
