@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("attack")(attack)
+    app.command("attack")(files.reads(files.reads(attack), prefix="original"))
 
 
 def attack(
@@ -44,23 +44,25 @@ def attack(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
-    delimiter: common.Delimiter = None,
-    encoding: common.Encoding = None,
     seed: common.Seed = 0,
     json: common.Json = False,
+    reading: Any = None,
+    original_reading: Any = None,
 ) -> None:
     """Attack a release as intruders would, from those who know least to those who know most."""
     from voronym.intruder import attack as assault
+    from voronym.recipe import Recipe
     from voronym.table.read import read
 
+    known = {} if recipe is None else Recipe.load(recipe).reading
     with common.ticker(not json) as progress:
-        frame = read(source, delimiter=delimiter, encoding=encoding)
+        frame = read(source, **{**known, **reading})
         found = assault(
             frame,
             file=source,
             keys=common.names(key, frame.columns),
             confidential=common.names(confidential, frame.columns),
-            original=None if original is None else read(original, encoding=encoding),
+            original=None if original is None else read(original, **{**known, **original_reading}),
             aligned=aligned,
             recipe=recipe,
             control=control,
@@ -69,7 +71,7 @@ def attack(
             targets=targets,
             seed=seed,
             progress=progress,
-            **common.column_options(kind, order, location),
+            **common.column_options(kind, order, location, frame.columns),
         )
     if json:
         common.emit(found.to_dict())

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Source = Annotated[
-    str, typer.Argument(help="The table: CSV, Parquet, Arrow, SPSS, Stata, SAS, a database file or address.")
+    str,
+    typer.Argument(
+        help="The table: text, Parquet, Arrow, Excel, SPSS, Stata, SAS, a database file or address, or -."
+    ),
 ]
 Keys = Annotated[
     list[str] | None,
@@ -50,12 +53,6 @@ Person = Annotated[
 ]
 Household = Annotated[
     str | None, typer.Option("--household", help="The column whose values are households; k counts these.")
-]
-Delimiter = Annotated[
-    str | None, typer.Option("--delimiter", help="Between CSV cells; found by itself if not given.")
-]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="Of a text file that is not UTF-8, such as latin-1.")
 ]
 Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -113,6 +114,20 @@ def _writing(values: list[Any]) -> dict[str, Any]:
         **{name: value for name, value in said.items() if value is not None},
         "guard": not given["no_guard"],
     }
+
+
+def flags(reading: dict[str, Any]) -> str:
+    """Return what was said about a file as it was typed."""
+    words: list[str] = []
+    for name, value in reading.items():
+        if name == "header":
+            words.append("--header" if value else "--no-header")
+        else:
+            words += [
+                "--" + name.replace("_", "-"),
+                ",".join(value) if isinstance(value, list) else str(value),
+            ]
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def kinds_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, str]:

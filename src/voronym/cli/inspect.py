@@ -38,11 +38,11 @@ def inspect(
                 "warnings": list(proposal.warnings),
                 "read": said,
                 "shapes": dict(proposal.shapes),
-                "command": proposal.command(source),
+                "command": proposal.command(source) + files.flags(reading),
             }
         )
     else:
         typer.echo(str(proposal))
         if said:
             typer.echo(f"Read with {said}")
-        typer.echo(f"The command for this proposal:\n  {proposal.command(source)}")
+        typer.echo(f"The command for this proposal:\n  {proposal.command(source)}{files.flags(reading)}")
