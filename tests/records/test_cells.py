@@ -122,7 +122,7 @@ def test_metrics_and_weights_count():
         ({"space": "odd"}, "no space of keys is called 'odd'; there are: euclidean, mixed"),
         (
             {"method": "icsm"},
-            "'icsm' works on Euclidean coordinates only.* without coordinates: anneal, auto, exchange, .*mdav",
+            "'icsm' works on Euclidean coordinates only.* without coordinates: anneal, auto, .*mdav",
         ),
         ({"method": "odd"}, "no method is called 'odd'"),
         ({"method": "records", "k": None}, "'records' makes no groups: leave out the space"),
