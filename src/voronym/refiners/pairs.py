@@ -29,8 +29,8 @@ QUENCH = 0.05
 """Share of the work, at the end, that only goes downhill."""
 ROOM = 0.025
 """Share by which cells exceed k on average before the search begins: a shift needs a cell of more than k."""
-SPEED = 1e6
-"""Visits a second and thread, roughly: to foresee what a budget of seconds is worth."""
+TRIAL = 4.0
+"""Visits a cell that say how fast this goes, where there is a time limit."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
     >>> vr.refine(X, start, method="pairs").sse(X) < 0.9 * start.sse(X)
     True
     """
-    part = split_large(problem, part.labels, ctx.quiet())
+    if part.sizes.max() >= 2 * problem.k:
+        part = split_large(problem, part.labels, ctx.quiet())
     if part.n_cells == 1 or problem.total == 0.0:
         return part
     cells = Cells(problem.points, part.labels, problem.k, ctx)
@@ -93,22 +94,29 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
 
 
 def search(cells: Cells, ctx: Context, options: PairsOptions) -> Iterator[float]:
-    """Visit pairs while the temperature falls; yield the share of the work that is done, now and then."""
-    d = cells.X.shape[1]
-    rate = SPEED * ctx.threads / len(cells)  # visits a cell and second
-    done = 0.0
-    planned = rate * ctx.left if ctx.timed else options.sweeps
-    hot = float(np.clip(HOT * (planned / 600.0) ** HOTTER, COOLEST, HOTTEST))
+    """Visit pairs while the temperature falls; yield the share of the work that is done, now and then.
+
+    With a deadline, a few visits say how fast this machine is today, and every epoch says it anew; none may
+    take more than twice its share of the time, so that the end, which only goes downhill, comes in any case.
+    """
+    d, width = cells.X.shape[1], options.candidates
+    done = made = rate = 0.0
     while done < 1.0 and not ctx.over:
-        warm, rest = done < 1.0 - QUENCH, 1.0 - done
-        end = 1.0 - QUENCH if warm else 1.0
+        rest = 1.0 - done
         visits = rate * ctx.left if ctx.timed else options.sweeps * rest  # in all of the rest
-        epochs = np.ceil((end - done) * np.clip(visits / rest / STAY, *EPOCHS))
-        goal = end if epochs <= 1 else done + (end - done) / epochs
-        first, last = (hot / d * (COLD / hot) ** at if warm else 0.0 for at in (done, goal))
+        hot = float(np.clip(HOT * ((made + visits) / 600.0) ** HOTTER, COOLEST, HOTTEST))
         before = ctx.spent
-        heat = Heat(visits * (goal - done) / rest, first, last)
-        made = cells.visit(options.candidates, heat, ctx.part(done, goal))
-        rate = max(made, 1e-3) / max(ctx.spent - before, 1e-6)
-        done = goal
+        if ctx.timed and rate == 0.0:
+            few = cells.visit(width, Heat(TRIAL, HOT / d, HOT / d), ctx.quiet())
+        else:
+            warm = done < 1.0 - QUENCH
+            end = 1.0 - QUENCH if warm else 1.0
+            epochs = float(np.ceil((end - done) * np.clip(visits / rest / STAY, *EPOCHS)))
+            goal = end if epochs <= 1 else done + (end - done) / epochs
+            first, last = (hot / d * (COLD / hot) ** at if warm else 0.0 for at in (done, goal))
+            here = ctx.part(done, goal, time=min(1.0, 2.0 * (goal - done) / rest))
+            few = cells.visit(width, Heat(visits * (goal - done) / rest, first, last), here)
+            done = goal
+        made += few
+        rate = max(few, 1e-3) / max(ctx.spent - before, 1e-6)
         yield done
