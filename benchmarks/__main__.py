@@ -1,7 +1,7 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--only TEXT] [--quick] [--json]``.
 
-NAME is `speed` by default, or `channel`, `enforce`, `gpu`, `large`, `limits`, `loss`, `mixed`, `proof`,
-`quantize`, `records`: one module each.
+NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `loss`, `mixed`,
+`proof`, `quantize`, `records`: one module each.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import json
 
 from benchmarks import (  # noqa: F401 - importing registers
+    attacks,
     channel,
     enforce,
     gpu,

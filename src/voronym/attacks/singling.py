@@ -8,16 +8,18 @@ import numpy as np
 import polars as pl
 
 from voronym.attacks.base import Found, attack
-from voronym.attacks.interval import judge
+from voronym.attacks.interval import judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.context import Context
-from voronym.evaluate.pair import codes, numbers
+from voronym.evaluate.pair import codes, common, numbers
 
 GUESSES = 500
 """Descriptions at most; one for each released row in a small table, since more would tell the same again."""
+LEAST = 20
+"""Descriptions that fit one released row, below which all others are tried as well."""
 TOGETHER = 3
 """Columns in a description."""
-_TRIES = 5  # sets of columns looked at for each description; the one that is rarest in the release is taken
+_TRIES = 15  # sets of columns looked at for a row, until one fits this row alone
 
 
 @attack(
@@ -27,64 +29,97 @@ _TRIES = 5  # sets of columns looked at for each description; the one that is ra
     needs=("original",),
     cost="seconds",
     reference="Cohen, Nissim, PNAS 2020; Giomi, Boenisch, Wehmeyer, Tasnadi, PoPETs 2023",
-    instead="with the values of each column drawn for themselves",
+    instead="for people who are not in the table, or with values drawn column by column",
 )
 def singling(scene: Scene, ctx: Context) -> Found:
     """Describe a person by three columns of a released row so that nobody else in the table fits.
 
-    A label must be the same; a number at least (or at most) as large as in the row, away from the middle. Of
-    a few descriptions the one that fits the fewest released rows is taken. The control describes rows whose
-    values were drawn column by column: it knows what each column holds, and nothing of what goes together.
+    A label must be the same, and so must a number that is no key and was published as it is; a number of a
+    key at least (or at most) as large as in the row, away from the middle. Sets of columns are tried until
+    the description fits no other released row; rows for which there is none are left alone. Where people are
+    given who are not in the table, the control asks whether a description fits exactly one of as many of
+    them. Otherwise it describes rows whose values were drawn column by column: it knows what each column
+    holds, and nothing of what goes together.
     """
-    names = scene.released.columns
-    made = [_Column.of(scene.people[name], scene.released[name]) for name in names]
+    made = [_Column.of(name, scene) for name in scene.released.columns]
     before, after = [one.before for one in made], [one.after for one in made]
-    shuffled = [ctx.rng.permutation(y) for y in after]
-    wide = min(TOGETHER, len(names))
-
-    def single(source: list[Floats], row: int, seed: int) -> float:
-        rng = np.random.default_rng(seed)
-        tries: list[tuple[int, int, Ints, list[float]]] = []
-        for _ in range(_TRIES):
-            chosen = rng.choice(len(names), wide, replace=False)
-            values = [float(source[j][row]) for j in chosen]
-            tries.append((_fits(made, source, chosen, values), len(tries), chosen, values))
-        _, _, chosen, values = min(tries, key=lambda one: one[:2])
-        return float(_fits(made, before, chosen, values) == 1)
-
-    m = len(scene.released)
+    crowd = [one.strangers for one in made if one.strangers is not None]
+    wide, m = min(TOGETHER, len(made)), len(scene.released)
     rows = ctx.rng.permutation(m)[: min(m, GUESSES)]
-    seeds = ctx.rng.integers(0, 2**31 - 1, (2, len(rows)))
-    mine = ctx.map(lambda i: single(after, int(rows[i]), int(seeds[0, i])), range(len(rows)))
-    others = ctx.map(lambda i: single(shuffled, int(rows[i]), int(seeds[1, i])), range(len(rows)))
+
+    def describe(source: list[Floats]) -> list[tuple[int, Ints, list[float]]]:
+        seeds = ctx.rng.integers(0, 2**31 - 1, len(rows))
+        found = ctx.map(
+            lambda i: _describe(made, source, wide, int(rows[i]), int(seeds[i])), range(len(rows))
+        )
+        alone = [one for one in found if one[0] == 1]
+        return alone if len(alone) >= LEAST else found
+
+    mine = describe(after)
+    others = mine if crowd else describe([ctx.rng.permutation(y) for y in after])
+    right = [float(_fits(made, before, *one[1:]) == 1) for one in mine]
+    chance = [float(_fits(made, crowd or before, *one[1:]) == 1) for one in others]
     unique = int((scene.classes.sizes == 1).sum())
 
     def says(success: float, control: float) -> str:
         alone = f"{unique:,} released rows are alone with their keys"
         return (
-            f"Of {len(rows)} descriptions by {wide} columns, {success:.0%} fit exactly one person "
-            f"({control:.0%} by chance); {alone if unique else 'no released row is alone with its keys'}."
+            f"Of {len(mine)} descriptions by {wide} columns, {success:.0%} fit exactly one person "
+            f"({control:.0%} in the control); "
+            f"{alone if unique else 'no released row is alone with its keys'}."
         )
 
-    return judge(mine, others, says, confidence=scene.confidence, details={"unique_by_keys": unique})
+    control = share(chance, confidence=scene.confidence)
+    details = {"unique_by_keys": unique, "control": "strangers" if crowd else "columns drawn one by one"}
+    return judge(right, control, says, confidence=scene.confidence, details=details)
+
+
+def _describe(
+    made: list[_Column], source: list[Floats], wide: int, row: int, seed: int
+) -> tuple[int, Ints, list[float]]:
+    """Return how many rows a description of a row fits, its columns and its values; the rarest of some."""
+    rng = np.random.default_rng(seed)
+    tries: list[tuple[int, int, Ints, list[float]]] = []
+    for i in range(_TRIES):
+        chosen = rng.choice(len(made), wide, replace=False)
+        values = [float(source[j][row]) for j in chosen]
+        tries.append((_fits(made, source, chosen, values), i, chosen, values))
+        if tries[-1][0] == 1:
+            break
+    count, _, chosen, values = min(tries, key=lambda one: one[:2])
+    return count, chosen, values
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column of both tables as numbers, whether their order means something, and its middle."""
+    """A column of all tables as numbers, whether their order means something, and its middle."""
 
     before: Floats
     after: Floats
+    strangers: Floats | None
     ordered: bool
     middle: float
 
     @classmethod
-    def of(cls, before: pl.Series, after: pl.Series) -> _Column:
+    def of(cls, name: str, scene: Scene) -> _Column:
+        """Take a column; of strangers only where there are at least as many as people."""
+        before, after, others = scene.people[name], scene.released[name], scene.control
+        n = len(before)
+        known = (
+            others is not None
+            and len(others) >= n
+            and all(c in others.columns for c in scene.released.columns)
+        )
+        if others is not None and known:
+            before = pl.concat([*common(before, others[name].alias(name)[:n])[:2]])
+            before, after, _ = common(before, after)
         x, y = numbers(before), numbers(after)
-        if x is not None and y is not None:
-            return cls(x, y, True, 0.0 if np.isnan(y).all() else float(np.nanmedian(y)))
-        a, b, _, _ = codes(before, after)
-        return cls(a.astype(np.float64), b.astype(np.float64), False, 0.0)
+        ordered = x is not None and y is not None and name in scene.keys
+        if x is None or y is None:
+            a, b, _, _ = codes(before, after)
+            x, y = a.astype(np.float64), b.astype(np.float64)
+        middle = 0.0 if np.isnan(y).all() else float(np.nanmedian(y))
+        return cls(x[:n], y, x[n:] if known else None, ordered, middle)
 
 
 def _fits(made: list[_Column], columns: list[Floats], chosen: Ints, values: list[float]) -> int:
