@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from voronym.certify import Bound, prove
@@ -24,6 +26,8 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
+VISITS = 1e7
+"""Visits to pairs of groups in all, without a time limit: some tens of seconds on two cores."""
 SWEEPS, TRIAL = 1000.0, 20.0
 """Proposals a record without a time limit, and those from which their time is foreseen."""
 
@@ -59,7 +63,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         if proven.partition is not None:
             return proven.partition, proven
     if flat and n > QUICK:
-        return METHODS["pairs"].partition(problem, ctx), None
+        return _pairs(problem, ctx), None
     start = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.1))
     search = ctx.part(0.1, 1.0)
     if not ctx.timed:
@@ -80,6 +84,14 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     if bound.partition is not None:
         best = problem.better(best, bound.partition.labels)
     return best, bound
+
+
+def _pairs(problem: Problem, ctx: Context) -> Partition:
+    """Search by pairs; without a time limit for some tens of seconds at most, however many records."""
+    method = METHODS["pairs"]
+    options = method.options()
+    each = min(options.sweeps, VISITS * problem.k / problem.n)  # type: ignore[attr-defined]
+    return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 
 
 def _anneal(problem: Problem, start: Partition, ctx: Context, sweeps: float | None = None) -> Partition:
