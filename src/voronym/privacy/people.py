@@ -21,7 +21,7 @@ import numpy as np
 
 from voronym.privacy.cells import Floats, Ints, Judge, Levels, Runs
 from voronym.table.classes import Classes
-from voronym.table.units import distinct
+from voronym.table.units import distinct, first_of_each
 
 
 def once(levels: Levels, classes: Classes, persons: Ints) -> tuple[Levels, Classes, Ints]:
@@ -35,8 +35,7 @@ def once(levels: Levels, classes: Classes, persons: Ints) -> tuple[Levels, Class
     >>> less.codes.tolist(), fewer.sizes.tolist(), who.tolist()
     ([0, 1, 1], [2, 1], [7, 7, 8])
     """
-    triples = np.stack([classes.labels, persons, levels.codes])
-    kept = np.sort(np.unique(triples, axis=1, return_index=True)[1])
+    kept = first_of_each(classes.labels, persons, levels.codes)
     labels = classes.labels[kept]
     sizes = np.bincount(labels, minlength=len(classes.sizes)).astype(np.int64)
     return replace(levels, codes=levels.codes[kept]), Classes(labels, sizes), persons[kept]
@@ -101,8 +100,9 @@ class OfPeople(Judge):
 
 def pairs(levels: Levels, persons: Ints) -> tuple[Levels, Ints]:
     """Return the column with each person's different values once, and whose they are, by person."""
-    pair = np.unique(np.stack([persons, levels.codes]), axis=1)
-    return replace(levels, codes=pair[1]), pair[0]
+    kept = first_of_each(persons, levels.codes)
+    kept = kept[np.lexsort((levels.codes[kept], persons[kept]))]
+    return replace(levels, codes=levels.codes[kept]), persons[kept]
 
 
 def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:

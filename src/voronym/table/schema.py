@@ -104,7 +104,9 @@ class Schema:
             if name not in names or self[name].role != "identifier":
                 raise SchemaError(f"the {what} column {name!r} must be an identifier of the table")
         if self.pseudonyms and not self.units:
-            raise SchemaError("pseudonyms stand for people or households: name the column of these, too")
+            raise SchemaError(
+                "pseudonyms stand for people or households: name their column, too, as person or household"
+            )
 
     @property
     def units(self) -> dict[str, str]:

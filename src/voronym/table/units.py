@@ -73,6 +73,22 @@ def distinct(labels: Ints, codes: Ints, n_classes: int) -> Ints:
     return np.bincount(pairs // size, minlength=n_classes).astype(np.int64)
 
 
+def first_of_each(*codes: Ints) -> Ints:
+    """Return the first row of each combination of codes that occurs, in ascending order of rows.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([1, 0, 1, 1]), np.array([2, 2, 2, 3])).tolist()
+    [0, 1, 3]
+    """
+    order = np.lexsort(codes)  # stable: the first row of a run is the first of all
+    new = np.zeros(len(order), bool)
+    new[:1] = True
+    for code in codes:
+        new[1:] |= np.diff(code[order]) != 0
+    return np.sort(order[new])
+
+
 def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
     """Return a pseudonym for each row: random, the same for equal codes, and none for codes in ``bare``.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voronym.table.doubts.base import Doubt, Seen
 from voronym.table.doubts.unique import ways_out
+from voronym.table.units import first_of_each
 
 if TYPE_CHECKING:
     from voronym.table.table import Table
@@ -29,10 +30,10 @@ def exposed(before: Any, after: Any, persons: NDArray[np.int64] | None = None) -
     persons : array, optional
         The person of each row; otherwise every row is one.
     """
-    codes = before.codes
-    present = codes >= 0
-    pairs = np.stack([codes[present], np.flatnonzero(present) if persons is None else persons[present]])
-    owners = np.bincount(np.unique(pairs, axis=1)[0] if persons is not None else pairs[0])
+    codes = before.codes[before.codes >= 0]
+    if persons is not None:
+        codes = codes[first_of_each(codes, persons[before.codes >= 0])]
+    owners = np.bincount(codes, minlength=len(before.levels))
     alone = {before.levels[code] for code in np.flatnonzero(owners == 1)}
     return sum(level in alone for level in after.levels), len(after.levels)
 
