@@ -41,7 +41,7 @@ def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) 
     refused. Were all m groups alike and independent, each refused with probability p, the chance of one of
     them rises from p to p / (1 - (1 - p)^m): by 1/m at most.
 
-    Cost: that of the partitions of some ten sizes.
+    Cost: that of MDAV for some ten sizes.
 
     References
     ----------
@@ -89,7 +89,7 @@ def _by_keys(problem: Problem, part: Partition, size: int, ctx: Context) -> Part
     """Return groups of a size that depend on the keys alone; the smallest are those given."""
     if size <= problem.k:
         return part
-    return METHODS["auto"].partition(problem.with_k(size), ctx.quiet(rng=np.random.default_rng(0)))
+    return METHODS["mdav"].partition(problem.with_k(size), ctx.quiet())
 
 
 def chance(part: Partition, asked: Requirements) -> float:
