@@ -29,7 +29,7 @@ def test_the_estimate_follows_the_growth(power, monkeypatch):
     monkeypatch.setattr(registry, "PROBED", 5_000)
     problem = Problem.of(np.arange(16_000.0)[:, None], 5)
     clock = [0.0]
-    monkeypatch.setattr("voronym.context.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("voronym.context.now", lambda: clock[0])
     assert sleepy(0.5, power, clock).foresee(problem, Context()) == pytest.approx(0.5 * 16.0**power)
 
 
@@ -82,6 +82,7 @@ def test_a_comparison_that_is_ended_early_has_the_yardstick():
         progress=progress,
     )
     assert wish
-    assert order[:2] == ["mdav", "exchange"]
+    assert order[0] == "mdav"
+    assert order[-1] == "icsm"
     assert {row.method for row in found.rows} >= {"mdav"}
     assert "icsm" in " ".join(found.skipped)
