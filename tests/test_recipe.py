@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
+from voronym.methods.grouped import options_of
 
 TABLE = vr.datasets.hospital(30)
 SCHEMA = vr.Schema.build(
@@ -28,11 +29,12 @@ values = st.one_of(
     k=st.integers(2, 100),
     seed=st.integers(0, 2**63 - 1),
     limit=st.none() | st.floats(0.1, 1e6),
-    options=st.dictionaries(st.text(min_size=1), values),
+    options=st.dictionaries(st.sampled_from(sorted(options_of("vmdav"))), values),
     models=st.lists(st.integers(2, 9).map(lambda k: f"k-anonymity={k}")).map(tuple),
 )
 def test_round_trip_through_toml(k, seed, limit, options, models):
-    recipe = vr.Recipe(SCHEMA, k=k, seed=seed, time_limit=limit, options=options, models=models)
+    asked = {"k": k, "seed": seed, "time_limit": limit, "options": options, "models": models}
+    recipe = vr.Recipe(SCHEMA, method="vmdav", **asked)
     assert vr.Recipe.from_toml(recipe.to_toml()) == recipe
 
 
@@ -83,7 +85,7 @@ def test_a_missing_recipe_file(tmp_path):
 
 
 def test_numpy_numbers_become_plain_and_generators_are_refused():
-    recipe = vr.Recipe(SCHEMA, k=np.int64(4), options={"gamma": np.float32(0.5)})
+    recipe = vr.Recipe(SCHEMA, k=np.int64(4), method="vmdav", options={"gamma": np.float32(0.5)})
     assert vr.Recipe.from_toml(recipe.to_toml()) == recipe
     with pytest.raises(vr.InputError, match="seed must be a whole number"):
         vr.anonymize(TABLE, keys=["age"], drop_undeclared=True, seed=np.random.default_rng(0))

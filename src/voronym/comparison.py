@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
+from voronym.arguments import checked
 from voronym.context import Context, Progress, check_seed
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.attacks import record_linkage
@@ -134,6 +135,7 @@ class Comparison:
         return [f"left out: {what}: {why}" for what, why in self.skipped.items()]
 
 
+@checked
 def compare(
     data: Any,
     *,

@@ -125,6 +125,8 @@ class Context:
         started: float | None = None,
         device: str = "cpu",
     ) -> None:
+        if progress is not None and not callable(progress):
+            raise InputError("progress must be a function that takes a Step")
         self.rng = check_seed(seed)
         self.threads = min(8, os.cpu_count() or 1) if threads is None else threads
         self.started = now() if started is None else started

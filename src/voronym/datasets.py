@@ -17,6 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from voronym.arguments import checked
+from voronym.context import check_seed
 from voronym.errors import InputError, ReadError
 
 __all__ = [
@@ -66,6 +68,7 @@ _TAXONOMY = {
 _RARE = ["Bhutan", "Tuvalu", "Nauru", "Palau", "Kiribati", "Lesotho", "Andorra", "Samoa"]
 
 
+@checked
 def hospital(n: int = 1000, *, outliers: int = 0, seed: int = 0) -> pl.DataFrame:
     """Make up a table of hospital patients; no real person is in it.
 
@@ -94,7 +97,8 @@ def hospital(n: int = 1000, *, outliers: int = 0, seed: int = 0) -> pl.DataFrame
     >>> hospital(3, seed=1).columns[:4]
     ['name', 'patient_id', 'age', 'sex']
     """
-    rng = np.random.default_rng(seed)
+    _check_size(n=n)
+    rng = check_seed(seed)
     kind = rng.choice(len(_DIAGNOSES), n, p=[row[1] for row in _DIAGNOSES])
     mean_age, sd_age, mean_days = (np.array([row[j] for row in _DIAGNOSES])[kind] for j in (2, 3, 4))
     age = np.clip(np.rint(rng.normal(mean_age, sd_age)), 0, 101).astype(np.int64)
@@ -128,6 +132,7 @@ def hospital(n: int = 1000, *, outliers: int = 0, seed: int = 0) -> pl.DataFrame
     return _plant(table, hospital_outliers(n, outliers=outliers, seed=seed)) if outliers else table
 
 
+@checked
 def hospital_outliers(n: int = 1000, *, outliers: int, seed: int = 0) -> NDArray[np.int64]:
     """Return the rows of the planted outliers of `hospital`, in ascending order.
 
@@ -138,7 +143,15 @@ def hospital_outliers(n: int = 1000, *, outliers: int, seed: int = 0) -> NDArray
     """
     if not 0 <= outliers <= n:
         raise InputError(f"{outliers} of {n} patients cannot be outliers; ask for 0 to {n}")
+    _check_size(n=n)
+    check_seed(seed)
     return np.sort(np.random.default_rng([seed, 0x6F75]).choice(n, outliers, replace=False)).astype(np.int64)
+
+
+def _check_size(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 0:
+            raise InputError(f"{name} must be 0 or more, not {size}")
 
 
 def hospital_taxonomy() -> dict[str, tuple[str, ...]]:
@@ -171,9 +184,13 @@ def _plant(table: pl.DataFrame, rows: NDArray[np.int64]) -> pl.DataFrame:
     )
 
 
+@checked
 def gaussian(n: int = 1000, d: int = 2, *, rho: float = 0.0, seed: int = 0) -> NDArray[np.float64]:
     """Draw n points of a d-dimensional normal distribution whose coordinates have correlation ``rho``."""
-    rng = np.random.default_rng(seed)
+    _check_size(n=n, d=d)
+    if not abs(rho) < 1.0 or (d > 1 and rho <= -1.0 / (d - 1)):
+        raise InputError("rho must be a correlation that all columns can have with each other, below 1")
+    rng = check_seed(seed)
     covariance = np.full((d, d), rho) + (1 - rho) * np.eye(d)
     return np.asarray(rng.standard_normal((n, d)) @ np.linalg.cholesky(covariance).T)
 

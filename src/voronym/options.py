@@ -135,7 +135,7 @@ def one_of(*choices: str) -> Check:
     """Return a check for one of some words."""
 
     def check(name: str, value: Any) -> str:
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             raise InputError(f"{name} must be {' or '.join(map(repr, choices))}, not {value!r}")
         return str(value)
 

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.errors import GuaranteeError, InputError
 
 
@@ -25,6 +26,7 @@ class Centring(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Partition:
     """Records divided into groups: labels ``0..m-1`` and the groups' sizes.

@@ -14,6 +14,7 @@ import numpy as np
 
 from voronym import cautions
 from voronym._cuda.device import choose
+from voronym.arguments import checked
 from voronym.clock import now
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError, SchemaError
@@ -23,7 +24,7 @@ from voronym.history.ledger import Ledger
 from voronym.keys import DEFAULT_SPACE, Coordinates
 from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
-from voronym.privacy import Model
+from voronym.privacy import Model, listed_models
 from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
@@ -65,6 +66,7 @@ Losses = dict[str, tuple[float, float]]
 _ALLOW = {"allow_near_unique": "near-unique", "allow_loss": "loss"}
 
 
+@checked
 def anonymize(
     data: Any,
     *,
@@ -76,7 +78,7 @@ def anonymize(
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
     space: str | None = None,
-    models: Model | str | Sequence[Model | str] = (),
+    models: Model | str | Sequence[Model | str] | Mapping[str, Any] = (),
     time_limit: float | None = None,
     seed: int | None = None,
     device: str | None = None,
@@ -115,9 +117,10 @@ def anonymize(
         How records are compared. By default keys become numbers, categories too. With "mixed" every key has
         a metric of its own, and a group publishes in each column the value with the least sum of distances:
         a real one, that somebody in the table has. Its options are ``metrics`` and ``weights``, by column.
-    models : sequence of Model or str
-        Further guarantees, such as ``vr.TCloseness(0.2)`` or ``"p-sensitive=3"``. Groups are made to obey
-        them; a model without a threshold is only measured. ``"k-anonymity=10"`` raises k.
+    models : Model, str, sequence or mapping of them
+        Further guarantees, such as ``vr.TCloseness(0.2)``, ``"p-sensitive=3"`` or ``{"p-sensitive": 3}``.
+        Groups are made to obey them; a model without a threshold is only measured. ``"k-anonymity=10"``
+        raises k.
     time_limit : float, optional
         Seconds for the whole call, for methods that search.
     seed : int, optional
@@ -364,7 +367,7 @@ def _recipe(
     k: int | None,
     method: str | None,
     options: Mapping[str, Any] | None,
-    models: Model | str | Sequence[Model | str],
+    models: object,
     time_limit: float | None,
     seed: int | None,
     space: str | None,
@@ -375,17 +378,14 @@ def _recipe(
     method = "auto" if method is None else method
     if not isinstance(method, str):
         raise InputError(f"method must be the name of a method, not {method!r}")
-    if isinstance(models, Mapping) or not isinstance(models, (str, Model, Sequence)):
-        raise InputError('models must be models or texts such as "t-closeness=0.2", not ' + repr(models))
     if method not in METHODS or METHODS[method].groups:  # others promise no k and draw a seed of their own
         k, seed = 5 if k is None else k, 0 if seed is None else seed
-    listed = [models] if isinstance(models, (str, Model)) else models
     return Recipe(
         schema=table.schema,
         k=k,
         method=method,
         options={} if options is None else options,
-        models=tuple(map(str, listed)),
+        models=tuple(map(str, listed_models(models))),
         seed=seed,
         time_limit=time_limit,
         device=choose("cpu" if device is None else device),

@@ -18,9 +18,11 @@ import tomli_w
 from markupsafe import Markup
 
 from voronym._cuda.device import DEVICES
+from voronym.arguments import checked
 from voronym.context import check_seconds
 from voronym.errors import InputError, WriteError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES
+from voronym.methods.grouped import options_of
 from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.registry import METHODS
 from voronym.show import chip, html_facts
@@ -117,7 +119,8 @@ class Recipe:
             raise InputError(f"method {self.method!r} makes no groups: leave out the space")
         if self.time_limit is not None:
             check_seconds(self.time_limit)
-        if isinstance(self.models, str) or not all(isinstance(model, str) for model in self.models):
+        listed = isinstance(self.models, (list, tuple))
+        if not listed or not all(isinstance(model, str) for model in self.models):
             raise InputError('models must be a list of texts such as "k-anonymity=5"')
         object.__setattr__(self, "models", tuple(self.models))
         object.__setattr__(self, "reading", Reading.of(self.reading).declared())
@@ -212,7 +215,15 @@ class Recipe:
         kept = {name: data[name] for name in _ENTRIES if name in data}
         if data.get("method") in METHODS and not METHODS[data["method"]].groups:
             kept = {"k": None, "seed": None} | kept
-        return cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
+        made = cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
+        if made.method in METHODS:
+            unknown = sorted(set(made.options) - set(options_of(made.method, made.space)))
+            if unknown:
+                raise InputError(
+                    f"method {made.method!r} has no option {', '.join(map(repr, unknown))}; it has: "
+                    f"{', '.join(options_of(made.method, made.space)) or 'none'}"
+                )
+        return made
 
     @property
     def _objects(self) -> dict[str, Any]:
@@ -236,6 +247,7 @@ class Recipe:
         return tomli_w.dumps(self.to_dict())
 
     @classmethod
+    @checked
     def from_toml(cls, text: str) -> Recipe:
         """Read a recipe from TOML text."""
         try:
@@ -255,6 +267,7 @@ class Recipe:
             raise WriteError(f"cannot write the recipe {path}: {error.strerror}") from None
 
     @classmethod
+    @checked
     def load(cls, path: str | Path) -> Recipe:
         """Read a recipe that `save` wrote, or that a person did."""
         path = Path(path)

@@ -28,6 +28,7 @@ from voronym.show import chip, html_facts, html_table
 from voronym.staging import accompany, together
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
+from voronym.table.mark import mark, refuse_changed
 from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.source import Source, read_again
@@ -170,6 +171,7 @@ class Release:
         ]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
+        self._mark = mark(table.frame)
         self.findings: tuple[Finding, ...] = tuple(model.measure(table) for model in recipe.required)
         broken = [finding for finding in self.findings if not finding.holds]
         if broken:
@@ -273,6 +275,7 @@ class Release:
         A release that was made with a ledger is entered there: the file gets its name and the ledger its
         entry, or neither.
         """
+        refuse_changed(path, self._table.frame, self._mark)
         units = self._table.units
         if units is None and self.schema.units:
             raise WriteError(
@@ -370,6 +373,7 @@ class Release:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _evidence=None, _dossier=None, booking=None)
+        self._mark = mark(self._table.frame)
 
     def __repr__(self) -> str:
         loss = self.information_loss

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from voronym.arguments import checked
 from voronym.attacks.contract import check_attack
 from voronym.context import Context
+from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.privacy.contract import check_model
 from voronym.problem import Problem
@@ -28,6 +30,7 @@ from voronym.space.metrics import Absolute, Nominal
 __all__ = ["assert_k_anonymous", "check_attack", "check_method", "check_model", "check_space"]
 
 
+@checked
 def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:
     """Raise AssertionError unless every row occurs at least k times.
 
@@ -43,7 +46,10 @@ def assert_k_anonymous(rows: Iterable[Sequence[Any]], k: int) -> None:
     >>> assert_k_anonymous([("a", 1), ("a", 1)], 2)
     """
     # NaN differs from itself; as text it does not, and a missing value must not hide a row from the count.
-    counts = Counter(tuple(repr(value) for value in row) for row in rows)
+    listed = list(rows)
+    if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
+        raise InputError("rows must be a list of rows, each a list of the values of its keys")
+    counts = Counter(tuple(repr(value) for value in row) for row in listed)
     few = [count for count in counts.values() if count < k]
     if few:
         raise AssertionError(

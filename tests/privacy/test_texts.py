@@ -138,7 +138,7 @@ def test_bad_arguments_get_a_sentence(value):
 
 def test_a_column_that_is_no_name_gets_a_sentence():
     for make in (PSensitive, LDiversity, TCloseness, DeltaDisclosure, MutualInformation):
-        with pytest.raises(InputError, match="column must be the name of a column, a text, not 5"):
+        with pytest.raises(InputError, match="column must be a text, not a number"):
             make(column=5)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.arguments import checked
 from voronym.certify.bound import Bound
 from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import SUBSETS, exact
@@ -26,6 +27,7 @@ WIDEST = 12
 """Largest k that "auto" tries columns for: beyond, pricing ends at its node limits and proves little more."""
 
 
+@checked
 def lower_bound(
     X: ArrayLike,
     k: int,

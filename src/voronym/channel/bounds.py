@@ -9,6 +9,7 @@ from math import inf, isfinite, log, pi
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.channel.gaussian import GaussianSource, least_risk
 from voronym.channel.waterfill import closed_form
 from voronym.context import Context
@@ -16,6 +17,7 @@ from voronym.errors import InputError
 from voronym.problem import check_points
 
 
+@checked
 def scalar_risk(rho: float, share: float) -> float:
     """Return the least risk of normal scalars at a share d of the variance, (8): ``-1/2 ln(1 - (1 - d) ρ²)``.
 
@@ -29,6 +31,7 @@ def scalar_risk(rho: float, share: float) -> float:
     return inf if inside <= 0.0 else max(0.0, -0.5 * log(inside))
 
 
+@checked
 def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> float:
     """Return the lower bound (7) on the risk of scalars: ``h(W) - 1/2 ln(2πe (1 - (1 - d) ρ²) σ_W²)``.
 
@@ -54,6 +57,7 @@ def scalar_bound(entropy: float, sigma_w: float, rho: float, share: float) -> fl
     return inf if inside <= 0.0 else max(0.0, entropy - 0.5 * (log(2.0 * pi * inside) + 1.0))
 
 
+@checked
 def scalar_multiplier(rho: float, share: float, *, variance: float = 1.0) -> float:
     """Return the λ of ``D + λ R`` that belongs to a point of (8): ``2 σ_X² (1/ρ² - 1 + d)``.
 
@@ -77,6 +81,7 @@ def _share(share: float) -> float:
     return float(share)
 
 
+@checked
 def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float | None = None) -> float:
     """Return the quadratic-Gaussian lower bound (6) on the risk at a distortion, in nats.
 
@@ -106,6 +111,7 @@ def gaussian_bound(source: GaussianSource, distortion: float, *, entropy: float 
     return max(0.0, bound)
 
 
+@checked
 def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float, bool]:
     """Return the looser bound of appendix C, and whether it equals the other one (proposition 6).
 
@@ -127,6 +133,7 @@ def closed_form_bound(source: GaussianSource, distortion: float) -> tuple[float,
     return max(0.0, -value), tight
 
 
+@checked
 def information_bound(information: float, share: float) -> float:
     """Return the mutual-information upper bound (9) on the least risk: ``I(W; X) (1 - d)``.
 
@@ -180,6 +187,7 @@ class Point:
         )
 
 
+@checked
 def between_bounds(
     X: ArrayLike,
     W: ArrayLike,
@@ -231,6 +239,7 @@ def between_bounds(
     )
 
 
+@checked
 def curve(
     source: GaussianSource,
     shares: Sequence[float] | NDArray[np.float64],
@@ -245,6 +254,8 @@ def curve(
     >>> [round(row["lower"], 2) for row in curve(source, [0.25, 0.5, 0.75])]
     [0.56, 0.3, 0.13]
     """
+    if np.ndim(shares) != 1:
+        raise InputError("shares must be a list of numbers, from 0 to 1")
     known = source.information if information is None else information
     return [
         {

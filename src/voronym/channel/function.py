@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.arguments import checked
 from voronym.channel.alphabet import Alphabet, Array, check_alphabet, feasible
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.interior import Limit, Solution, interior
@@ -26,6 +27,7 @@ Answer = tuple[Array, float, float, int]
 """Joint weights, multiplier, proven bound on the objective, iterations."""
 
 
+@checked
 def privacy_distortion(
     p_wx: ArrayLike,
     d: ArrayLike,
@@ -282,6 +284,7 @@ def _last(below: Array, above: Array, too_high: Callable[[Array], bool]) -> Arra
     return (1.0 - low) * below + low * above
 
 
+@checked
 def blahut_arimoto(
     p_x: ArrayLike,
     d: ArrayLike,

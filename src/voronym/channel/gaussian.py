@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
+from voronym.arguments import checked
 from voronym.channel.base import one_limit
 from voronym.channel.logdet import Optimum, maximise
 from voronym.context import Context, check_seed
@@ -23,6 +24,7 @@ _SINGULAR = 1e-10  # variances below this share of the largest are none
 _ONE = 1e-12
 
 
+@checked
 @dataclass(frozen=True)
 class GaussianSource:
     """Covariances of the confidential W and the keys X.
@@ -208,6 +210,7 @@ class GaussianChannel:
         )
 
 
+@checked
 def gaussian_channel(
     source: GaussianSource,
     *,

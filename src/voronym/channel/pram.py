@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
 from voronym.channel.budget import BUDGET, blurred
 from voronym.channel.planned import plan_rule
@@ -66,6 +67,7 @@ class Pram:
         return recover(self.codes if codes is None else codes, self.matrix, other, nonnegative=nonnegative)
 
 
+@checked
 def pram(
     codes: ArrayLike,
     confidential: ArrayLike | None = None,
@@ -144,6 +146,7 @@ def pram(
     return Pram(channel.apply(letters, seed=rng), channel.matrix, channel)
 
 
+@checked
 def recover(
     codes: ArrayLike, matrix: ArrayLike, other: ArrayLike | None = None, *, nonnegative: bool = False
 ) -> Recovered:

@@ -14,6 +14,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from voronym.arguments import checked
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.budget import BUDGET, guess
 from voronym.channel.gaussian import GaussianChannel
@@ -58,6 +59,7 @@ class Perturbed(Masked):
         return tuple(rule.channel for rule in self.rules)
 
 
+@checked
 def mask_keys(
     frame: Any,
     schema: Schema,

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate import attacks
@@ -19,7 +20,7 @@ from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.texts import note_on, rewritten, without_guards
 from voronym.evaluate.utility import Utility, compare
 from voronym.plain import Plain
-from voronym.privacy import Finding, Model, models, parse_model
+from voronym.privacy import Finding, Model, listed_models, models, parse_model
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.table.classes import check_columns
 from voronym.table.frame import as_frame
@@ -145,6 +146,7 @@ class Measurement(Plain):
         return f"Measurement({n} records, k={k}, keys {', '.join(self.keys)}{beside})"
 
 
+@checked
 def measure(
     table: Any,
     *,
@@ -152,7 +154,7 @@ def measure(
     confidential: Sequence[str] = (),
     original: Any = None,
     aligned: bool | ArrayLike = False,
-    models: Sequence[Model | str] = (),
+    models: Model | str | Sequence[Model | str] | Mapping[str, Any] = (),
     population: Any = None,
     attack: Attacks = _ATTACKS,
     seed: int = 0,
@@ -211,6 +213,8 @@ def measure(
     0.5
     """
     ctx = Context(seed=seed, progress=progress)
+    if table is None:
+        raise InputError("there is no table to measure: give a data frame or a file")
     frame, original, population = _open(table), _open(original), _open(population)
     if original is not None:
         frame = without_guards(frame, original)
@@ -321,9 +325,9 @@ def schema_of(
     return Schema(tuple(made))
 
 
-def _findings(table: Table, wanted: Sequence[Model | str], notes: list[str]) -> tuple[Finding, ...]:
+def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, ...]:
     """Measure the required models, then every registered one that was not asked for."""
-    asked = [parse_model(m) if isinstance(m, str) else m for m in wanted]
+    asked = [parse_model(m) if isinstance(m, str) else m for m in listed_models(wanted)]
     schema = table.schema
     found = [model.measure(table) for model in asked]
     rest = {name: cls.parse(None) for name, cls in models().items() if name not in {m.name for m in asked}}

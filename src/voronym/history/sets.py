@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -13,6 +14,7 @@ PAIRS = 2_000_000
 """Pairs of histories that are compared at a time."""
 
 
+@checked
 def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
     """Return, for everybody, how many people were with them in all of their groups.
 
@@ -42,7 +44,7 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
     >>> shared([[0, 5], [0, 5], [1, 5], [1, 6], [1, 6]]).tolist()
     [2, 2, 1, 2, 2]
     """
-    rows = np.ascontiguousarray(history, np.int64)
+    rows = np.ascontiguousarray(_whole("history", history))
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise InputError(f"a history has people and releases; got shape {rows.shape}")
     n, releases = rows.shape
@@ -50,7 +52,7 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
         return np.zeros(0, np.int64)
     if (rows[:, -1] < 0).any():
         raise InputError("everybody must have a group in the last release")
-    first = np.zeros(n, np.int64) if begun is None else np.asarray(begun, np.int64)
+    first = np.zeros(n, np.int64) if begun is None else _whole("begun", begun)
     if first.shape != (n,) or (first >= releases).any():
         raise InputError("begun must be a release for everybody, the last one at most")
     kind, counts = _kinds(np.column_stack([rows, first]))
@@ -58,6 +60,7 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
     return _compare(rows[one], first[one], counts)[kind]
 
 
+@checked
 def smallest_history(history: ArrayLike, begun: ArrayLike | None = None) -> int:
     """Return the least number of people who share all that was published about one of them.
 
@@ -110,3 +113,11 @@ def _compare(rows: Ints, first: Ints, counts: Ints) -> Ints:
     out = np.empty(len(rows), np.int64)
     out[order] = found
     return out
+
+
+def _whole(name: str, given: ArrayLike) -> Ints:
+    """Return whole numbers, or say that some are none."""
+    found = np.asarray(given)
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        raise InputError(f"{name} has numbers that are not finite")
+    return found.astype(np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym._cuda.device import choose
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -20,6 +21,7 @@ class OneGroupWarning(UserWarning):
     """There are fewer than 2k records, so all of them become one and the same published record."""
 
 
+@checked
 def microaggregate(
     X: ArrayLike,
     k: int,

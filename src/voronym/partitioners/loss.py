@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.partition import Partition
 from voronym.problem import check_points
 
 
+@checked
 def standardize(X: ArrayLike) -> NDArray[np.float64]:
     """Return the columns with mean 0 and (population) variance 1; constant columns become 0.
 
@@ -38,6 +40,7 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
     return np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0) + 0.0)
 
 
+@checked
 def information_loss(X: ArrayLike, part: Partition) -> float:
     """Return the information lost by publishing cell means, in percent: ``100 * SSE / SST``.
 

@@ -25,7 +25,7 @@ from voronym.privacy.l_diversity import LDiversity
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.privacy.p_sensitive import PSensitive
 from voronym.privacy.t_closeness import TCloseness
-from voronym.privacy.text import split_models
+from voronym.privacy.text import listed_models, split_models
 from voronym.table.classes import Classes, equivalence_classes
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "TCloseness",
     "equivalence_classes",
     "levels",
+    "listed_models",
     "models",
     "parse_model",
     "register",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.named import Registry
 from voronym.table.table import Table
@@ -136,6 +137,7 @@ def models() -> Mapping[str, type[Model]]:
     return MODELS
 
 
+@checked
 def parse_model(text: str) -> Model:
     """Build a privacy model from ``"name"`` (measure only) or ``"name=value"`` (required).
 

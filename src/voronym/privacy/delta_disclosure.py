@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from voronym._kernels import verdict
+from voronym.arguments import checked
 from voronym.privacy.base import register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
@@ -25,6 +27,7 @@ def surprise(runs: Runs, levels: Levels) -> Floats:
     return runs.spread(np.where(there < levels.size, np.inf, most), 0.0)
 
 
+@partial(checked, texts=True)
 @register("delta-disclosure")
 @dataclass(frozen=True)
 class DeltaDisclosure(ConfidentialModel):

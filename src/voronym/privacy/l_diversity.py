@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from voronym._kernels import verdict
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
 from voronym.privacy.cells import RELATIVE, Floats, Judge, Levels, Rule, Runs
@@ -44,6 +45,7 @@ def recursive(runs: Runs, levels: Levels, *, l: int) -> Floats:  # noqa: E741 - 
         return runs.spread(count[runs.start] / rest, 0.0)
 
 
+@partial(checked, texts=True)
 @register("l-diversity")
 @dataclass(frozen=True)
 class LDiversity(ConfidentialModel):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voronym._kernels import verdict
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, count_runs, joint
@@ -34,6 +35,7 @@ def default_bins(n: int) -> int:
     return int(np.clip(math.ceil(float(np.cbrt(n)) - 1e-9), FEWEST, MOST))
 
 
+@partial(checked, texts=True)
 @register("mutual-information")
 @dataclass(frozen=True)
 class MutualInformation(ConfidentialModel):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from voronym._kernels import verdict
+from voronym.arguments import checked
 from voronym.privacy.base import register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel
@@ -21,6 +23,7 @@ def distinct(runs: Runs, levels: Levels) -> Floats:
     return runs.spread(ends, np.inf)
 
 
+@partial(checked, texts=True)
 @register("p-sensitive")
 @dataclass(frozen=True)
 class PSensitive(ConfidentialModel):

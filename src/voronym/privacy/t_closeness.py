@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import verdict
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.privacy import distances
 from voronym.privacy.base import register
@@ -28,6 +29,7 @@ _PLAIN = {
 }
 
 
+@partial(checked, texts=True)
 @register("t-closeness")
 @dataclass(frozen=True)
 class TCloseness(ConfidentialModel):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 from voronym.errors import InputError
-from voronym.privacy.base import models
+from voronym.privacy.base import Model, models
 
 _OPENS = re.compile(r'\s*(?:[^\s=",]+\s*=\s*){1,2}"')
 """A part whose value begins with a quote: ``option="`` or, at the head of a model, ``name=option="``."""
@@ -53,6 +54,28 @@ def _quote(value: str) -> str:
 def _unquote(value: str) -> str:
     found = _QUOTED.fullmatch(value)
     return value if found is None else found[1].replace('""', '"')
+
+
+def listed_models(given: object) -> list[Model | str]:
+    """Return models as a list: one of them, several, or a mapping from names to what they require.
+
+    Examples
+    --------
+    >>> listed_models({"t-closeness": 0.15, "p-sensitive": 3})
+    ['t-closeness=0.15', 'p-sensitive=3']
+    """
+    if isinstance(given, (str, Model)):
+        return [given]
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+        if all(isinstance(name, str) and isinstance(value, (str, Real, type(None))) for name, value in pairs):
+            return [name if value is None else f"{name}={value}" for name, value in pairs]
+    elif isinstance(given, Sequence) and all(isinstance(one, (str, Model)) for one in given):
+        return list(given)
+    raise InputError(
+        'models must be models such as vr.TCloseness(0.2), texts such as "t-closeness=0.2", or a mapping '
+        'such as {"t-closeness": 0.2}'
+    )
 
 
 def split_models(given: Sequence[str]) -> list[str]:

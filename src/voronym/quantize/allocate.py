@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.problem import check_points
@@ -77,6 +78,7 @@ class Allocation:
         )
 
 
+@checked
 def allocate(
     X: ArrayLike,
     centroids: ArrayLike,

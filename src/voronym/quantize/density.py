@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.context import Progress, check_seed
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
@@ -56,6 +57,7 @@ class Shares:
         )
 
 
+@checked
 def design_density(
     source: Source,
     cells: int | None = None,
@@ -135,6 +137,7 @@ def design_density(
     )
 
 
+@checked
 def shares(
     quantizer: Quantizer,
     source: Source,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.arguments import checked
 from voronym.context import Context
 from voronym.groups import split_large
 from voronym.options import Options, number, option, whole
@@ -24,6 +25,7 @@ REFERENCE = (
 )
 
 
+@checked
 def design(X: ArrayLike, cells: int | None = None, **options: Any) -> Quantizer:
     """Design a quantizer whose cells have prescribed probabilities, at a small mean distance.
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError, Unfinished
 from voronym.partition import Partition
@@ -72,6 +73,7 @@ class Design:
         )
 
 
+@checked
 def pcl(
     X: ArrayLike,
     cells: int | None = None,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.problem import check_points
 from voronym.quantize import _assign, _diagram, _stored
@@ -155,6 +156,7 @@ class Quantizer:
         _stored.save(Path(path), self.centroids, self.costs, self.space)
 
     @classmethod
+    @checked
     def load(cls, path: str | Path) -> Quantizer:
         """Read a quantizer from a file, or say why it is none."""
         return cls(*_stored.load(Path(path)))

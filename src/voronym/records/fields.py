@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.arguments import checked
 from voronym.errors import InputError, VoronymError
 from voronym.space.field import Field
 from voronym.space.metrics import Function, Matrix, Metric, Rank, Taxonomy, metrics
@@ -33,6 +34,7 @@ DEFAULTS: Mapping[str, str] = {
 """The metric of each kind of column."""
 
 
+@checked
 def make_fields(
     table: Table, names: Sequence[str], chosen: Mapping[str, Choice] | None = None
 ) -> tuple[list[Field], tuple[str, ...]]:

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
 from voronym.masked import Masked
@@ -55,6 +56,7 @@ class Stirred(Masked):
     moved: NDArray[np.int64] | None = None
 
 
+@checked
 def anonymize_records(
     frame: Any,
     schema: Schema,

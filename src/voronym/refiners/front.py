@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym._cuda.device import choose
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -16,6 +17,7 @@ from voronym.refiners.registry import REFINERS
 from voronym.space import Space
 
 
+@checked
 def refine(
     X: ArrayLike,
     part: Partition,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from voronym.arguments import checked
 from voronym.errors import InputError, ReadError
 from voronym.table.moments import in_signs
 from voronym.table.numerals import Comma
@@ -24,6 +25,7 @@ _SIGNS = {"\t": "tab", " ": "space", "\xa0": "no-break space", "\u202f": "narrow
 _ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 
+@checked
 @dataclass(frozen=True)
 class Reading:
     """What a person says about a file that is to be read; None leaves it to be found out.

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.arguments import checked
 from voronym.errors import InputError, ReadError
 
 ROOT = "*"
@@ -29,6 +30,7 @@ _LEVEL_NAMES = re.compile(
 Given = Mapping[Any, Sequence[Any]] | Iterable[Sequence[Any]] | str | os.PathLike[str]
 
 
+@checked
 class Hierarchy:
     """A tree above the values of a column.
 
@@ -55,7 +57,10 @@ class Hierarchy:
     def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
         self.source = ""
         """The file it was read from, if it was."""
-        self._build([(f"row {i}", row) for i, row in enumerate(rows, 1)])
+        listed = list(rows)
+        if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
+            raise InputError("a hierarchy is a list of rows, each a list: a value, then its ancestors")
+        self._build([(f"row {i}", row) for i, row in enumerate(listed, 1)])
 
     def _build(self, given: Sequence[tuple[str, Sequence[Any]]]) -> None:
         """Make the paths from rows, each with its place, which is named when something is wrong with it."""

@@ -11,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from voronym.arguments import checked
 from voronym.errors import ReadError
 from voronym.table import delimited, sql
 from voronym.table.dialect import Reading
@@ -21,6 +22,7 @@ from voronym.table.source import Source, attach_source, source_of
 from voronym.table.spelling import Hints, declared_missing
 
 
+@checked
 def read(
     source: str | os.PathLike[str],
     *,

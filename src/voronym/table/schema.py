@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from voronym.arguments import checked
 from voronym.errors import SchemaError
 from voronym.show import chip, html_table, text_table
 from voronym.table.frame import listing
@@ -180,6 +181,7 @@ class Schema:
         return str(html_table(("column", "role", "kind", "note"), rows, wide=["note"]))
 
     @classmethod
+    @checked
     def build(
         cls,
         frame: Any,
@@ -361,7 +363,7 @@ def _pairs(
 ) -> dict[str, tuple[str, Literal["lat", "lon"]]]:
     pairs: dict[str, tuple[str, Literal["lat", "lon"]]] = {}
     for pair in locations:
-        if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or pair[0] == pair[1]:
             raise SchemaError("a location is a pair of two columns: (latitude, longitude)")
         lat, lon = pair
         for name in pair:

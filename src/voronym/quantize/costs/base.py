@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.problem import check_points
@@ -109,6 +110,7 @@ def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
 
     That one takes ``progress`` and makes the context itself; other rooms hand theirs over as ``ctx``.
     """
+    work = checked(work)
 
     @wraps(work)
     def solve(

@@ -88,7 +88,7 @@ def levenberg_marquardt(
     if not tolerance >= 0 or iterations < 0:
         raise InputError("tolerance and iterations must be 0 or more")
     work, unit = _scaled(given, ctx)
-    allowed = np.maximum(1.0, tolerance * target)
+    allowed = np.maximum(1.0, float(tolerance) * target)
     view = work.look(np.ldexp(given.start, -unit))
     best, done = view, 0
     mu, tried = 1e-3, 0

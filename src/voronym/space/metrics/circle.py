@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voronym._kernels.mixed import CIRCLE
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.space.metrics.base import Geometry, metric, ranks
 
 
+@checked
 @metric("circular")
 @dataclass(frozen=True)
 class Circular:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.arguments import checked
 from voronym.errors import InputError
 from voronym.space.metrics.base import Array, Geometry, check_levels, from_table, metric
 
@@ -19,6 +20,7 @@ _SAMPLE = 4096
 _CLOSE = 1e-9  # relative: sums in another order may differ in the last digits
 
 
+@checked
 @metric("function")
 @dataclass(frozen=True)
 class Function:

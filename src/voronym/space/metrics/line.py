@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from voronym._kernels.mixed import LINE
+from voronym.arguments import checked
 from voronym.space.metrics.base import Array, Geometry, metric, positions, ranks
 
 
@@ -43,6 +44,7 @@ class Elapsed(Absolute):
     name: ClassVar[str] = "elapsed"
 
 
+@checked
 @metric("rank")
 @dataclass(frozen=True)
 class Rank:

@@ -57,7 +57,7 @@ class Taxonomy:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hierarchy", Hierarchy.of(self.hierarchy))
-        if self.unseen not in ("refuse", "root"):
+        if not isinstance(self.unseen, str) or self.unseen not in ("refuse", "root"):
             raise InputError(f"unseen is 'refuse' or 'root', not {self.unseen!r}")
 
     def geometry(self, values: Any, column: str) -> Geometry:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from voronym.arguments import checked
 from voronym.errors import InputError, MissingExtraError
 from voronym.space.metrics.base import Array, Geometry, check_levels, from_table, metric
 
@@ -30,6 +31,7 @@ class Tabulated:
         return from_table(self.distances(list(values), column))
 
 
+@checked
 @metric("overlap")
 @dataclass(frozen=True)
 class Overlap(Tabulated):

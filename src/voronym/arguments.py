@@ -1,0 +1,169 @@
+"""Arguments of public functions: what is of the wrong type is refused with a sentence, at the door.
+
+`checked` reads the annotations of a function, which say what each argument may be, and refuses what is none
+of it. Values of the right type are looked at by whoever uses them.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from voronym.errors import InputError
+
+__all__ = ["checked"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Test = Callable[[Any], bool]
+
+
+def _array(value: Any) -> bool:
+    """Whether a value is an array of numbers, or becomes one."""
+    if value is None or isinstance(value, (str, bytes, Mapping, set)) or callable(value):
+        return False
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except (TypeError, ValueError):  # rows of different lengths
+        return False
+
+
+def _names(value: Any) -> bool:
+    """Whether a value is a name or lists names; an index of pandas does, which is no sequence to Python."""
+    listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, Iterator))
+    return isinstance(value, str) or (listed and all(isinstance(one, str) for one in value))
+
+
+SORTS: dict[str, tuple[Test, str]] = {
+    "None": (lambda value: value is None, "None"),
+    "bool": (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    "int": (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
+    "float": (lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
+    "str": (lambda value: isinstance(value, str), "a text"),
+    "Path": (lambda value: isinstance(value, os.PathLike), "a path"),
+    "os.PathLike[str]": (lambda value: isinstance(value, os.PathLike), "a path"),
+    "np.random.Generator": (lambda value: isinstance(value, np.random.Generator), "a NumPy generator"),
+    "Sequence[str]": (_names, "a list of names"),
+    "Sequence[float]": (_array, "a list of numbers"),
+    "Mapping": (lambda value: isinstance(value, Mapping), "a mapping"),
+    "Sequence": (lambda value: isinstance(value, (Sequence, np.ndarray)), "a list"),
+    "Iterable": (lambda value: isinstance(value, Iterable) and not isinstance(value, str), "a list"),
+    "tuple": (lambda value: isinstance(value, Sequence) and not isinstance(value, str), "a list"),
+    "Callable": (callable, "a function"),
+    "Progress": (callable, "a function that takes a Step"),
+    "ArrayLike": (_array, "an array of numbers"),
+    "Array": (_array, "an array of numbers"),
+    "NDArray": (_array, "an array of numbers"),
+}
+"""By how an annotation is written: whether a value is that, and what it is called."""
+
+CLASSES = (
+    "Partition",
+    "Schema",
+    "GaussianSource",
+    "Quantizer",
+    "Space",
+    "Recipe",
+    "Context",
+    "Table",
+    "Mixed",
+)
+"""Classes of voronym that stand in annotations: an object with one of these names among its bases."""
+
+
+def checked(function: F, *, texts: bool = False) -> F:
+    """Refuse arguments that are of none of the types in a function's annotations; for classes, in __init__'s.
+
+    Parameters
+    ----------
+    function : function or class
+        Its annotations are texts, as under ``from __future__ import annotations``.
+    texts : bool
+        Whether numbers may come as texts, which are read by whoever uses them.
+
+    Examples
+    --------
+    >>> @checked
+    ... def half(number: float) -> float:
+    ...     return number / 2
+    >>> half("two")
+    Traceback (most recent call last):
+        ...
+    voronym.errors.InputError: number must be a number, not a text
+    """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__, texts=texts)  # type: ignore[misc]
+        return function
+    signature = inspect.signature(function)
+    tests = {
+        name: found
+        for name, parameter in signature.parameters.items()
+        if isinstance(parameter.annotation, str)
+        and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        and (found := _tests(parameter.annotation)) is not None
+    }
+
+    @functools.wraps(function)
+    def wrapped(*given: Any, **named: Any) -> Any:
+        try:
+            bound = signature.bind(*given, **named).arguments
+        except TypeError:
+            return function(*given, **named)  # Python's own sentence about names and numbers of arguments
+        for name, sorts in tests.items():
+            if name in bound and not (texts and isinstance(bound[name], str)):
+                _check(name, bound[name], sorts, signature.parameters[name].default)
+        return function(*given, **named)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _tests(annotation: str) -> list[tuple[Test, str]] | None:
+    """Return a test for each alternative of an annotation; None where one of them says nothing to us."""
+    out = []
+    for part in _alternatives(annotation):
+        found = SORTS.get(part) or SORTS.get(part.partition("[")[0])
+        if found is None and part in CLASSES:
+            found = (functools.partial(_is, part), f"a {part}")
+        if found is None:
+            return None
+        out.append(found)
+    return out
+
+
+def _is(name: str, value: Any) -> bool:
+    return any(base.__name__ == name for base in type(value).__mro__)
+
+
+def _alternatives(annotation: str) -> list[str]:
+    """Split at the bars outside of brackets."""
+    parts, depth = [""], 0
+    for sign in annotation:
+        depth += (sign == "[") - (sign == "]")
+        if sign == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
+
+
+def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: Any) -> None:
+    if value is default or any(test(value) for test, _ in sorts):
+        return
+    words = list(dict.fromkeys(word for _, word in sorts if word != "None" or len(sorts) == 1))
+    raise InputError(f"{name} must be {' or '.join(words)}, not {_kind(value)}")
+
+
+def _kind(value: Any) -> str:
+    """Say what a value is, without quoting it: it may be somebody's."""
+    for word, sort in (
+        ("None", type(None)), ("a text", str), ("True or False", bool), ("a number", Real), ("a list", list),
+        ("a mapping", Mapping),
+    ):  # fmt: skip
+        if isinstance(value, sort):
+            return word
+    return f"an object of type {type(value).__name__}"

@@ -1,0 +1,44 @@
+"""A mark of a table: what changes when somebody changes a cell, a column or a row of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import narwhals as nw
+
+from voronym.errors import GuaranteeError, InputError
+
+
+def mark(frame: nw.DataFrame[Any]) -> tuple[Any, ...]:
+    """Return a mark that two states of a table share only if they are alike, but for the order of rows.
+
+    Only for a table in memory, within one process. PyArrow tables cannot be changed, and cells that have no
+    hash, such as lists, have no part in it.
+    """
+    native = frame.to_native()
+    shape = (tuple(frame.columns), len(frame))
+    try:
+        if frame.implementation.is_polars():
+            return (*shape, int(native.hash_rows().cast(int, strict=False, wrap_numerical=True).sum()))
+        if frame.implementation.is_pandas():
+            from pandas.util import hash_pandas_object
+
+            return (*shape, int(hash_pandas_object(native, index=False).sum()))
+    except Exception:
+        return shape
+    return shape
+
+
+def refuse_changed(path: object, frame: nw.DataFrame[Any], before: tuple[Any, ...]) -> None:
+    """Refuse to write what is no file, and a table that has another mark than the one that was measured."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(
+            "name a file to write to: a release is checked in the file before it gets its name, so it cannot "
+            "go into a buffer; write a file and read its bytes"
+        )
+    if mark(frame) != before:
+        raise GuaranteeError(
+            "the table was changed after the release was made, so what was measured is not what it holds; "
+            "make the release again, and change a copy of its table"
+        )
