@@ -34,9 +34,9 @@ def _array(value: Any) -> bool:
 
 
 def _names(value: Any) -> bool:
-    """Whether a value is a name or lists names; an index of pandas does, which is no sequence to Python."""
+    """Whether a value is a name or lists names, or numbers of columns, as an index of pandas does."""
     listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, Iterator))
-    return isinstance(value, str) or (listed and all(isinstance(one, str) for one in value))
+    return isinstance(value, str) or (listed and all(isinstance(one, (str, Integral)) for one in value))
 
 
 SORTS: dict[str, tuple[Test, str]] = {
