@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Masked]")
 
 PROBED, LONG = 20_000, 10.0
-"""Records from which on a method is tried on parts of them first, and seconds worth a word."""
+"""Records beyond which a method is tried on parts of them first, and seconds worth a word."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Method:
 
     def _announced(self, problem: Problem, ctx: Context, options: Options | None) -> Context:
         """Return the context, its stage with the time that the method will take where that is long."""
-        if self.timed or ctx.timed or not ctx.stage or problem.n < PROBED:
+        if self.timed or ctx.timed or not ctx.stage or problem.n <= PROBED:
             return ctx
         seconds = self.foresee(problem, ctx, options)
         return ctx.part(0.0, 1.0, stage=f"{ctx.stage}, about {duration(seconds)}") if seconds > LONG else ctx
