@@ -257,6 +257,7 @@ def test_declared_forms(tmp_path: Path) -> None:
     assert read(source, thousands=",")["a"].to_list() == [1234, 2500]
     for pattern in ("dd/mm/yy", "%d/%m/%y"):
         assert read(source, date_format=pattern)["b"][0] == dt.date(2020, 4, 3)
+    assert read(text(tmp_path / "sep.csv", "sep=;\na;b\n1,2;3\n")).rows() == [(1.2, 3)]
     skipped = text(tmp_path / "y.csv", "A table of ours\n\nage;x\n1;2\n")
     assert read(skipped, skip_rows=2).rows() == [(1, 2)]
     for wrong, message in [

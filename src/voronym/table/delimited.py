@@ -20,6 +20,7 @@ from voronym.table.source import Source, attach_source
 from voronym.table.spelling import Hints, Quoted, Spelling, gaps, may_be_grouped, respell_grouped, spell
 
 _SAMPLE = 50
+_SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")
 _MAGIC = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -91,7 +92,10 @@ def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
     if not text.strip():
         behind = f" after {reading.skip_rows} skipped lines" if reading.skip_rows else ""
         raise ReadError(f"{name!r} is empty{behind}")
-    delimiter = sniff(text) if reading.delimiter is None else reading.delimiter
+    delimiter = reading.delimiter
+    if (said := _SEPARATOR.match(text)) is not None:  # how some programs tell a spreadsheet
+        text, delimiter = text[said.end() :], delimiter or said.group(1)
+    delimiter = sniff(text) if delimiter is None else delimiter
     return replace(dialect, newline=newline, delimiter=delimiter), text
 
 
