@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
-from voronym.errors import InputError
+from voronym.errors import InputError, SchemaError
+from voronym.keys import Coordinates
 from voronym.masked import Grouped, Masked
 from voronym.table.doubts import Doubt, check_published, refuse
 from voronym.table.table import Table
@@ -16,6 +18,7 @@ GONE, MUCH = 90.0, 150.0
 that keys with one value for nearly everybody, of which there is little to lose, are not meant."""
 
 Allowed = Mapping[str, Sequence[str]]
+Losses = dict[str, tuple[float, float]]
 
 
 def check_allowed(allowed: Allowed, keys: Sequence[str]) -> None:
@@ -80,3 +83,17 @@ def after(
         )
         found.append(Doubt("useless", "", text))
     return refuse(found, allowed)
+
+
+def lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:
+    """Return the keys as numbers, what was lost of their variance, and what of each key.
+
+    None where a key has no numbers, such as text, or is published in another form than it had.
+    """
+    if any(made.frame[name].dtype != table.frame[name].dtype for name in table.keys):
+        return None, None, {}
+    with contextlib.suppress(SchemaError):
+        coordinates = Coordinates.of(table)
+        errors = coordinates.errors(made)
+        return coordinates, coordinates.percent(errors), coordinates.losses(errors, table)
+    return None, None, {}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,11 +16,12 @@ from voronym._cuda.device import choose
 from voronym.arguments import checked
 from voronym.clock import now
 from voronym.context import Context, Progress
-from voronym.errors import GuaranteeError, InputError, SchemaError
+from voronym.errors import GuaranteeError, InputError
+from voronym.facts import ALLOW, ColumnFacts
 from voronym.history.booking import Booking
 from voronym.history.following import follow
 from voronym.history.ledger import Ledger
-from voronym.keys import DEFAULT_SPACE, Coordinates
+from voronym.keys import DEFAULT_SPACE
 from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
 from voronym.privacy import Model, listed_models
@@ -29,7 +29,7 @@ from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Evidence, Release
-from voronym.table import Kind, tidy
+from voronym.table import tidy
 from voronym.table.read import load, read
 from voronym.table.table import Table
 
@@ -37,33 +37,6 @@ EARLY = (
     "the search was finished early, on request: the release keeps its promises, with the best groups found "
     "by then; the recipe alone does not make it again"
 )
-
-
-class ColumnFacts(TypedDict, total=False):
-    """What may be said about columns beside their roles, see `voronym.Schema.build`."""
-
-    drop_undeclared: bool
-    """Drop columns that have no role, instead of refusing them."""
-    kinds: Mapping[str, Kind] | None
-    """Kind of a column where the type does not say it: ``{"zip": "nominal"}``."""
-    orders: Mapping[str, Sequence[str]] | None
-    """Levels of ordinal columns, from low to high."""
-    locations: Sequence[tuple[str, str]]
-    """Pairs of key columns that are places on the globe."""
-    person: str | None
-    """The column whose values are people, where a person has several rows: k counts people."""
-    household: str | None
-    """The column whose values are households: k counts households."""
-    pseudonyms: bool
-    """Keep these two columns, with fresh random numbers in place of their values."""
-    allow_near_unique: Sequence[str]
-    """Keys that may publish a category which one person alone has."""
-    allow_loss: Sequence[str]
-    """Keys of which next to nothing need be left."""
-
-
-Losses = dict[str, tuple[float, float]]
-_ALLOW = {"allow_near_unique": "near-unique", "allow_loss": "loss"}
 
 
 @checked
@@ -183,7 +156,7 @@ def anonymize(
             "as options={...}"
         )
     facts: dict[str, Any] = dict(columns)
-    allow = {name: facts.pop(word, ()) for word, name in _ALLOW.items()}
+    allow = {name: facts.pop(word, ()) for word, name in ALLOW.items()}
     said: dict[str, Any] = {
         "k": k, "method": method, "options": options, "space": space, "models": models,
         "time_limit": time_limit, "seed": seed, "device": device,
@@ -269,7 +242,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         tidy(shuffled.frame), source
     )  # without categories, indexes and memory of the original
     made = table.like(masked.frame)
-    coordinates, loss, losses = _lost(table, made)
+    coordinates, loss, losses = cautions.lost(table, made)
     if table.units is not None or recipe.space != DEFAULT_SPACE:
         losses = {}  # other costs were kept low than those of rows in coordinates
     doubts += cautions.after(table, made, masked, losses, recipe.allow)
@@ -312,20 +285,6 @@ def _check_history(booking: Booking, release: Release, masked: Masked) -> None:
     booking.check(masked.partition, masked.frame.select(keys), k=recipe.required_k, about=about)
     release.warnings += booking.notes()
     release.booking = booking
-
-
-def _lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:
-    """Return the keys as numbers, what was lost of their variance, and what of each key.
-
-    None where a key has no numbers, such as text, or is published in another form than it had.
-    """
-    if any(made.frame[name].dtype != table.frame[name].dtype for name in table.keys):
-        return None, None, {}
-    with contextlib.suppress(SchemaError):
-        coordinates = Coordinates.of(table)
-        errors = coordinates.errors(made)
-        return coordinates, coordinates.percent(errors), coordinates.losses(errors, table)
-    return None, None, {}
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
