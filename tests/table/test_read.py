@@ -183,7 +183,7 @@ def test_blank_lines_and_headless_columns(tmp_path: Path) -> None:
     [
         ("x.csv", b"", "'x.csv' is empty"),
         ("x.csv", b"  \n \n", "'x.csv' is empty"),
-        ("x.csv", b"a,a,b\n1,2,3\n", "columns of the same name: 'a'"),
+        ("x.csv", b"a,a,b\n1,2,3\n", "columns of the same name, numbers 1, 2"),
         ("x.csv", b"a,b\n1,2\n1,2,3\n1\n", r"2 of 3 rows .* than the 2 columns of its header, first row 2"),
         ("x.csv", b"PAR1....PAR1", "is a Parquet file, not text"),
         ("x.csv", b"PK\x03\x04....", "zip archive or a spreadsheet"),

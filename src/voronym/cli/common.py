@@ -76,6 +76,8 @@ def run(app: typer.Typer) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
+        if any("\0" in word for word in sys.argv):
+            raise InputError("a word of the command has a sign that no file name and no column can have")
         with signals.heeded():
             app()
     except BaseException as error:

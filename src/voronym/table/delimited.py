@@ -181,7 +181,12 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
         header = [f"column_{i}" for i in range(1, width + 1)]
     repeated = [one for one, often in Counter(header).items() if often > 1]
     if repeated:
-        raise ReadError(f"{name!r} has columns of the same name: {listing(repeated)}; rename them")
+        # By their numbers: where the first line is no header, or the line breaks are gone, names are values.
+        places = [str(i) for i, one in enumerate(header, start=1) if one in repeated]
+        shown = ", ".join(places[:8]) + (" and more" if len(places) > 8 else "")
+        raise ReadError(
+            f"{name!r} has columns of the same name, numbers {shown}; rename them, or use --no-header"
+        )
     if ragged:
         raise ReadError(
             f"{ragged} of {count} rows of {name!r} have more or fewer cells than the {width} "

@@ -81,7 +81,12 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
         names = [one or f"unnamed_{i}" for i, one in enumerate(cells, start=1)]
     repeated = [one for one, often in Counter(names).items() if often > 1]
     if repeated:
-        raise ReadError(f"{name!r} has columns of the same name: {listing(repeated)}; rename them")
+        # By their numbers: where the first line is no header, or the line breaks are gone, names are values.
+        places = [str(i) for i, one in enumerate(names, start=1) if one in repeated]
+        shown = ", ".join(places[:8]) + (" and more" if len(places) > 8 else "")
+        raise ReadError(
+            f"{name!r} has columns of the same name, numbers {shown}; rename them, or use --no-header"
+        )
     try:
         body: pl.DataFrame = book.load_sheet(
             sheet, header_row=None, skip_rows=skip + headed, column_names=names, schema_sample_rows=None
