@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from voronym.arguments import checked
 from voronym.errors import InputError, ReadError
 from voronym.table.moments import in_signs
 from voronym.table.numerals import Comma
@@ -25,7 +24,6 @@ _SIGNS = {"\t": "tab", " ": "space", "\xa0": "no-break space", "\u202f": "narrow
 _ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 
-@checked
 @dataclass(frozen=True)
 class Reading:
     """What a person says about a file that is to be read; None leaves it to be found out.
@@ -66,6 +64,9 @@ class Reading:
     sheet: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("delimiter", "encoding", "decimal", "thousands", "date_format"):
+            if not isinstance(getattr(self, name), (str, type(None))):
+                raise InputError(f"{name} must be a text")
         delimiter = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(
             self.delimiter or "", self.delimiter
         )
