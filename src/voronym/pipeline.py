@@ -21,6 +21,7 @@ from voronym.facts import ALLOW, ColumnFacts
 from voronym.history.booking import Booking
 from voronym.history.following import follow
 from voronym.history.ledger import Ledger
+from voronym.history.people import naming_columns
 from voronym.keys import DEFAULT_SPACE
 from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
@@ -273,7 +274,10 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
         )
     if recipe.schema.household is not None:
         raise InputError("a ledger remembers people, not households: leave out the ledger, or household")
-    return Booking(Ledger.open(ledger), load(data), recipe.schema, declared)
+    frame = load(data)
+    if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
+        naming_columns(recipe.schema, frame, declared)
+    return Booking(Ledger.open(ledger), frame, recipe.schema, declared)
 
 
 def _check_history(booking: Booking, release: Release, masked: Masked) -> None:

@@ -202,13 +202,15 @@ def test_a_grid_is_coarse_and_ends_with_one_group():
     assert len(grid(5, 10**6)) < 35
 
 
-def test_what_was_chosen_is_in_the_recipe_and_among_the_steps():
+def test_what_was_chosen_is_in_the_recipe_and_on_the_page(tmp_path):
     people = vr.datasets.hospital(300, seed=2)
     roles = {"keys": ["age", "sex"], "confidential": ["diagnosis"], "drop_undeclared": True, "k": 3}
     made = vr.anonymize(people, models=["p-sensitive=2"], intruder="method", **roles)
     assert made.recipe.options["intruder"] == "method"
     assert any("knows the method: by keys alone" in step for step in made.steps)
     assert made.costs[-1].method == "blind"
+    page = made.report(tmp_path / "page.html", audience="public").read_text(encoding="utf-8")
+    assert "knows the method: by keys alone" in " ".join(page.split())
     usual = vr.anonymize(people, models=["p-sensitive=2"], **roles)
     assert any("may learn more" in step for step in usual.steps)
     with pytest.raises(InputError, match="looks at confidential values"):

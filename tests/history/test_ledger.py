@@ -198,6 +198,7 @@ def test_people_must_be_known(tmp_path):
     roles = {**ROLES, "identifiers": []}
     with pytest.raises(InputError, match="names a person"):
         vr.anonymize(patients(40), ledger=tmp_path / "l", **roles)
+    assert not (tmp_path / "l").exists()  # a mistaken command makes no ledger
     lost = patients(40).with_columns(
         patient_id=pl.when(pl.col("tag") == "t3").then(None).otherwise("patient_id")
     )

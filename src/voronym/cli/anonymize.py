@@ -292,7 +292,9 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line(
             "with earlier releases",
             f"{told['known']:,} people are in the {told['earlier_releases']} before it; "
-            f"{told['smallest_history']} or more share all groups of each since they were formed",
+            f"{told['smallest_history']} or more share all groups of each since they were formed"
+            if told["earlier_releases"]
+            else "none yet: this is the first in the ledger",
         )
     line(
         "counted in the file",
