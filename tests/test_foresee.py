@@ -86,3 +86,10 @@ def test_a_comparison_that_is_ended_early_has_the_yardstick():
     assert order[-1] == "icsm"
     assert {row.method for row in found.rows} >= {"mdav"}
     assert "icsm" in " ".join(found.skipped)
+
+
+def test_large_groups_need_no_probe():
+    """A part of the records may be fewer than k: nothing is foreseen then, and nothing fails."""
+    X = np.random.default_rng(1).normal(size=(30_000, 8))
+    part = vr.microaggregate(X, 4_000, method="mdav")
+    assert part.sizes.min() >= 4_000

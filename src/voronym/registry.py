@@ -87,7 +87,8 @@ class Method:
 
     def _announced(self, problem: Problem, ctx: Context, options: Options | None) -> Context:
         """Return the context, its stage with the time that the method will take where that is long."""
-        if self.timed or ctx.timed or not ctx.stage or problem.n <= PROBED:
+        probe = max(PROBED // 10, problem.n // 64)
+        if self.timed or ctx.timed or not ctx.stage or problem.n <= PROBED or probe < 4 * problem.k:
             return ctx
         seconds = self.foresee(problem, ctx, options)
         return ctx.part(0.0, 1.0, stage=f"{ctx.stage}, about {duration(seconds)}") if seconds > LONG else ctx

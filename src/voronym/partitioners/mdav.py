@@ -26,6 +26,8 @@ FAST_FROM = 20_000_000
 
 COLUMNS = 8
 """Columns from which on a search of the tree takes long enough to be made ahead, on all cores."""
+LISTED = 100
+"""Largest k for which lists are made: they take memory in proportion to it, and larger groups are few."""
 
 SHELL = 256
 """Least number of records in a shell."""
@@ -99,7 +101,7 @@ def partition_fast(records: Points, k: int, ctx: Context, *, ahead: bool | None 
     shell, complete = peel(X, tree, mean, SHELL, n)
     size, seen = SHELL, n
     if ahead is None:
-        ahead = ctx.threads > 1 and X.shape[1] >= COLUMNS
+        ahead = ctx.threads > 1 and X.shape[1] >= COLUMNS and k <= LISTED
     listed = Ahead(X, tree, work, k) if ahead else None
 
     def piece(budget: int) -> float:
