@@ -271,6 +271,8 @@ class Recipe:
     def load(cls, path: str | Path) -> Recipe:
         """Read a recipe that `save` wrote, or that a person did."""
         path = Path(path)
+        if path.is_char_device():  # some of them never end
+            raise InputError(f"cannot read the recipe {path}: it is a device, not a file")
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
