@@ -1,4 +1,8 @@
-"""Cells by halving: records split at the quantiles of their widest column, down to cells of a given size."""
+"""Cells by halving: records split at the quantiles of their widest column, down to cells of a given size.
+
+Categories are columns of two values, of which none varies much but all together do: they are marked, and
+split by the number of their combination, see `voronym._kernels.tree.sortable`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,11 @@ from voronym._kernels.tree import select
 
 
 @inner
-def widest(rows, start, stop):
-    """Return the column of the largest variance."""
-    d = rows.shape[1]
+def widest(rows, marks, start, stop):
+    """Return the column of the largest variance; marked ones count together, as the one after the last."""
+    d = len(marks)
     best = -1.0
+    together = 0.0
     axis = min(0, d)
     for j in range(d):
         first = rows[start, j]
@@ -20,23 +25,25 @@ def widest(rows, start, stop):
             total += apart
             square += apart * apart
         variance = square - total * total / (stop - start)
-        if variance > best:
+        if marks[j]:
+            together += variance
+        elif variance > best:
             best = variance
             axis = j
-    return axis
+    return d if together > best else axis
 
 
 @kernel
-def halve(rows, order, bounds, low, high):
+def halve(rows, marks, order, bounds, low, high):
     """Split the records of the cells low..high-1 in two; return the first cell of the second half."""
     middle = (low + high) // 2
     start, stop = bounds[low], bounds[high]
-    select(rows, order, start, stop, bounds[middle], widest(rows, start, stop))
+    select(rows, order, start, stop, bounds[middle], widest(rows, marks, start, stop))
     return middle
 
 
 @kernel
-def split(rows, order, bounds, low, high, stack):
+def split(rows, marks, order, bounds, low, high, stack):
     """Split the records of the cells low..high-1 until each cell has its own."""
     stack[0, 0], stack[0, 1] = low, high
     top = 1
@@ -45,7 +52,7 @@ def split(rows, order, bounds, low, high, stack):
         low, high = stack[top, 0], stack[top, 1]
         if high - low < 2:
             continue
-        middle = halve(rows, order, bounds, low, high)
+        middle = halve(rows, marks, order, bounds, low, high)
         stack[top, 0], stack[top, 1] = low, middle
         stack[top + 1, 0], stack[top + 1, 1] = middle, high
         top += 2

@@ -26,7 +26,7 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
-VISITS = 1e7
+VISITS = 2.5e7
 """Visits to pairs of groups in all, without a time limit: some tens of seconds on two cores."""
 SWEEPS, TRIAL = 1000.0, 20.0
 """Proposals a record without a time limit, and those from which their time is foreseen."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from voronym._cuda.device import attempt
 from voronym._cuda.pairs import halves
 from voronym._kernels import kd as kernels
+from voronym._kernels.tree import sortable
 from voronym.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
@@ -48,12 +49,12 @@ def partition(points: NDArray[np.float64], k: int, ctx: Context, *, room: float 
     """Return labels, all cells of about the same size; ``room`` is the share that they exceed k by."""
     n = len(points)
     cells = max(1, int(n / (k * (1.0 + room))))
-    rows, order = points.copy(), np.arange(n)
+    (rows, marks), order = sortable(points), np.arange(n)
     bounds = (np.arange(cells + 1) * n) // cells
     parts = [(0, cells)]
 
     def halve(part: tuple[int, int]) -> int:
-        return int(kernels.halve(rows, order, bounds, *part)) if part[1] - part[0] > 1 else part[1]
+        return int(kernels.halve(rows, marks, order, bounds, *part)) if part[1] - part[0] > 1 else part[1]
 
     while len(parts) < min(8 * ctx.threads, cells):  # level by level, until all threads have enough to do
         middles = ctx.quiet().map(halve, parts)
@@ -64,7 +65,7 @@ def partition(points: NDArray[np.float64], k: int, ctx: Context, *, room: float 
         ]
         parts = [(low, high) for low, high in halves if high > low]
     ctx.map(
-        lambda part: kernels.split(rows, order, bounds, *part, np.empty((DEEPEST, 2), np.int64)),
+        lambda part: kernels.split(rows, marks, order, bounds, *part, np.empty((DEEPEST, 2), np.int64)),
         parts,
     )
     labels = np.empty(n, np.int64)
