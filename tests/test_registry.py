@@ -91,8 +91,8 @@ def test_the_contract_catches_hidden_randomness():
         (np.zeros((0, 2)), 2, "empty"),
         (np.zeros((5, 0)), 2, "empty"),
         (np.zeros((5, 2, 2)), 2, "dimensions"),
-        ([["a"], ["b"]], 2, "numeric"),
-        ([[1.0], [2.0, 3.0]], 2, "numeric"),
+        ([["a"], ["b"]], 2, "array of numbers"),
+        ([[1.0], [2.0, 3.0]], 2, "array of numbers"),
         ([[1.0], [np.nan], [2.0]], 2, "1 missing or infinite values, in columns \\[0\\]"),
         ([[1e200], [-1e200], [2.0]], 2, "too large"),
     ],
@@ -104,7 +104,7 @@ def test_bad_input_gets_one_sentence(X, k, says):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "a", True])
 def test_seeds_that_are_none(seed):
-    with pytest.raises(vr.InputError, match="a seed is"):
+    with pytest.raises(vr.InputError, match=r"a seed is|seed must be a whole number"):
         vr.microaggregate(np.zeros((9, 2)), 3, seed=seed)
 
 

@@ -118,7 +118,7 @@ def test_another_space_is_refused():
     class Sphere:
         name = "sphere"
 
-    with pytest.raises(InputError, match="Euclidean"):
+    with pytest.raises(InputError, match="space must be a Space"):
         microaggregate(np.zeros((10, 2)), 2, method="mdav", space=Sphere())
 
 

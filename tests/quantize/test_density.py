@@ -97,10 +97,10 @@ def test_sizes_that_are_none():
     with pytest.raises(InputError, match="samples must be"):
         design_density(lambda n, rng: rng.random((n, 1)), 2, samples=0)
     for cells in (-1, 0, "a", 2.5, True):
-        with pytest.raises(InputError, match="cells must be a whole number, 1 or more"):
+        with pytest.raises(InputError, match="cells must be a whole number"):
             design_density(lambda n, rng: rng.random((n, 1)), cells)
     for level in (1.0, "a", None, np.nan):
-        with pytest.raises(InputError, match="level is a probability"):
+        with pytest.raises(InputError, match=r"level (is a probability|must be a number)"):
             shares(Quantizer([0.0, 1.0]), lambda n, rng: rng.random((n, 1)), level=level)
 
 

@@ -206,7 +206,7 @@ def test_variable_sizes_follow_clusters():
         ({"probabilities": ["a"]}, "probabilities must be"),
         ({"init": 5}, "init must be"),
         ({"cells": 3, "init": 5}, "shape"),
-        ({"cells": 3, "costs": [1]}, "no cost solver"),
+        ({"cells": 3, "costs": [1]}, "costs must be a text"),
         ({"cells": 3, "costs": "magic"}, "no cost solver"),
         ({"cells": 3, "init": "magic"}, "no method"),
         ({"cells": 3, "init": [[0.0], [1.0]]}, "has 2 cells, but sizes are asked for 3"),

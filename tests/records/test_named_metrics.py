@@ -42,7 +42,7 @@ def test_a_name_with_what_it_needs(tmp_path):
 @pytest.mark.parametrize(
     ("column", "choice", "says"),
     [
-        ("hour", "circular=often", "period above 0"),
+        ("hour", "circular=often", "period must be a number"),
         ("hour", "circular", "period above 0"),
         ("hour", "absolute=3", "takes nothing after its name"),
         ("ill", "taxonomy", "needs more than its name"),

@@ -117,7 +117,7 @@ def test_clone_and_pickle_keep_parameters(X):
         ({"method": "mdav", "options": {"gamma": 1}}, "has no option 'gamma'"),
         ({"method": "mdav", "time_limit": 1}, "no use for a time limit"),
         ({"space": "manhattan"}, "space must be a Space"),
-        ({"random_state": "one"}, "a seed is a whole number"),
+        ({"random_state": "one"}, "seed must be a whole number"),
     ],
 )
 def test_wrong_parameters_are_refused_in_words(X, parameters, message):

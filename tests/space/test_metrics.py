@@ -185,7 +185,7 @@ def test_metrics_are_registered():
         (lambda: Rank(["a"]).geometry(["b"], "x"), "1 distinct values that its order of 1 levels lacks"),
         (lambda: Rank(["a", "a"]).geometry(["a"], "x"), "different levels"),
         (lambda: Overlap(""), "separator"),
-        (lambda: Function(3), "function of two values"),
+        (lambda: Function(3), "must be a function"),
         (lambda: Edit().geometry([1], "x"), "needs texts"),
     ],
 )

@@ -48,8 +48,8 @@ def told(one: Ints, other: Ints) -> float:
     Examples
     --------
     >>> a = np.arange(400) % 4
-    >>> round(told(a, a % 2), 2), round(told(a % 2, a), 1), told(a, (np.arange(400) // 4) % 2)
-    (1.0, 0.5, 0.0)
+    >>> [round(float(one), 1) for one in (told(a, a % 2), told(a % 2, a), told(a, (np.arange(400) // 4) % 2))]
+    [1.0, 0.5, 0.0]
     """
     n = len(one)
     joint = np.zeros((int(one.max()) + 1, int(other.max()) + 1))

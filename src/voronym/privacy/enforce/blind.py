@@ -77,7 +77,7 @@ def grid(k: int, n: int) -> list[int]:
     Examples
     --------
     >>> grid(5, 100)
-    [5, 8, 12, 18, 27, 41, 100]
+    [5, 8, 12, 17, 26, 38, 100]
     """
     sizes, size = [k], float(k)
     while (size := size * RATIO) <= n / 2:
