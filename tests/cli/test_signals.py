@@ -14,6 +14,7 @@ import pytest
 import voronym as vr
 from cli.test_cli import voronym  # noqa: F401 - a fixture
 from fuzz.signalled import OUTPUTS, run, words
+from voronym.cli import signals
 from voronym.recipe import Recipe
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
@@ -54,6 +55,12 @@ def test_a_signal_in_any_stage_leaves_nothing(voronym, monkeypatch, tmp_path, st
     code, _, err = voronym(*words("--model", "t-closeness=0.6"))
     assert (code, err) == (CODES[number], "stopped: nothing was written\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
+
+
+def test_a_signal_is_not_remembered_for_the_next_command(voronym, monkeypatch):  # noqa: F811
+    at(monkeypatch, STAGES["group"], lambda: signal.raise_signal(signal.SIGINT))
+    assert voronym(*words())[0] == 130
+    signals.check()  # raises where somebody still wants to stop
 
 
 def test_a_signal_that_foreign_code_swallows_is_heeded_at_the_next_word(voronym, monkeypatch, tmp_path):  # noqa: F811

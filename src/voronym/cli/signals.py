@@ -56,6 +56,7 @@ def heeded() -> Iterator[None]:
     try:
         yield
     finally:
+        _now = _Wishes()  # what was asked of this command is not asked of the next
         for number, handler in before.items():
             # All is said and done: where the process ends now, a late signal must not change its exit code.
             signal.signal(number, signal.SIG_IGN if _start.COMMAND_LINE else handler)
