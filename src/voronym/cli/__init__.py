@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typer
 
-from voronym.cli import anonymize, attack, compare, demo, inspect, ledger, measure, methods, papers
+from voronym.cli import anonymize, attack, compare, demo, inspect, ledger, location, measure, methods, papers
 
 app = typer.Typer(
     name="voronym",
@@ -18,7 +18,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for verb in (demo, anonymize, measure, attack, compare, inspect, ledger, methods, papers):
+for verb in (demo, anonymize, measure, attack, compare, inspect, ledger, methods, papers, location):
     verb.register(app)
 
 

@@ -1,0 +1,135 @@
+"""Who is active, where they live, and in which group they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.errors import InputError
+from voronym.space import Sphere
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+RADIUS = 6_371_008.8
+"""Metres from the middle of the earth to its surface, in the mean."""
+SAME = 1e-5
+"""Degrees, about a metre: homes that are nearer than this are one address, where nobody says otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The people who are active: columns of equal length, one row for each.
+
+    Somebody who moved is somebody who left and joined: a new home, and no group.
+
+    Parameters
+    ----------
+    person : array of int
+        Numbers that the caller chose, all different. The order of the rows changes nothing.
+    latitude, longitude : arrays of float
+        Homes, in degrees.
+    group : array of int
+        The group of each; -1 for those who wait.
+    since : array of int
+        The epoch in which they began to wait, or in which their group was formed.
+    household : array of int
+        The address of each, as a number: people of one address count once towards k.
+    counts : array of bool
+        Who is old enough to count towards k. Others may be served, too, but hide nobody.
+
+    Examples
+    --------
+    >>> people = Population.of([1, 2, 3], [48.1, 48.1, 48.2], [11.5, 11.5, 11.5])
+    >>> people.household.tolist(), people.group.tolist()
+    ([0, 0, 1], [-1, -1, -1])
+    """
+
+    person: Ints
+    latitude: Floats
+    longitude: Floats
+    group: Ints
+    since: Ints
+    household: Ints
+    counts: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        person: ArrayLike,
+        latitude: ArrayLike,
+        longitude: ArrayLike,
+        *,
+        group: ArrayLike | None = None,
+        since: ArrayLike | None = None,
+        household: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+    ) -> Population:
+        """Return a population; by default all wait, all count, and equal homes are one address."""
+        places = [np.asarray(column, np.float64) for column in (latitude, longitude)]
+        n = len(places[0])
+        homes = _addresses(*places) if household is None else np.asarray(household, np.int64)
+        return cls(
+            np.asarray(person, np.int64),
+            places[0],
+            places[1],
+            np.full(n, -1, np.int64) if group is None else np.asarray(group, np.int64),
+            np.zeros(n, np.int64) if since is None else np.asarray(since, np.int64),
+            homes,
+            np.ones(n, bool) if counts is None else np.asarray(counts, bool),
+        )
+
+    def __post_init__(self) -> None:
+        n = len(self.person)
+        for name in ("latitude", "longitude", "group", "since", "household", "counts"):
+            if getattr(self, name).shape != (n,):
+                raise InputError(f"there are {n} people, and {name} is not one value for each")
+        if len(np.unique(self.person)) < n:
+            raise InputError(f"{n - len(np.unique(self.person))} people are there twice: give each a number")
+        off = ~(np.abs(self.latitude) <= 90.0) | ~(np.abs(self.longitude) <= 180.0)
+        if off.any():
+            raise InputError(
+                f"{int(off.sum())} homes are no latitude (-90..90) and longitude (-180..180) in degrees"
+            )
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+    @property
+    def points(self) -> Floats:
+        """Homes in metres from the middle of the earth, shape (n, 3): straight lines are distances."""
+        return points(self.latitude, self.longitude)
+
+    def rows(self, where: NDArray[np.int64] | NDArray[np.bool_]) -> Population:
+        """Return some of the people."""
+        columns = {name: getattr(self, name)[where] for name in self.__dataclass_fields__}
+        return Population(**columns)
+
+    def after(self, group: Ints, since: Ints) -> Population:
+        """Return the same people in the groups of an epoch."""
+        return replace(self, group=np.asarray(group, np.int64), since=np.asarray(since, np.int64))
+
+    def __repr__(self) -> str:
+        return f"Population({len(self):,} people, {int((self.group < 0).sum()):,} of them wait)"
+
+
+def points(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
+    """Return places in metres from the middle of the earth, shape (n, 3)."""
+    if np.size(latitude) == 0:
+        return np.empty((0, 3))
+    return RADIUS * Sphere.from_degrees(latitude, longitude)
+
+
+def degrees(places: Floats) -> Floats:
+    """Return latitude and longitude of such points, or of means of them, shape (n, 2)."""
+    return np.stack(Sphere.to_degrees(places), axis=1) if len(places) else np.empty((0, 2))
+
+
+def _addresses(latitude: Floats, longitude: Floats) -> Ints:
+    """Return numbers of homes: equal ones, to a metre, have the same."""
+    if not len(latitude) or not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
+        return np.zeros(len(latitude), np.int64)
+    cells = np.stack([np.rint(latitude / SAME), np.rint(longitude / SAME)], axis=1).astype(np.int64)
+    return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.int64)
