@@ -1,0 +1,63 @@
+"""What can go wrong in the service; each sort has the HTTP status that tells it."""
+
+from __future__ import annotations
+
+from voronym.errors import InputError, VoronymError
+
+
+class ServiceError(VoronymError):
+    """Base of what the service says on purpose; the sentence goes to whoever asked."""
+
+    status = 400
+
+
+class BadRequest(ServiceError, InputError):  # noqa: N818 - as HTTP has it
+    """What was sent cannot be used; the sentence says what to change and repeats no value."""
+
+
+class Refused(ServiceError):  # noqa: N818 - an answer, not a failure
+    """Whoever asks is not who they would have to be."""
+
+    status = 401
+
+
+class Forbidden(ServiceError):  # noqa: N818 - an answer, not a failure
+    """Whoever asks is known, and may not."""
+
+    status = 403
+
+
+class TooMany(ServiceError):  # noqa: N818 - an answer, not a failure
+    """Too many attempts.
+
+    Parameters
+    ----------
+    message : str
+        The sentence.
+    wait : float
+        Seconds until the next attempt has a chance.
+    """
+
+    status = 429
+
+    def __init__(self, message: str, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class TooLarge(ServiceError):  # noqa: N818 - an answer, not a failure
+    """More was sent than is read."""
+
+    status = 413
+
+
+class Unavailable(ServiceError):  # noqa: N818 - a state, not a defect
+    """The database cannot be used now; nothing was changed."""
+
+    status = 503
+
+
+class Busy(ServiceError):  # noqa: N818 - a state, not a defect
+    """An epoch is being made already."""
+
+    status = 409

@@ -1,0 +1,92 @@
+"""The key of a service: it signs statements; what must not be guessed is keyed with what follows from it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import os
+import stat
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization as form
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from voronym.errors import InputError, WriteError
+
+__all__ = ["ServiceKey"]
+
+
+class ServiceKey:
+    """An Ed25519 key in a file for its owner alone.
+
+    Parameters
+    ----------
+    private : Ed25519PrivateKey
+        The key.
+    """
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self._private = private
+        raw = private.public_key().public_bytes(form.Encoding.Raw, form.PublicFormat.Raw)
+        self.public = base64.b64encode(raw).decode()
+        self.id = hashlib.sha256(raw).hexdigest()[:16]
+        seed = private.private_bytes(form.Encoding.Raw, form.PrivateFormat.Raw, form.NoEncryption())
+        self._secret = hmac.digest(seed, b"voronym location: keyed digests", "sha256")
+
+    @classmethod
+    def open(cls, file: Path) -> ServiceKey:
+        """Read a key, or make one where there is none."""
+        with contextlib.suppress(FileExistsError):
+            _make(file)
+        try:
+            found = file.read_bytes()
+            mode = stat.S_IMODE(file.stat().st_mode)
+        except OSError as error:
+            raise InputError(f"cannot read the key {file.name!r}: {error.strerror}") from None
+        if os.name == "posix" and mode & 0o077:
+            raise InputError(
+                f"other users of this machine may read the key {file.name!r}, and sign in the name of the "
+                f"service: run chmod 600 {file.name}"
+            )
+        try:
+            private = form.load_pem_private_key(found, None)
+        except (ValueError, TypeError):
+            private = None
+        if not isinstance(private, Ed25519PrivateKey):
+            raise InputError(f"{file.name!r} is no Ed25519 key in PEM form without a password")
+        return cls(private)
+
+    def sign(self, text: bytes) -> str:
+        """Return the signature of bytes, in Base64; always the same for the same bytes."""
+        return base64.b64encode(self._private.sign(text)).decode()
+
+    def digest(self, purpose: str, *words: str) -> bytes:
+        """Return a keyed digest of words, which nobody without the key can try values against."""
+        text = "\0".join((purpose, *words)).encode()
+        return hmac.digest(self._secret, text, "sha256")
+
+
+def _make(file: Path) -> None:
+    """Write a fresh key and only then give it its name, so that a key that is there is whole."""
+    if file.exists():
+        raise FileExistsError
+    private = Ed25519PrivateKey.generate()
+    text = private.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        try:
+            os.link(draft, file)
+        finally:
+            draft.unlink()
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise WriteError(f"cannot make the key {file.name!r}: {error.strerror}") from None

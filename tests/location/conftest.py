@@ -1,0 +1,25 @@
+"""Databases for the tests of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from location.town_hall import Postgres, postgres_bin
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    programs = postgres_bin()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (on Debian: apt-get install postgresql)")
+    made = Postgres(programs)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> str:
+    """Return the address of an empty database; the empty text means SQLite in the folder of the service."""
+    return "" if request.param == "sqlite" else request.getfixturevalue("postgres").fresh()

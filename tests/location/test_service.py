@@ -1,0 +1,135 @@
+"""The service as plain methods, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from sqlalchemy import text
+
+from location.town_hall import PASSWORD, code_for, join, quick_token, scattered, service
+from voronym.location.errors import BadRequest, Refused
+from voronym.location.statements import Statement, Waiting
+
+
+def test_from_signing_up_to_a_statement_and_out_again(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        token = join(one, "ada@example.org")
+        assert one.statement(token) is None
+        one.import_directory(scattered(60))
+        one.submit_address(token, "STREET  7")
+        assert isinstance(one.statement(token), Waiting)
+        figures = one.run_epoch()
+        assert figures["people"] == 61
+        said = one.statement(token)
+        assert isinstance(said, Statement)
+        inside = json.loads(said.signed)
+        assert inside["epoch"] == 1
+        assert inside["k"] == 10
+        assert inside["centroid"] == [said.latitude, said.longitude]
+        raw = base64.b64decode(one.key.public)
+        Ed25519PublicKey.from_public_bytes(raw).verify(base64.b64decode(said.signature), said.signed.encode())
+        stored = one.export(token)
+        assert stored["home"]["latitude"] == one.home(token)["latitude"]
+        assert stored["statement"]["pseudonym"] == said.pseudonym
+        one.cancel(token)
+        assert one.statement(token) is None
+        assert one.run_epoch()["people"] == 60
+        one.delete(token)
+        with pytest.raises(Refused):
+            one.whoami(token)
+
+
+def test_a_move_takes_effect_with_the_next_epoch_under_a_new_pseudonym(tmp_path: Path, database: str) -> None:
+    people = scattered(300)
+    with service(tmp_path, database=database) as one:
+        one.import_directory(people)
+        one.run_epoch()
+        token = quick_token(one, "p5@example.org")
+        before = one.statement(token)
+        far = max(people, key=lambda entry: abs(entry.latitude - people[5].latitude))
+        one.submit_address(token, far.address)
+        between = one.statement(token)
+        assert isinstance(before, Statement)
+        assert isinstance(between, Statement)
+        assert (between.signed, between.pseudonym, between.moving) == (before.signed, before.pseudonym, True)
+        one.run_epoch()
+        after = one.statement(token)
+        assert isinstance(after, Waiting) or after.pseudonym != before.pseudonym
+
+
+def test_people_of_a_group_get_the_same_signed_bytes_and_different_pseudonyms(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.import_directory(scattered(120))
+        one.run_epoch()
+        said = [one.statement(quick_token(one, f"p{number}@example.org")) for number in range(120)]
+        groups: dict[tuple[float, float], list[Statement]] = {}
+        for each in said:
+            if isinstance(each, Statement):
+                groups.setdefault((each.latitude, each.longitude), []).append(each)
+        assert groups
+        for members in groups.values():
+            assert len(members) >= 10
+            assert len({(each.signed, each.signature, each.key) for each in members}) == 1
+            assert len({each.pseudonym for each in members}) == len(members)
+
+
+def test_an_imported_person_claims_the_account_by_mail(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        one.import_directory(scattered(30))
+        with pytest.raises(Refused):
+            one.sign_in("p3@example.org", PASSWORD)
+        token = join(one, "p3@example.org")
+        assert one.home(token) is not None
+
+
+def test_importing_twice_changes_no_home_that_somebody_chose(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        one.import_directory(scattered(30))
+        token = quick_token(one, "p3@example.org")
+        one.submit_address(token, "street 9")
+        chosen = one.home(token)
+        assert one.import_directory(scattered(30)) == {"rows": 30, "people": 0}
+        assert one.home(token) == chosen
+
+
+def test_a_wrong_code_is_no_code_and_a_right_one_works_once(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        one.sign_up("ada@example.org", PASSWORD)
+        assert not one.verify("ada@example.org", "00000000")
+        code = code_for(one, "ada@example.org")
+        assert not one.verify("bob@example.org", code)
+        assert one.verify("ada@example.org", code)
+        assert not one.verify("ada@example.org", code)
+
+
+@pytest.mark.parametrize("place", [(91, 0), (float("nan"), 0), (0, 181), ("x", 0), (None, None)])
+def test_what_is_no_place_is_refused_without_repeating_it(
+    tmp_path: Path, place: tuple[object, object]
+) -> None:
+    with service(tmp_path) as one:
+        token = join(one, "ada@example.org")
+        with pytest.raises(BadRequest, match="degrees"):
+            one.submit_home(token, *place)
+
+
+def test_the_tables_of_the_migrations_are_those_of_the_code(tmp_path: Path, database: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from voronym.location.store.tables import metadata
+
+    with service(tmp_path, database=database) as one, one.store.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path, database: str) -> None:
+    from voronym.location.errors import Unavailable
+
+    with service(tmp_path, database=database) as one, one.store.write() as connection:
+        connection.execute(text("update alembic_version set version_num = '9999'"))
+    with pytest.raises(Unavailable, match="newer version"), service(tmp_path, database=database):
+        pass
