@@ -197,6 +197,8 @@ def _signs(body: pl.Series, comma: Comma | Literal["thousands"]) -> tuple[str, s
     for sign, decimal in GROUPS.items():
         if not body.str.contains(sign, literal=True).any() or not all_match(body, _pattern(decimal, sign)):
             continue
+        if _telephones(body, decimal):
+            return None
         sure = (
             rf"{re.escape(sign)}[0-9]{{3}}{re.escape(sign)}|{re.escape(sign)}[0-9]{{3}}{re.escape(decimal)}"
         )
@@ -205,6 +207,19 @@ def _signs(body: pl.Series, comma: Comma | Literal["thousands"]) -> tuple[str, s
         if sign == "," and comma in ("never", "thousands"):  # 1,234 between commas: thousands
             return decimal, sign
     return (",", "") if comma == "never" and all_match(body, _pattern(",", "")) else None
+
+
+def _telephones(body: pl.Series, decimal: str) -> bool:
+    """Whether texts in groups of three digits are numbers to dial: a plus before each, or all of one length.
+
+    Amounts of nine digits and more that all have equally many are rarer than columns of 612 345 678.
+    """
+    if body.str.contains(decimal, literal=True).any():
+        return False
+    if body.str.starts_with("+").all(ignore_nulls=True):
+        return True
+    digits = body.str.count_matches("[0-9]").drop_nulls()
+    return len(digits) >= 10 and digits.n_unique() == 1 and int(digits[0]) >= 9
 
 
 def _pattern(decimal: str, thousands: str) -> str:
