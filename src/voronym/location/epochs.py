@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.location.forming import Crowd, form
+from voronym.location.forming import Crowd, form, obeying
 from voronym.location.population import Floats, Ints, Population, points
 from voronym.location.renewing import renew
 from voronym.location.snapping import snapped
@@ -217,9 +217,14 @@ def plan(
     work.rng = rng
     whole_town = _redesign(crowd, standing, settings, now)
     weak = crowd.weak()
-    extra = crowd.living() if whole_town else renew(crowd, weak, work)
-    crowd.dissolve(np.concatenate([weak, extra]))
-    labels = form(crowd, work, everything=whole_town or not len(standing))
+    if whole_town or not len(standing):
+        extra = crowd.living()
+        crowd.dissolve(np.concatenate([weak, extra]))
+        labels = form(crowd, work)
+    else:
+        labels, extra = renew(crowd, weak, work)
+        crowd.dissolve(np.concatenate([weak, extra]))
+        labels = obeying(crowd, labels)
     made = _publish(people, crowd, labels, standing, now, weak, extra, whole_town)
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))

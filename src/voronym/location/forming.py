@@ -102,110 +102,81 @@ class Crowd:
         return np.where(self.people.group < 0, np.maximum(now - self.people.since, 0), 0)
 
 
-def form(crowd: Crowd, ctx: Context, *, everything: bool = False) -> Ints:
-    """Return new groups of the people who have none, 0..m-1, for everybody; -1 for all others.
+def form(crowd: Crowd, ctx: Context) -> Ints:
+    """Return groups of all people who have none, 0..m-1, for everybody; -1 for all others.
 
     Every new group has k addresses that count, at the least number of different places.
     """
     labels = np.full(len(crowd.people), -1, np.int64)
-    pool = np.flatnonzero(crowd.group < 0)
-    units = Units.of(crowd, pool)
-    most = int(units.counts.sum())
+    rows = np.flatnonzero((crowd.group < 0) & crowd.people.counts)
+    homes, codes = np.unique(crowd.people.household[rows], return_inverse=True)
     k = crowd.settings.k
-    if most < k:
+    if len(homes) < k:
         return labels
-    found = _divide(units, min(k + crowd.settings.headroom, most), ctx)
-    if not everything:
-        found = _postponed(crowd, units, found)
-    found = _obeying(crowd, units, found)
-    labels[pool] = found[units.of_person]
-    return labels
+    many = np.bincount(codes)
+    middle = np.stack([np.bincount(codes, column) / many for column in crowd.points[rows].T], axis=1)
+    problem = Problem.of(middle, min(k + crowd.settings.headroom, len(homes)))
+    labels[rows] = METHODS["pairs"].partition(problem, ctx).labels[codes]
+    return obeying(crowd, labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
-    """The addresses of people who are to be grouped: people of one address go together, and count once."""
+def obeying(crowd: Crowd, labels: Ints) -> Ints:
+    """Return new groups that obey all that is asked of groups, together with people who do not count.
 
-    points: Floats
-    counts: NDArray[np.bool_]
-    waited: Ints
-    of_person: Ints
-
-    @classmethod
-    def of(cls, crowd: Crowd, pool: Ints) -> Units:
-        """Return the addresses of some of the people."""
-        homes, codes = np.unique(crowd.people.household[pool], return_inverse=True)
-        m = len(homes)
-        many = np.maximum(np.bincount(codes, minlength=m), 1)
-        middle = [np.bincount(codes, column, m) / many for column in crowd.points[pool].T]
-        waited = np.zeros(m, np.int64)
-        np.maximum.at(waited, codes, crowd.waited[pool])
-        counts = np.bincount(codes, crowd.people.counts[pool], m) > 0
-        return cls(np.stack(middle, axis=1), counts, waited, codes)
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-
-def _divide(units: Units, k: int, ctx: Context) -> Ints:
-    """Divide addresses into groups of k that count; those that do not count go with the nearest."""
-    inside = np.flatnonzero(units.counts)
-    labels = np.full(len(units), -1, np.int64)
-    problem = Problem.of(units.points[inside], k)
-    labels[inside] = METHODS["pairs"].partition(problem, ctx).labels
-    rest = np.flatnonzero(~units.counts)
-    if len(rest):
-        labels[rest] = labels[inside[cKDTree(units.points[inside]).query(units.points[rest])[1]]]
-    return labels
-
-
-def _middles(units: Units, labels: Ints) -> tuple[Floats, Floats]:
-    """Return the mean of each group's addresses, and their mean squared distance from it."""
-    m = int(labels.max(initial=-1)) + 1
-    rows = np.flatnonzero(labels >= 0)
-    own = labels[rows]
-    many = np.maximum(np.bincount(own, minlength=m), 1)
-    middle = np.stack([np.bincount(own, column, m) / many for column in units.points[rows].T], axis=1)
-    return middle, np.bincount(own, np.square(units.points[rows] - middle[own]).sum(axis=1), m) / many
-
-
-def _postponed(crowd: Crowd, units: Units, labels: Ints) -> Ints:
-    """Let wide groups wait, unless somebody in them has waited long enough."""
-    limit = crowd.settings.compact * (crowd.standing.rms or np.inf)
-    m = int(labels.max(initial=-1)) + 1
-    late = np.bincount(labels, units.waited >= max(crowd.settings.wait, 1), m) > 0
-    wide = (_middles(units, labels)[1] > limit**2) & ~late
-    return _renumbered(np.where(wide[labels], -1, labels))
-
-
-def _obeying(crowd: Crowd, units: Units, labels: Ints) -> Ints:
-    """Join groups that are at too few places, or too narrow, to the nearest others; else they wait."""
+    Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
+    other new ones; where there is none, their people wait.
+    """
+    labels = _renumbered(_joined_by_others(crowd, labels))
     while True:
         m = int(labels.max(initial=-1)) + 1
-        bad = np.flatnonzero(_lacking(crowd, units, labels, m))
+        bad = np.flatnonzero(_lacking(crowd, labels, m))
         if not len(bad):
             return labels
         if m == 1:
             return np.full(len(labels), -1, np.int64)
-        middle = _middles(units, labels)[0]
+        middle = _middles(crowd, labels)[0]
         nearest = cKDTree(middle).query(middle[bad], 2)[1]
         other = np.where(nearest[:, 0] == bad, nearest[:, 1], nearest[:, 0])
-        into = np.arange(m)
-        into[bad[0]] = other[0]
-        for one, two in zip(bad[1:], other[1:], strict=True):  # no chains in one turn: the rest comes next
-            if into[two] == two and not (into == one).any():
+        into, taken = np.arange(m), np.zeros(m, bool)
+        for one, two in zip(bad.tolist(), other.tolist(), strict=True):
+            if not taken[one] and not taken[two]:  # no chains in one turn: the rest comes next
                 into[one] = two
+                taken[one] = taken[two] = True
         labels = _renumbered(np.where(labels >= 0, into[labels], -1))
 
 
-def _lacking(crowd: Crowd, units: Units, labels: Ints, m: int) -> NDArray[np.bool_]:
+def _joined_by_others(crowd: Crowd, labels: Ints) -> Ints:
+    """Let people who do not count yet join the nearest new group, those near enough who have none."""
+    rest = np.flatnonzero((crowd.group < 0) & ~crowd.people.counts)
+    inside = np.flatnonzero(labels >= 0)
+    if not len(rest) or not len(inside):
+        return labels
+    gap, near = cKDTree(crowd.points[inside]).query(crowd.points[rest])
+    usual = crowd.standing.rms or np.inf
+    close = gap <= crowd.settings.compact * usual * (1.0 + crowd.waited[rest] / max(crowd.settings.wait, 1))
+    out = labels.copy()
+    out[rest[close]] = labels[inside[near[close]]]
+    return out
+
+
+def _middles(crowd: Crowd, labels: Ints) -> tuple[Floats, Floats]:
+    """Return the mean of the homes of each new group, and their mean squared distance from it."""
+    m = int(labels.max(initial=-1)) + 1
+    rows = np.flatnonzero(labels >= 0)
+    own = labels[rows]
+    many = np.maximum(np.bincount(own, minlength=m), 1)
+    middle = np.stack([np.bincount(own, column, m) / many for column in crowd.points[rows].T], axis=1)
+    return middle, np.bincount(own, np.square(crowd.points[rows] - middle[own]).sum(axis=1), m) / many
+
+
+def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
     """Which groups have too few addresses, too few different places, or too small a radius."""
-    rows = np.flatnonzero((labels >= 0) & units.counts)
-    few = np.bincount(labels[rows], minlength=m) < crowd.settings.k
-    cells = np.rint(units.points[rows] / PLACE).astype(np.int64)
+    rows = np.flatnonzero((labels >= 0) & crowd.people.counts)
+    few = _distinct(labels[rows], crowd.people.household[rows], m) < crowd.settings.k
+    cells = np.rint(crowd.points[rows] / PLACE).astype(np.int64)
     codes = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
     alike = _distinct(labels[rows], codes, m) < crowd.settings.homes
-    narrow = _middles(units, labels)[1] < crowd.settings.radius**2
+    narrow = _middles(crowd, labels)[1] < crowd.settings.radius**2
     return np.asarray(few | alike | narrow)
 
 
