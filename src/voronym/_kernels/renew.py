@@ -230,8 +230,28 @@ def regroup(X, total, size, slot, cost, may, n, slots, k, sweeps):
 
 @kernel
 def evaluate(
-    points, costs, leave, first, member, groups, loose, k, sweeps,
-    unit, slot, X, cost, may, size, total, gains, told, slots_out, units_out, start, stop,
+    points,
+    costs,
+    leave,
+    first,
+    member,
+    groups,
+    loose,
+    k,
+    sweeps,
+    unit,
+    slot,
+    X,
+    cost,
+    may,
+    size,
+    total,
+    gains,
+    told,
+    slots_out,
+    units_out,
+    start,
+    stop,
 ):
     """Regroup the areas start..stop-1 by trial; write their gains, how many are told, and who is where.
 

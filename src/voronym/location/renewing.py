@@ -161,7 +161,9 @@ class Search:
         if not len(loose) or not len(inside) or room <= 0:
             return 0
         sizes = np.bincount(self.labels[inside], minlength=self.formed)
-        sums = [np.bincount(self.labels[inside], column, self.formed) for column in self.field.points[inside].T]
+        sums = [
+            np.bincount(self.labels[inside], column, self.formed) for column in self.field.points[inside].T
+        ]
         middle = np.stack(sums, axis=1) / sizes[:, None]
         gap, near = cKDTree(middle).query(self.field.points[loose])
         gain = self.field.cost[loose] - np.square(gap) * sizes[near] / (sizes[near] + 1.0)
