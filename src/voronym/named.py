@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from voronym.errors import InputError
 
 T = TypeVar("T")
 E = TypeVar("E")
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """Return a question that ends a sentence about a name that is not there; nothing where none is near.
+
+    Examples
+    --------
+    >>> meant("sxe", ["age", "sex"]), meant("income", ["age", "sex"])
+    (". Did you mean 'sex'?", '')
+    """
+    lower = {one.lower(): one for one in known}
+    near = get_close_matches(str(name).lower(), lower, 1, 0.6)
+    return f". Did you mean {lower[near[0]]!r}?" if near else ""
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -59,7 +73,8 @@ class Registry(Mapping[str, T], Generic[T]):
             return self._entries[name]
         except (KeyError, TypeError):
             known = ", ".join(self) or "none"
-            raise InputError(f"no {self.noun} is called {name!r}; there are: {known}") from None
+            said = f"no {self.noun} is called {name!r}; there are: {known}{meant(name, self)}"
+            raise InputError(said) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

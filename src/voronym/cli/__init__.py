@@ -1,24 +1,39 @@
 """The command line: one module per verb.
 
 `common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `attack`,
-`compare`, `inspect`, `methods`, `papers` and `demo` are the verbs. Each imports what it needs when it runs.
+`compare`, `inspect`, `methods`, `papers`, `doctor` and `demo` are the verbs; `help` prints their options,
+`complete` is what the shell proposes. Each imports what it needs when it runs.
 """
 
 from __future__ import annotations
 
 import typer
 
-from voronym.cli import anonymize, attack, compare, demo, inspect, ledger, location, measure, methods, papers
+from voronym.cli import (
+    anonymize,
+    attack,
+    compare,
+    demo,
+    doctor,
+    inspect,
+    ledger,
+    location,
+    measure,
+    methods,
+    papers,
+)
+from voronym.cli.help import Group
 
 app = typer.Typer(
     name="voronym",
     help="Publish tables about people without exposing them.",
     epilog="Exit codes: 0 done, 1 error, 2 usage, 3 a required guarantee cannot be met (nothing is written).",
     no_args_is_help=True,
-    add_completion=False,
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for verb in (demo, anonymize, measure, attack, compare, inspect, ledger, methods, papers, location):
+for verb in (demo, anonymize, measure, attack, compare, inspect, ledger, methods, papers, location, doctor):
     verb.register(app)
 
 

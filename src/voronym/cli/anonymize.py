@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, files
+from voronym.cli import common, complete, files
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,10 +34,14 @@ def anonymize(
     key: common.Keys = None,
     confidential: common.Confidential = None,
     identifier: Annotated[
-        list[str] | None, typer.Option("--identifier", help="Columns that name a person; dropped.")
+        list[str] | None,
+        typer.Option(
+            "--identifier", help="Columns that name a person; dropped.", autocompletion=complete.columns
+        ),
     ] = None,
     other: Annotated[
-        list[str] | None, typer.Option("--other", help="Harmless columns; kept as they are.")
+        list[str] | None,
+        typer.Option("--other", help="Harmless columns; kept as they are.", autocompletion=complete.columns),
     ] = None,
     drop_undeclared: Annotated[
         bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")
@@ -62,19 +66,34 @@ def anonymize(
         typer.Option("--allow-loss", help="Keys of which next to nothing need be left."),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("-k", help="Least number of records that share a combination of keys [5].")
+        int | None,
+        typer.Option(
+            "-k", help="Least number of records that share a combination of keys.", show_default="5"
+        ),
     ] = None,
-    method: Annotated[str | None, typer.Option("--method", help="See `voronym methods` [auto].")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", help="See `voronym methods`.", show_default="auto", autocompletion=complete.methods
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", help="NAME=VALUE: an option of the method. `--NAME VALUE` does the same."),
     ] = None,
     space: Annotated[
         str | None,
-        typer.Option("--space", help="euclidean, or mixed: each key has a metric of its own [euclidean]."),
+        typer.Option(
+            "--space", help="euclidean, or mixed: each key has a metric of its own.", show_default="euclidean"
+        ),
     ] = None,
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
+        list[str] | None,
+        typer.Option(
+            "--model",
+            help="NAME=VALUE: a further guarantee, such as t-closeness=0.2.",
+            autocompletion=complete.models,
+        ),
     ] = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")
@@ -91,7 +110,9 @@ def anonymize(
     ] = None,
     intruder: Annotated[
         str | None,
-        typer.Option("--intruder", help="keys, or method: who knows how groups were made, too [keys]."),
+        typer.Option(
+            "--intruder", help="keys, or method: who knows how groups were made, too.", show_default="keys"
+        ),
     ] = None,
     ledger: Annotated[
         Path | None,
@@ -107,10 +128,17 @@ def anonymize(
     ] = "nothing",
     device: Annotated[
         str | None,
-        typer.Option("--device", help="cpu, cuda (a GPU), or auto: a GPU where there is one [cpu]."),
+        typer.Option(
+            "--device", help="cpu, cuda (a GPU), or auto: a GPU where there is one.", show_default="cpu"
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Seed of the random choices [0; fresh for channel, records].")
+        int | None,
+        typer.Option(
+            "--seed",
+            help="Seed of the random choices.",
+            show_default="0; drawn afresh for channel and records",
+        ),
     ] = None,
     json: common.Json = False,
     reading: Any = None,
@@ -269,7 +297,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         )
         line("an attack", f"links {100 * now['value']:.1f} % of the records to the right one ({words})")
     for finding in release.findings:
-        line("holds" if finding.required is not None else "measured", finding)
+        line("holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds"))
     if release.information_loss is not None:
         line("information loss", f"{release.information_loss:.2f} % of the keys' variance, as published")
     if release.information_loss is not None and release.information_loss > 100:

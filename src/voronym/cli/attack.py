@@ -76,4 +76,4 @@ def attack(
     if json:
         common.emit(found.to_dict())
     else:
-        typer.echo(str(found))
+        common.print_lines(str(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 import traceback
 import warnings
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import files, signals
+from voronym.cli import complete, files, signals
+from voronym.cli.help import program, wrapped
 from voronym.cli.line import Bar, Line, keys
 from voronym.errors import Cancelled, GuaranteeError, InputError, Unfinished, VoronymError, WriteError
 from voronym.options import Shape, read_value
@@ -33,10 +35,19 @@ Source = Annotated[
 ]
 Keys = Annotated[
     list[str] | None,
-    typer.Option("--key", help="Columns an intruder may know; masked. Repeat, or use commas."),
+    typer.Option(
+        "--key",
+        help="Columns an intruder may know; these are what a release masks. Repeat, or use commas.",
+        autocompletion=complete.columns,
+    ),
 ]
 Confidential = Annotated[
-    list[str] | None, typer.Option("--confidential", help="Sensitive columns; kept as they are.")
+    list[str] | None,
+    typer.Option(
+        "--confidential",
+        help="Sensitive columns; kept as they are.",
+        autocompletion=complete.columns,
+    ),
 ]
 Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")
@@ -79,7 +90,8 @@ def run(app: typer.Typer) -> None:
         if any("\0" in word for word in sys.argv):
             raise InputError("a word of the command has a sign that no file name and no column can have")
         with signals.heeded():
-            app()
+            ended = app(standalone_mode=False)
+        sys.exit(ended if isinstance(ended, int) else 0)
     except BaseException as error:
         message, code, word, style = _outcome(error)
         if message:
@@ -97,6 +109,8 @@ def _outcome(error: BaseException) -> tuple[str, int, str, str]:
     for sort, code in ((GuaranteeError, 3), (InputError, 2), (VoronymError, 1)):
         if isinstance(error, sort):
             return str(error), code, "error", "bold red"
+    if hasattr(error, "format_message"):  # of the library that reads the command
+        return usage(error), int(getattr(error, "exit_code", 2)), "error", "bold red"
     if isinstance(error, MemoryError):
         return "there is not enough memory for this table", 1, "error", "bold red"
     if isinstance(error, SystemExit) or os.environ.get("VORONYM_DEBUG"):
@@ -111,6 +125,20 @@ def _outcome(error: BaseException) -> tuple[str, int, str, str]:
         "error",
         "bold red",
     )
+
+
+def usage(error: Any) -> str:
+    """Return a sentence about a command that cannot be read; help, where nothing was asked for."""
+    said, ctx = str(error.format_message()).strip(), getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(said, err=True)
+        return ""
+    typed = program(ctx)
+    if option := getattr(error, "option_name", None) if "No such" in said else None:
+        near = list(getattr(error, "possibilities", None) or ())[:1]
+        said = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")
+    said = (said[:1].lower() + said[1:]).rstrip(".")
+    return f"{said}{'' if said.endswith('?') else '.'} See {typed} -h"
 
 
 def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
@@ -212,6 +240,15 @@ def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: 
     if len(texts) > 1:
         raise InputError(f"{flag(name)} is given twice")
     return read_value(texts[0])
+
+
+def print_lines(text: str) -> None:
+    """Print lines on stdout; on a terminal, long ones break between words and keep their indent."""
+    wide = shutil.get_terminal_size((1_000, 24)).columns
+    for line in text.split("\n"):
+        start = " " * (len(line) - len(line.lstrip()))
+        fits = len(line) <= wide or not line.strip()
+        typer.echo(line if fits else "\n".join(wrapped(line.strip(), wide, start, start + "  ")))
 
 
 def emit(data: Any) -> None:

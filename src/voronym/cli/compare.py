@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, files, recipes, signals
+from voronym.cli import common, complete, files, recipes, signals
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,8 +28,14 @@ def register(app: typer.Typer) -> None:
 def compare(
     source: common.Source,
     key: common.Keys = None,
-    k: Annotated[str, typer.Option("-k", help="Group sizes, with commas.")] = "3,5,10",
-    method: Annotated[list[str] | None, typer.Option("--method", help="Only these methods.")] = None,
+    k: Annotated[
+        list[str] | None,
+        typer.Option("-k", help="Sizes of groups. Repeat, or use commas.", show_default="3,5,10"),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", help="Only these methods.", autocompletion=complete.methods),
+    ] = None,
     confidential: Annotated[
         list[str] | None,
         typer.Option("--confidential", help="The column that --risk mutual-information is about."),
@@ -54,7 +60,7 @@ def compare(
     json: common.Json = False,
     reading: Any = None,
 ) -> None:
-    """Partition the keys by every method and k: loss, risk, time; a table and a plot."""
+    """Try every method at several k, and compare loss, risk and time: a table and a plot."""
     from voronym.comparison import compare as look
     from voronym.errors import InputError
     from voronym.table.read import read
@@ -62,9 +68,11 @@ def compare(
     files.refuse_stdout(report=report)
     common.check_outputs([report], source=source, overwrite=overwrite)
     try:
-        sizes = [int(part) for part in k.split(",") if part.strip()]
+        sizes = list(dict.fromkeys(int(part) for part in common.names(k or ["3,5,10"])))
     except ValueError:
-        raise InputError(f"-k takes whole numbers with commas, such as 3,5,10; not {k!r}") from None
+        raise InputError(
+            f"-k takes whole numbers with commas, such as 3,5,10; not {','.join(k or ())!r}"
+        ) from None
     written = recipes.load(recipe)
     methods, rows = common.names(method) or None, _Rows(quiet=json)
     with common.ticker(not json) as progress:

@@ -16,10 +16,10 @@ from voronym.errors import InputError
 
 Verb = Callable[..., None]
 READING: dict[str, tuple[Any, Any, str]] = {
-    "delimiter": (str | None, None, "Between the cells of a text file; found by itself if not given."),
-    "encoding": (str | None, None, "Of a text file, such as cp1252; found by itself if not given."),
-    "decimal": (str | None, None, "The decimal sign; found by itself if not given."),
-    "thousands": (str | None, None, "The sign between thousands; found by itself if not given."),
+    "delimiter": (str | None, None, "Between the cells of a text file. Default: found by itself."),
+    "encoding": (str | None, None, "Of a text file, such as cp1252. Default: found by itself."),
+    "decimal": (str | None, None, "The decimal sign. Default: found by itself."),
+    "thousands": (str | None, None, "The sign between thousands. Default: found by itself."),
     "date_format": (str | None, None, "Of dates, such as dd.mm.yyyy, where it is not plain to see."),
     "missing": (
         list[str] | None,
@@ -32,13 +32,21 @@ READING: dict[str, tuple[Any, Any, str]] = {
     "sheet": (str | None, None, "Name or number of the sheet of a spreadsheet."),
 }
 WRITING: dict[str, tuple[Any, Any, str]] = {
-    "out_delimiter": (str | None, None, "Between the cells of the text file that is written [as read]."),
-    "out_encoding": (str | None, None, "Of the text file that is written [as read]."),
-    "out_decimal": (str | None, None, "The decimal sign that is written [as read]."),
-    "out_thousands": (str | None, None, "The sign between thousands that is written [as read]; '' for none."),
-    "out_date_format": (str | None, None, "Of dates that are written, such as yyyy-mm-dd [as read]."),
-    "out_line_ends": (str | None, None, "lf or crlf [as read]."),
-    "out_table": (str | None, None, "Name of the table, or sheet, that is written [release]."),
+    "out_delimiter": (
+        str | None,
+        None,
+        "Between the cells of the text file that is written. Default: as read.",
+    ),
+    "out_encoding": (str | None, None, "Of the text file that is written. Default: as read."),
+    "out_decimal": (str | None, None, "The decimal sign that is written. Default: as read."),
+    "out_thousands": (
+        str | None,
+        None,
+        "The sign between thousands that is written; '' for none. Default: as read.",
+    ),
+    "out_date_format": (str | None, None, "Of dates that are written, such as yyyy-mm-dd. Default: as read."),
+    "out_line_ends": (str | None, None, "lf or crlf. Default: as read."),
+    "out_table": (str | None, None, "Name of the table, or sheet, that is written. Default: release."),
     "no_guard": (bool, False, "Write texts that a spreadsheet might run as formulas without an apostrophe."),
 }
 

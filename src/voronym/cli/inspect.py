@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import typer
 
 from voronym.cli import common, files
+from voronym.cli.help import command_lines
 
 
 def register(app: typer.Typer) -> None:
@@ -38,11 +40,15 @@ def inspect(
                 "warnings": list(proposal.warnings),
                 "read": said,
                 "shapes": dict(proposal.shapes),
+                "distinct": dict(proposal.distinct),
+                "missing": dict(proposal.missing),
                 "command": proposal.command(source) + files.flags(reading),
             }
         )
     else:
-        typer.echo(str(proposal))
+        wide = shutil.get_terminal_size((1_000, 24)).columns
+        typer.echo(proposal.text(wide))
         if said:
             typer.echo(f"Read with {said}")
-        typer.echo(f"The command for this proposal:\n  {proposal.command(source)}{files.flags(reading)}")
+        words = f"{proposal.command(source)}{files.flags(reading)}"
+        typer.echo("\n".join(["The command for this proposal:", *command_lines(words, wide)]))

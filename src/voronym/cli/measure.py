@@ -80,6 +80,6 @@ def measure(
     if json:
         common.emit(found.to_dict())
     else:
-        typer.echo(str(found))
+        common.print_lines(str(found))
     if not all(finding.holds for finding in found.findings):
         raise typer.Exit(3)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, complete
+from voronym.cli.help import wrapped
 
 _HEADS = {
     "groups": "Methods that make groups of k or more records",
-    "table": "\nMethods that make no groups: they mask record by record, and promise no k",
+    "table": "Methods that make no groups: they mask record by record, and promise no k",
 }
 
 
@@ -19,11 +21,20 @@ def register(app: typer.Typer) -> None:
     app.command("methods")(methods)
 
 
-def methods(json: common.Json = False) -> None:
-    """List the methods: what each promises, costs, and where it comes from."""
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A method; without it, all are listed.", autocompletion=complete.methods, show_default=False
+        ),
+    ] = None,
+    json: common.Json = False,
+) -> None:
+    """List the methods, a line each; of one say what it promises, what it costs, and its options."""
     import voronym  # noqa: F401 - importing registers the methods
     from voronym.registry import METHODS
 
+    chosen = list(METHODS.values()) if name is None else [METHODS[name]]
     rows: list[dict[str, Any]] = [
         {
             "kind": method.makes,
@@ -35,23 +46,36 @@ def methods(json: common.Json = False) -> None:
             "options": {name: str(default) for name, default in method.options.defaults().items()},
             "meaning": method.options.texts(),
         }
-        for method in sorted(METHODS.values(), key=lambda one: (one.makes, one.name))
+        for method in sorted(chosen, key=lambda one: (one.makes, one.name != "auto", one.name))
     ]
+    wide = shutil.get_terminal_size().columns
     if json:
         common.emit(rows)
-        return
-    from rich.console import Console
-    from rich.padding import Padding
+    elif name is None:
+        typer.echo("\n".join(_listed(rows, wide)))
+    else:
+        typer.echo("\n".join(_about(rows[0], wide)))
 
-    out = Console(highlight=False)
-    kind = ""
+
+def _listed(rows: list[dict[str, Any]], wide: int) -> list[str]:
+    """Return a line or two for each method; the one that people get by default first."""
+    out: list[str] = []
+    kind, room = "", max(len(row["name"]) for row in rows) + 4
     for row in rows:
         if row["kind"] != kind:
             kind = row["kind"]
-            out.print(f"[bold underline]{_HEADS[kind]}[/]\n")
-        out.print(f"[bold]{row['name']}[/]  {row['summary']}")
-        for what in ("guarantee", "cost", "reference"):
-            out.print(Padding(f"[dim]{what}:[/] {row[what]}", (0, 0, 0, 4)))
-        for name, default in row["options"].items():
-            words = f"[cyan]--{name.replace('_', '-')}[/] [dim]{default}[/]  {row['meaning'][name]}"
-            out.print(Padding(words, (0, 0, 0, 4)))
+            out += [*([""] if out else []), *wrapped(_HEADS[kind], wide), ""]
+        told = row["summary"] + (" The default." if row["name"] == "auto" else "")
+        first, *more = wrapped(told, wide, " " * room, " " * room)
+        out += [f"  {row['name']}{first[2 + len(row['name']) :]}", *more]
+    return [*out, "", "voronym methods NAME says more about one, with its options."]
+
+
+def _about(row: dict[str, Any], wide: int) -> list[str]:
+    out = [row["name"], *wrapped(row["summary"], wide, "  ", "  "), ""]
+    for what in ("guarantee", "cost", "reference"):
+        out += wrapped(f"{what}: {row[what]}", wide, "  ", "      ")
+    for name, default in row["options"].items():
+        words = f"{common.flag(name)} {default}  {row['meaning'][name]}"
+        out += ["", *wrapped(words, wide, "  ", "      ")]
+    return out

@@ -130,8 +130,8 @@ class Measurement(Plain):
             parts += ["", "Risk against the original", f"  record linkage: {self.linkage}"]
             whose = "its own" if self.basis == "aligned" else "the nearest"
             parts += [
-                f"  {i.column}: {i.sd.value:.1%} within {i.percent:g} % of an sd of {whose} record, "
-                f"{i.rank.value:.1%} by rank"
+                f"  {i.column}: for {i.sd.value:.1%} of the people {whose} record is within {i.percent:g} % "
+                f"of a standard deviation, for {i.rank.value:.1%} within {i.percent:g} % of the ranks"
                 for i in self.intervals
             ]
         if self.utility is not None:

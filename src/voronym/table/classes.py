@@ -24,6 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
+from voronym.named import meant
 from voronym.table.values import first_rows
 
 
@@ -93,6 +94,7 @@ def check_columns(frame: nw.DataFrame[Any], names: Sequence[str], role: str) -> 
         there = ", ".join(map(repr, frame.columns[:20])) + (", ..." if len(frame.columns) > 20 else "")
         raise InputError(
             f"the table has no column {', '.join(map(repr, unknown))} (named as {role}); it has: {there}"
+            + meant(unknown[0], frame.columns)
         )
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -44,15 +45,47 @@ class Proposal:
     shapes: dict[str, str] = field(default_factory=dict)
     """How the values of each column are written: digits as 9, letters as A and a."""
 
+    distinct: dict[str, int] = field(default_factory=dict)
+    """How many different values each column has."""
+    missing: dict[str, int] = field(default_factory=dict)
+    """How many rows have no value, where there are some."""
+
     def __str__(self) -> str:
-        rows = [("column", "role", "kind", "such as", "why")]
-        shapes = self.shapes
-        rows += [(c.name, c.role, c.kind, shapes.get(c.name, ""), self.reasons[c.name]) for c in self.schema]
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        lines = ["  ".join([*(row[i].ljust(widths[i]) for i in range(4)), row[4]]) for row in rows]
+        return self.text()
+
+    def text(self, width: int = 1_000) -> str:
+        """Return the proposal as lines; those that are too long break between words.
+
+        Parameters
+        ----------
+        width : int
+            Columns of the terminal. Where the reasons have no room beside the rest, they stand below it.
+        """
+        rows = [("column", "role", "kind", "distinct", "such as", "why")]
+        rows += [self._row(column) for column in self.schema]
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        room = sum(widths) + 10
+        below = width - room < 24
+        lines = []
+        for row in rows:
+            start = "  ".join(
+                row[i].rjust(widths[i]) if i == 3 else row[i].ljust(widths[i]) for i in range(5)
+            )
+            if below:
+                lines += [start.rstrip(), *_lines(row[5], width, "    ")][: 1 if row is rows[0] else None]
+            else:
+                first, *more = _lines(row[5], width - room, "") or [""]
+                lines += [f"{start}  {first}".rstrip(), *(" " * room + one for one in more)]
         lines.append("A proposal only: check every role before you release anything.")
-        lines += [f"! {warning}" for warning in self.warnings]
+        for warning in self.warnings:
+            lines += _lines(warning, width, "  ", "! ")
         return "\n".join(lines)
+
+    def _row(self, column: Column) -> tuple[str, str, str, str, str, str]:
+        name, none = column.name, self.missing.get(column.name, 0)
+        why = self.reasons[name] + (f"; {none:,} missing" if none else "")
+        distinct = f"{self.distinct[name]:,}" if name in self.distinct else ""
+        return name, column.role, column.kind, distinct, self.shapes.get(name, ""), why
 
     def command(self, source: str) -> str:
         """Return the command line that does what is proposed.
@@ -114,7 +147,23 @@ def infer(frame: Any) -> Proposal:
     doubts = [*early, *about_columns(table, schema)]
     warnings += [*check_kinds(table, schema), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
-    return Proposal(schema, reasons, tuple(warnings), shapes)
+    distinct, missing = {}, {}
+    for name in table.columns:
+        if table[name].form not in ("mixed", "other"):
+            distinct[name] = len(table[name].levels)
+            missing[name] = len(table) - int(table[name].observed)
+    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing)
+
+
+def _lines(text: str, width: int, indent: str, first: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 20),
+        initial_indent=indent if first is None else first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 CODES = "looks like codes"
@@ -187,10 +236,10 @@ def _role(column: Values) -> tuple[Role, str]:
     if held in ("mixed", "other"):
         return "identifier", "holds values that cannot be masked, so it is dropped"
     if _IDENTIFIERS.search(name):
-        return "identifier", "its name is that of an identifier"
+        return "identifier", "named like an identifier"
     distinct, observed = len(column.levels), column.observed
     if looks_like_unit(column.name) and distinct >= 10 and held in ("integer", "string", "category"):
-        return "identifier", "its name is that of a person or a household"
+        return "identifier", "named like a person or a household"
     if held == "string" and looks_like_text(column):
         return "identifier", "looks like free text, which may say anything about a person"
     unique = observed >= 20 and distinct >= NEAR_UNIQUE * observed
@@ -199,8 +248,8 @@ def _role(column: Values) -> tuple[Role, str]:
     if held in ("string", "category") and distinct > MAX_CATEGORIES:
         return "identifier", f"{distinct} distinct values, too many for a key"
     if _CONFIDENTIAL.search(name):
-        return "confidential", "its name is that of a confidential attribute"
-    return "key", "an intruder might know it"
+        return "confidential", "named like a confidential attribute"
+    return "key", "not recognised, so a key"
 
 
 def _is_measure(column: Values) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from voronym.arguments import checked
 from voronym.errors import SchemaError
+from voronym.named import meant
 from voronym.show import chip, html_table, text_table
 from voronym.table.frame import listing
 from voronym.table.kinds import check_kind, find_kind
@@ -350,6 +351,7 @@ def _roles(present: Sequence[str], declared: Sequence[tuple[Role, Sequence[str] 
     if unknown:
         raise SchemaError(
             f"the table has no column {listing(dict.fromkeys(unknown))}; its columns are: {listing(present)}"
+            + meant(unknown[0], present)
         )
     if twice:
         raise SchemaError(

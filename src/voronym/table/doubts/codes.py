@@ -38,7 +38,7 @@ def code_reason(seen: Seen) -> tuple[str, str] | None:
     if national is not None:
         return f"its values have the check digits of {national}", "identifier"
     if any(map(_IDENTIFIERS.fullmatch, words)) and len(levels) >= 0.5 * len(values.numbers) >= _SURE / 2:
-        return "its name is that of an identifier", "identifier"
+        return "named like an identifier", "identifier"
     named = list(filter(_WORDS.fullmatch, words))
     if named:
         return f"{named[0]!r} is a name of codes", "nominal"

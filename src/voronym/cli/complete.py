@@ -1,0 +1,57 @@
+"""What the shell proposes: methods, models, and the columns of the table that was named already."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import typer
+
+_FEW = 65_536
+
+
+def columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Propose columns of the table, after those that were typed with commas."""
+    source = ctx.params.get("source")
+    before, _, last = incomplete.rpartition(",")
+    start = f"{before}," if before else ""
+    used = before.split(",")
+    return [
+        start + name
+        for name in (heading(Path(str(source))) if source else ())
+        if name.lower().startswith(last.lower()) and name not in used
+    ]
+
+
+def heading(path: Path) -> list[str]:
+    """Return the first line of a text file as names of columns; none where it is no text.
+
+    Examples
+    --------
+    >>> heading(Path("there is no such file"))
+    []
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="strict", newline="") as file:
+            first = file.readline(_FEW)
+        return [name.strip() for name in next(csv.reader([first], csv.Sniffer().sniff(first, ",;\t|")))]
+    except (OSError, ValueError, csv.Error, StopIteration):
+        return []
+
+
+def methods(incomplete: str) -> list[str]:
+    """Propose methods."""
+    import voronym  # noqa: F401 - importing registers
+    from voronym.registry import METHODS
+
+    before, _, last = incomplete.rpartition(",")
+    start = f"{before}," if before else ""
+    return [start + name for name in METHODS if name.startswith(last)]
+
+
+def models(incomplete: str) -> list[str]:
+    """Propose privacy models, each with the sign that its value follows."""
+    import voronym.privacy  # noqa: F401 - importing registers
+    from voronym.privacy.base import MODELS
+
+    return [f"{name}=" for name in MODELS if name.startswith(incomplete)]

@@ -1,0 +1,166 @@
+"""`voronym doctor`: what is installed here, and whether it works."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import typer
+
+from voronym.cli import common
+
+_REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)(?:;.*extra == ['\"]([\w-]+)['\"])?")
+_FOR_US = ("test", "docs", "bench")
+"""Extras for who works on the program itself."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("doctor")(doctor)
+
+
+def doctor(json: common.Json = False) -> None:
+    """Say what is installed here, and try whether it works: exit code 1 where it does not."""
+    with common.ticker(not json):
+        found: dict[str, Any] = {
+            "versions": _versions(),
+            "machine": _machine(),
+            "gpu": _gpu(),
+            "caches": _caches(),
+            "extras": _extras(),
+            "trial": _trial(),
+        }
+    if json:
+        common.emit(found)
+    else:
+        _show(found)
+    if not found["trial"]["works"]:
+        raise typer.Exit(1)
+
+
+def _versions() -> dict[str, str]:
+    core = [name for name, extra in _required() if not extra]
+    return {
+        "voronym": version("voronym"),
+        "python": platform.python_version(),
+        **{name: _installed(name) or "missing" for name in sorted(core)},
+    }
+
+
+def _required() -> list[tuple[str, str]]:
+    """Return the packages that this one asks for, each with its extra or nothing."""
+    matches = (_REQUIREMENT.match(line) for line in requires("voronym") or ())
+    return [(one[1].lower(), one[3] or "") for one in matches if one]
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _machine() -> dict[str, Any]:
+    from voronym.context import Context
+
+    try:
+        usable = len(os.sched_getaffinity(0))
+    except AttributeError:  # another system than Linux
+        usable = os.cpu_count() or 1
+    return {
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "processors": usable,
+        "threads": Context().threads,
+        "memory_gib": _memory(),
+    }
+
+
+def _memory() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):  # another system
+        return None
+
+
+def _gpu() -> dict[str, Any]:
+    from voronym._cuda import device
+
+    reason = device.missing()
+    return {"usable": reason is None, "says": device.name() if reason is None else reason}
+
+
+def _caches() -> dict[str, Any]:
+    """Say where compiled loops are kept, and whether that place can be written to."""
+    from voronym import _kernels
+
+    kept = os.environ.get("NUMBA_CACHE_DIR")
+    place = Path(kept) if kept else Path(str(_kernels.__file__)).parent / "__pycache__"
+    files = list(place.rglob("*.nbc")) if place.is_dir() else []
+    data = os.environ.get("VORONYM_DATA")
+    return {
+        "compiled": str(place),
+        "kernels": len(files),
+        "mebibytes": round(sum(one.stat().st_size for one in files) / 2**20, 1),
+        "writable": os.access(place if place.is_dir() else place.parent, os.W_OK),
+        "reference_data": data,
+    }
+
+
+def _extras() -> dict[str, dict[str, str | None]]:
+    """Return the packages of each extra, and their versions where they are there."""
+    out: dict[str, dict[str, str | None]] = {}
+    for name, extra in _required():
+        if extra and extra not in _FOR_US and name != "voronym":
+            out.setdefault(extra, {})[name] = _installed(name)
+    return dict(sorted(out.items()))
+
+
+def _trial() -> dict[str, Any]:
+    """Anonymize a small table and count by other means."""
+    start = perf_counter()
+    try:
+        import voronym as vr
+
+        people = vr.datasets.hospital(60, seed=1)
+        release = vr.anonymize(people, keys=["age", "sex", "zip"], drop_undeclared=True, k=5, method="mdav")
+        smallest = min(release.table.group_by(["age", "sex", "zip"]).len()["len"].to_list())
+    except Exception as error:  # whatever it is, that is the finding
+        return {"works": False, "says": f"{type(error).__name__} while 60 made-up patients were anonymized"}
+    seconds = perf_counter() - start
+    says = f"60 made-up patients in groups of {smallest} or more, {seconds:.1f} s"
+    return {"works": smallest >= 5, "says": says, "seconds": round(seconds, 2)}
+
+
+def _show(found: dict[str, Any]) -> None:
+    out, told = sys.stdout.write, found["machine"]
+    out("Versions\n")
+    for name, text in found["versions"].items():
+        out(f"  {name:<12} {text}\n")
+    memory = "" if told["memory_gib"] is None else f", {told['memory_gib']} GiB of memory"
+    out(f"\nMachine\n  {told['system']}\n")
+    out(f"  {told['processors']} processors{memory}; work is done in {told['threads']} threads\n")
+    gpu, kept = found["gpu"], found["caches"]
+    out(f"  GPU: {gpu['says']}\n")
+    out(f"\nCaches\n  {kept['kernels']} compiled loops, {kept['mebibytes']} MiB, in\n  {kept['compiled']}\n")
+    if not kept["writable"]:
+        out("  which cannot be written to: every run compiles anew. Set NUMBA_CACHE_DIR to another folder\n")
+    data = kept["reference_data"] or "not set, so papers and benchmarks on published tables cannot run"
+    out(f"  VORONYM_DATA: {data}\n\nExtras\n")
+    for extra, packages in found["extras"].items():
+        lacking = [name for name, one in packages.items() if one is None]
+        out(f"  {extra:<8} {_said(extra, lacking)}\n")
+    trial = found["trial"]
+    out(f"\nTrial\n  {'works' if trial['works'] else 'FAILS'}: {trial['says']}\n")
+
+
+def _said(extra: str, lacking: list[str]) -> str:
+    """Say whether an extra is there, and how to get it."""
+    if not lacking:
+        return "installed"
+    return f"lacks {', '.join(lacking)}: pip install 'voronym[{extra}]'"

@@ -1,0 +1,210 @@
+"""The help pages: options by purpose, with their defaults and examples, whole words at any width.
+
+Texts are printed as they are: nothing in them is markup. `Group` is the class of the whole program; it gives
+every verb below it this help, whoever registered it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from voronym.cli.examples import EXAMPLES
+
+WIDEST, LABEL = 110, 26
+"""Columns that a page takes at most, and those that the names of options take where they fit."""
+PURPOSES: dict[str, tuple[str, ...]] = {
+    "Columns": (
+        "key", "confidential", "identifier", "other", "drop_undeclared", "kind", "order", "location",
+        "person", "household", "pseudonyms",
+    ),
+    "Protection": (
+        "k", "model", "intruder", "ledger", "keep_groups", "allow_near_unique", "allow_loss", "risk",
+    ),
+    "Method": ("method", "option", "space", "time_limit", "device", "seed", "all_methods", "on_interrupt"),
+    "Output": (
+        "output", "report", "public_report", "save_recipe", "json", "overwrite", "folder",
+        "out_delimiter", "out_encoding", "out_decimal", "out_thousands", "out_date_format",
+        "out_line_ends", "out_table", "no_guard",
+    ),
+    "Reading": (
+        "recipe", "query", "delimiter", "encoding", "decimal", "thousands", "date_format", "missing",
+        "no_header", "header", "skip_rows", "sheet",
+    ),
+}  # fmt: skip
+"""What options are for; those of no purpose here stand under "Options"."""
+_NAMED = {
+    **dict.fromkeys((*PURPOSES["Columns"][:4], "allow_near_unique", "allow_loss"), "COLUMNS"),
+    **dict.fromkeys(("person", "household"), "COLUMN"),
+}
+_VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[str]": "NAMES"}
+
+
+class Group(TyperGroup):
+    """The program, or a verb that has verbs of its own."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        for command in _all_of(self):
+            command.format_help = partial(format_help, command)
+
+
+def _all_of(command: Any) -> Iterator[Any]:
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from _all_of(below)
+
+
+def format_help(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write the help of a command: usage, what it does, examples, arguments and options by purpose."""
+    paint = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    wide = min(shutil.get_terminal_size().columns, WIDEST)
+    lines: list[str] = []
+
+    def head(words: str) -> None:
+        lines.extend(["", typer.style(words, bold=True) if paint else words])
+
+    name = program(ctx)
+    lines.append(f"Usage: {name} {' '.join(_pieces(command, ctx))}")
+    lines += _paragraphs(command.help or "", wide)
+    examples = EXAMPLES.get(name.removeprefix("voronym").strip(), ())
+    if examples:
+        head("Examples" if len(examples) > 1 else "Example")
+        for one in examples:
+            lines += command_lines(one, wide)
+    for purpose, rows in _rows(command, ctx).items():
+        head(purpose)
+        for label, words in rows:
+            lines += _row(label, words, wide, paint)
+    lines += _paragraphs(command.epilog or "", wide)
+    formatter.write("\n".join(lines) + "\n")
+
+
+def program(ctx: Any) -> str:
+    """Return what was typed to get here, without options; the program by its name."""
+    words = []
+    while ctx is not None:
+        words.append("voronym" if ctx.parent is None else str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(reversed(words))
+
+
+def _pieces(command: Any, ctx: Any) -> list[str]:
+    arguments = [one for one in command.get_params(ctx) if one.param_type_name == "argument"]
+    named = [one.name.upper() if one.required else f"[{one.name.upper()}]" for one in arguments]
+    verbs = getattr(command, "commands", None)
+    return [*named, "[OPTIONS]"] if verbs is None else ["VERB", "..."]
+
+
+def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+    """Return names and words by purpose: arguments, options and, of a group, its verbs."""
+    order = ("Arguments", "Options", *PURPOSES)
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
+    found |= {"Verbs": []} if hasattr(command, "commands") else {}
+    for one in command.get_params(ctx):
+        if getattr(one, "hidden", False):
+            continue
+        if one.param_type_name == "argument":
+            found["Arguments"].append((one.name.upper(), one.help or ""))
+        else:
+            said = getattr(one, "rich_help_panel", None) or _purpose(one.name)
+            found.setdefault(said, []).append((_label(one), _words(one)))
+    for name, below in getattr(command, "commands", {}).items():
+        first = inspect.cleandoc(below.help or "").split("\n\n")[0]
+        found["Verbs"].append((name, " ".join(first.split())))
+    found["Options"] = found.pop("Options")  # what has no purpose, such as --help, comes last
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _purpose(name: str) -> str:
+    plain = name.removeprefix("original_")
+    if plain != name and plain in PURPOSES["Reading"]:
+        return "Reading the original"
+    return next((purpose for purpose, names in PURPOSES.items() if plain in names), "Options")
+
+
+def _label(option: Any) -> str:
+    names = ", ".join(sorted([*option.opts, *option.secondary_opts], key=len))
+    if option.is_flag or option.count:
+        return names
+    sort = option.metavar or _NAMED.get(option.name) or _sort(option)
+    return f"{names} {sort}"
+
+
+def _sort(option: Any) -> str:
+    """Return what kind of value an option takes, as one word."""
+    head = (option.help or "").split(":")[0]
+    if ("=" in head or "," in head) and head.split("=")[0].isupper() and " " not in head:
+        return str(head)  # a help that opens with its form, such as COLUMN=KIND
+    written = getattr(option, "bare_type", lambda: getattr(option.type, "name", "text"))()
+    return _VALUES.get(str(written), "NAMES" if option.multiple else "VALUE")
+
+
+def _words(option: Any) -> str:
+    """Return the help of an option with its default."""
+    said = " ".join((option.help or "").split())
+    form = f"{_sort(option)}: "
+    said = said.removeprefix(form)
+    default = option.show_default if isinstance(option.show_default, str) else option.default
+    if option.required:
+        return f"{said} Required."
+    if default in (None, False, (), [], "") or option.is_flag or callable(default):
+        return said
+    shown = f"{default:g}" if isinstance(default, float) else str(default)
+    return f"{said} Default: {shown}."
+
+
+def _paragraphs(text: str, wide: int) -> list[str]:
+    """Return running text as lines, a blank one before each paragraph."""
+    out: list[str] = []
+    for one in inspect.cleandoc(text.partition("\f")[0]).split("\n\n"):
+        if one.strip():
+            out += ["", *wrapped(" ".join(one.split()), wide)]
+    return out
+
+
+def _row(label: str, words: str, wide: int, paint: bool) -> list[str]:
+    """Return an option: its words beside it where there is room, below it where there is none."""
+    beside = wide >= 72
+    room = LABEL if beside else 6
+    lines = wrapped(words, wide, " " * (room + 4), " " * (room + 4))
+    shown = typer.style(label, fg="cyan") if paint else label
+    if beside and len(label) <= LABEL and lines:
+        return [f"  {shown}{lines[0][2 + len(label) :]}", *lines[1:]]
+    return [f"  {shown}", *lines]
+
+
+def command_lines(command: str, wide: int) -> list[str]:
+    r"""Return a command in lines that can be pasted; an option stays with its value.
+
+    Examples
+    --------
+    >>> command_lines("voronym measure table.csv --key age,sex", 30)
+    ['  voronym measure table.csv \\', '      --key age,sex']
+    """
+    tied = re.sub(r"(?<= )(--?[a-z][a-z-]*) (?=[^-])", "\\1\0", command)
+    lines = wrapped(tied, wide, "  ", "      ", end=" \\")
+    return [line.replace("\0", " ") for line in lines]
+
+
+def wrapped(text: str, wide: int, first: str = "", rest: str = "", *, end: str = "") -> Sequence[str]:
+    """Return a text in lines that break between words alone; ``end`` closes all but the last."""
+    lines = textwrap.wrap(
+        text,
+        max(wide - len(end), 20),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line + end for line in lines[:-1]] + lines[-1:]

@@ -1,0 +1,190 @@
+"""The help pages, suggestions, completion and `voronym doctor`, as people at a terminal see them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import typer.main
+
+import voronym as vr
+from voronym import cli
+from voronym.cli.complete import columns, heading, methods, models
+from voronym.cli.examples import EXAMPLES
+from voronym.cli.help import PURPOSES
+
+CLI = typer.main.get_command(cli.app)
+
+
+def all_of(command, typed=()):
+    yield typed, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from all_of(below, (*typed, name))
+
+
+PAGES = dict(all_of(CLI))
+
+
+@pytest.fixture
+def voronym(monkeypatch, capsys, tmp_path):
+    """Run a command in a fresh folder; give back (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def run(*words, wide=80):
+        monkeypatch.setenv("COLUMNS", str(wide))
+        monkeypatch.setattr(sys, "argv", ["voronym", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return run
+
+
+def words_of(text):
+    return set(re.findall(r"[\w=<>,./'()\[\]-]+", text))
+
+
+@pytest.mark.parametrize("wide", [60, 80, 140])
+@pytest.mark.parametrize("typed", PAGES, ids=lambda typed: " ".join(typed) or "voronym")
+def test_help_has_every_word_whole_at_any_width(voronym, typed, wide):
+    code, out, _ = voronym(*typed, "-h", wide=wide)
+    assert code == 0
+    assert voronym(*typed, "--help", wide=wide)[1] == out
+    assert all(len(line) <= wide for line in out.splitlines())
+    shown = words_of(out)
+    for one in PAGES[typed].params:
+        for name in one.opts if one.param_type_name == "option" else ():
+            assert re.search(rf"(?<![\w-]){name}(?![\w-])", out), f"{name} is not shown"
+        said = getattr(one, "help", None) or ""
+        form, found, rest = said.partition(":")
+        told = rest if found and " " not in form else said
+        assert words_of(told) <= shown, f"of {one.name} the help lacks {words_of(told) - shown}"
+
+
+def test_defaults_are_told_and_options_stand_by_purpose(voronym):
+    _, out, _ = voronym("anonymize", "-h")
+    plain = " ".join(out.split())
+    for said in ("keys. Default: 5.", "methods`. Default: auto.", "Default: euclidean.", "Default: as read."):
+        assert said in plain
+    heads = [line for line in out.splitlines() if line in {*PURPOSES, "Options", "Arguments"}]
+    assert heads == ["Arguments", *PURPOSES, "Options"]
+    places = [out.index(f"\n{word}") for word in ("Columns", "  --key", "Protection", "  --model", "Method")]
+    assert places == sorted(places)
+    _, out, _ = voronym("compare", "-h")
+    assert "Default: 3,5,10." in " ".join(out.split())
+
+
+def test_every_verb_has_an_example_that_can_be_typed(voronym):
+    for name, examples in EXAMPLES.items():
+        for one in examples:
+            typed = one.split()[1:]
+            verb = tuple(name.split()) if name else tuple(typed[:1])
+            assert tuple(typed[: len(verb)]) == verb
+            command = PAGES[verb]
+            known = {opt for param in command.params for opt in param.opts}
+            assert {word for word in typed if word.startswith("-")} <= known, one
+    for typed, command in PAGES.items():
+        if not hasattr(command, "commands") and typed[0] != "location":
+            assert EXAMPLES.get(" ".join(typed)), f"voronym {' '.join(typed)} -h has no example"
+            assert "Example" in voronym(*typed, "-h")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["compare", "patients.csv", "--metod", "mdav"],
+            "there is no option --metod; did you mean --method?",
+        ),
+        (["anonimize"], "Did you mean 'anonymize'?"),
+        (["compare"], "See voronym compare -h"),
+        (["compare", "patients.csv", "--key", "age,sxe"], "Did you mean 'sex'?"),
+        (["compare", "patients.csv", "--key", "age", "--method", "mdva"], "Did you mean 'mdav'?"),
+        (
+            ["anonymize", "patients.csv", "-o", "o.csv", "--key", "aeg", "--drop-undeclared"],
+            "Did you mean 'age'?",
+        ),
+        (["measure", "patients.csv", "--key", "Age"], "Did you mean 'age'?"),
+        (["measure", "patients.csv", "--key", "age", "--model", "t-closenes=0.2"], "'t-closeness'"),
+    ],
+)
+def test_what_is_misspelt_is_asked_about(voronym, tmp_path, words, said):
+    vr.datasets.hospital(60, seed=4).write_csv(tmp_path / "patients.csv")
+    code, out, err = voronym(*words)
+    assert code == 2
+    assert out == ""
+    assert said in err
+    assert err.startswith("error: ")
+
+
+def test_repeated_k_is_k_with_commas(voronym, tmp_path):
+    vr.datasets.hospital(60, seed=4).write_csv(tmp_path / "patients.csv")
+    found = []
+    for sizes in (["-k", "5,20"], ["-k", "5", "-k", "20"]):
+        _, out, _ = voronym("compare", "patients.csv", "--key", "age", "--method", "mdav", *sizes, "--json")
+        found.append([(row["k"], row["loss"]) for row in json.loads(out)["rows"]])
+    assert found[0] == found[1]
+    assert [k for k, _ in found[0]] == [5, 20]
+    assert voronym("compare", "patients.csv", "--key", "age", "-k", "five")[0] == 2
+
+
+def test_inspect_counts_wraps_and_ends_with_a_command(voronym, tmp_path):
+    vr.datasets.hospital(200, seed=4).write_csv(tmp_path / "patients.csv")
+    _, out, _ = voronym("inspect", "patients.csv", wide=60)
+    assert max(map(len, out.splitlines())) <= 66  # a path may be longer than a line, a table may not
+    assert re.search(r"^sex +key +nominal +2 ", out, re.MULTILINE)
+    assert "missing" in out
+    assert "voronym anonymize patients.csv" in out
+    _, out, _ = voronym("inspect", "patients.csv", "--json")
+    assert json.loads(out)["distinct"]["sex"] == 2
+
+
+def test_the_shell_is_told_columns_methods_and_models(tmp_path):
+    class Typed:
+        params = {"source": tmp_path / "t.csv"}  # noqa: RUF012
+
+    (tmp_path / "t.csv").write_text('age;sex;"zip code"\n1;m;3\n', encoding="utf-8")
+    assert heading(tmp_path / "t.csv") == ["age", "sex", "zip code"]
+    assert columns(Typed, "a") == ["age"]
+    assert columns(Typed, "age,") == ["age,sex", "age,zip code"]
+    assert "mdav" in methods("md")
+    assert models("t-") == ["t-closeness="]
+    (tmp_path / "t.csv").write_bytes(b"\xff\x00PAR1")
+    assert columns(Typed, "") == []
+
+
+def test_completion_answers_the_shell():
+    asked = {"_VORONYM_COMPLETE": "complete_bash", "COMP_WORDS": "voronym meas", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv[0] = 'voronym'; from voronym.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **asked},
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == ["measure"], done.stderr
+
+
+def test_the_doctor_tells_and_tries(voronym, monkeypatch):
+    code, out, err = voronym("doctor")
+    assert code == 0, err
+    for word in ("Versions", "threads", "GPU", "Caches", "Extras", "works:", "numpy"):
+        assert word in out
+    code, out, _ = voronym("doctor", "--json")
+    told = json.loads(out)
+    assert told["versions"]["voronym"] == vr.__version__
+    assert told["trial"]["works"] is True
+    assert set(told["extras"]) >= {"frames", "sql", "gpu"}
+    monkeypatch.setattr(vr, "anonymize", lambda *_, **__: 1 / 0)
+    code, out, _ = voronym("doctor")
+    assert code == 1
+    assert "FAILS: ZeroDivisionError" in out
