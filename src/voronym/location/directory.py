@@ -15,11 +15,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from voronym.location.errors import BadRequest, TooLarge
 from voronym.location.store.tables import directory
+from voronym.location.streets import streets
 
 __all__ = ["Entry", "address_key", "nearest", "read_rows", "resolve", "tile_of"]
 
 METRES = 111_194.93
 """Of a degree of latitude."""
+STREETS = 200_000
+"""Addresses of the largest town whose streets are drawn."""
 TILE = 200.0
 """Metres of a square of the raster by which addresses are found."""
 
@@ -183,21 +186,25 @@ def enter(connection: Connection, entries: Iterable[Entry]) -> dict[str, int]:
 
 
 def outline(connection: Connection, k: int, most: int = 64) -> dict[str, Any] | None:
-    """Return where the town is: its bounds, and squares of a raster with at least k addresses each."""
+    """Return where the town is: its bounds, squares of a raster and streets with at least k addresses."""
     columns = (directory.c.latitude, directory.c.longitude)
     ends = [f(column) for column in columns for f in (func.min, func.max)]
-    south, north, west, east = list(connection.execute(select(*ends)).one())
+    south, north, west, east, rows = list(connection.execute(select(*ends, func.count())).one())
     if south is None:
         return None
     height, width = max(north - south, 1e-4), max(east - west, 1e-4)
     counts: dict[tuple[int, int], int] = {}
-    for latitude, longitude in connection.execute(select(*columns)):
+    named: list[tuple[str, float, float]] = []
+    for address, latitude, longitude in connection.execute(select(directory.c.address, *columns)):
         place = (
             min(int((latitude - south) / height * most), most - 1),
             min(int((longitude - west) / width * most), most - 1),
         )
         counts[place] = counts.get(place, 0) + 1
+        if rows <= STREETS:
+            named.append((address, latitude, longitude))
     return {
         "south": south, "north": north, "west": west, "east": east, "squares": most,
         "inhabited": sorted(place for place, count in counts.items() if count >= k),
+        "streets": streets(named, k),
     }  # fmt: skip

@@ -45,34 +45,41 @@ def _plain(row: Any) -> dict[str, Any]:
 
 
 def figures(connection: Connection, k: int) -> dict[str, Any]:
-    """Return aggregates; a count below k is None. People are counted as of the epoch in force, never live.
+    """Return aggregates, see `told`. People are counted as of the epoch in force, never live.
 
     A count that is told at every moment tells who came and went between two looks at it.
     """
     last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(50)).all()
     number = last[0].number if last else -1
-    least = connection.execute(
-        select(func.min(_sizes(number).c.size), func.count()).select_from(_sizes(number))
-    ).one()
+    sizes = _sizes(number)
+    least = connection.execute(select(func.min(sizes.c.size), func.count()).select_from(sizes)).one()
     return {
         "k": k,
         "addresses": told(connection.scalar(select(func.count()).select_from(directory)) or 0, k),
-        "groups": told(least[1], 1),
+        "groups": least[1],
         "smallest_group_at_least_k": None if least[0] is None else bool(least[0] >= k),
-        "epochs": [
-            {name: told(value, k) if name in COUNTS else value for name, value in _plain(row).items()}
-            for row in last
-        ],
+        "epochs": [softened(_plain(row), k) for row in last],
     }
 
 
-COUNTS = ("people", "served", "waiting", "told")
+COUNTS = ("people", "served", "waiting", "told", "renewed")
 """Figures of an epoch that count people."""
 
 
+def softened(found: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """Return the figures of an epoch with counts as they may be told, and whole metres."""
+    out = {name: told(value, k) if name in COUNTS else value for name, value in found.items()}
+    out |= {name: round(found[name]) for name in ("rms", "median") if name in found}
+    parts = [one | {"people": told(one["people"], k)} for one in found.get("by_density", ())]
+    return out | {"by_density": parts if all(one["people"] for one in parts) else []}
+
+
 def told(count: Any, k: int) -> int | None:
-    """Return a count of people, or None where it is small."""
-    return None if count is None or 0 < count < k else int(count)
+    """Return a count of people to the next multiple of k, or None where it is small.
+
+    From exact counts a small one could be had as the difference of two others, or of two epochs.
+    """
+    return None if count is None or 0 < count < k else int((count + k / 2) // k * k)
 
 
 def _sizes(number: int) -> Any:

@@ -25,6 +25,7 @@ from voronym.context import Context
 from voronym.errors import GuaranteeError
 from voronym.location.census import Census, take
 from voronym.location.checking import check
+from voronym.location.density import by_density
 from voronym.location.epochs import Epoch, Settings, plan
 from voronym.location.errors import Busy, Unavailable
 from voronym.location.settings import ServiceSettings
@@ -54,9 +55,10 @@ def publish_next(
         _check_clock(census.published, clock())
         chosen = Settings(**settings.epochs)
         made = plan(census.people, census.before, chosen, ctx.part(0.1, 0.6), directory=census.addresses)
+        extra = {"by_density": by_density(census.people, made, chosen.k)}
         _draft(store, census, made, ctx.part(0.6, 0.9, stage="writing"))
         with store.write() as connection:
-            figures = _publish(connection, census, made, chosen, settings, clock())
+            figures = _publish(connection, census, made, chosen, settings, clock(), extra)
         _tidy(store, ctx)
     seconds = time.perf_counter() - began
     log.info("epoch published", extra={"epoch": figures["epoch"], "seconds": round(seconds, 2)})
@@ -172,6 +174,7 @@ def _publish(
     chosen: Settings,
     settings: ServiceSettings,
     at: float,
+    extra: dict[str, Any],
 ) -> dict[str, Any]:
     """Put a draft in force, or raise and leave everything as it was."""
     now, k = made.standing.epoch, chosen.k
@@ -187,7 +190,7 @@ def _publish(
     figures |= {
         "people": len(made.group), "served": served, "waiting": len(made.group) - served,
         "told": int(made.told.sum()), "groups": len(made.standing),
-    }  # fmt: skip
+    } | extra  # fmt: skip
     connection.execute(
         text(
             "insert into epoch (number, published, expires, k, top, designed, rms, figures) "

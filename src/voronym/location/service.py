@@ -150,6 +150,12 @@ class Service:
             near, latitude, longitude = directory.resolve(connection, str(text))
             homes.put(connection, who.id, latitude, longitude, near, self.clock())
 
+    def find_address(self, shown: str, text: str) -> tuple[float, float]:
+        """Return where an address of the directory is; nothing is taken down."""
+        with self.store.read() as connection:
+            accounts.who(connection, shown, self.clock())
+            return directory.resolve(connection, str(text))[1:]
+
     def home(self, shown: str) -> dict[str, Any] | None:
         """Return where one said one lives."""
         with self.store.read() as connection:
@@ -236,7 +242,7 @@ class Service:
         self._memory.drop_person(who.id)
 
     def outline(self, shown: str) -> dict[str, Any] | None:
-        """Return where the town is, by the directory: bounds and inhabited squares, nobody's home."""
+        """Return where the town is, by the directory: bounds, inhabited squares, streets."""
         self.whoami(shown)
         now = time.monotonic()
         if self._outline is None or now - self._outline[0] > 60:
@@ -277,13 +283,7 @@ class Service:
     def public_figures(self) -> dict[str, Any] | None:
         """Return figures of the epoch in force that anybody may know: small counts are left out."""
         last = self.in_force()
-        if last is None:
-            return None
-        k = self.settings.k
-        return {
-            name: operators.told(value, k) if name in operators.COUNTS else value
-            for name, value in last.items()
-        }
+        return None if last is None else operators.softened(last, self.settings.k)
 
     def import_directory(self, rows: Iterable[directory.Entry], shown: str | None = None) -> dict[str, int]:
         """Enter addresses, and people where a row has an e-mail address; they count at once.

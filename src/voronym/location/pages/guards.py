@@ -1,0 +1,157 @@
+"""What keeps strangers' pages away from ours: headers, cookies, forms that only our own pages can send.
+
+A request that changes something must carry the form's own token, made from a cookie that no script and no
+other site can read, and must not say that it comes from elsewhere. Answers are kept by nobody on their way,
+load nothing from other places, and stand in nobody's frame. Cross-origin requests are never allowed: there
+is no ``Access-Control-Allow-`` header anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from voronym.errors import VoronymError
+
+MOST_BYTES = 16_384
+"""No form of ours is longer."""
+MOST_FIELDS = 20
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",  # with no-referrer, browsers send our own forms as from nowhere
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "geolocation=(), camera=(), microphone=()",
+    "cache-control": "no-store",
+}
+TRANSPORT = "max-age=31536000"
+FIELD = "form_token"
+
+
+class Foreign(VoronymError):  # noqa: N818 - an answer, not a failure
+    """A request that our own pages would not have sent; the status says which way."""
+
+    def __init__(self, message: str, status: int = 403) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Headers:
+    """Middleware that puts the headers on every answer, whoever made it."""
+
+    def __init__(self, app: ASGIApp, *, secure: bool = False) -> None:
+        self.app, self.secure = app, secure
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, headers included."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                kept = headers.get("cache-control")
+                headers.update(HEADERS)
+                if kept is not None:
+                    headers["cache-control"] = kept
+                if self.secure or scope.get("scheme") == "https":
+                    headers["strict-transport-security"] = TRANSPORT
+            await send(message)
+
+        await self.app(scope, receive, dressed)
+
+
+class Cookies:
+    """The two cookies: one holds the session's token, the other marks a visit before anybody signed in."""
+
+    def __init__(self, *, secure: bool = False) -> None:
+        self.always = secure
+
+    def secure(self, request: Request) -> bool:
+        """Whether the answer goes out over TLS."""
+        return self.always or request.url.scheme == "https"
+
+    def name(self, request: Request, which: str) -> str:
+        """Return a cookie's name; with the prefix, browsers refuse one that another subdomain planted."""
+        return f"__Host-voronym-{which}" if self.secure(request) else f"voronym-{which}"
+
+    def read(self, request: Request, which: str) -> str:
+        """Return a cookie's value, empty where there is none."""
+        return request.cookies.get(self.name(request, which), "")
+
+    def write(self, request: Request, response: Response, which: str, value: str) -> None:
+        """Give the browser a cookie that ends with the browser's session."""
+        response.set_cookie(
+            self.name(request, which),
+            value,
+            path="/",
+            httponly=True,
+            samesite="strict",
+            secure=self.secure(request),
+        )
+
+    def drop(self, request: Request, response: Response, which: str) -> None:
+        """Take a cookie back."""
+        response.delete_cookie(
+            self.name(request, which), path="/", httponly=True, samesite="strict", secure=self.secure(request)
+        )
+
+
+def visit() -> str:
+    """Return a secret for somebody who has not signed in."""
+    return secrets.token_urlsafe(32)
+
+
+def form_token(secret: str) -> str:
+    """Return what a form must carry: it follows from a cookie, and the cookie does not follow from it."""
+    return hmac.new(secret.encode(), b"voronym form", hashlib.sha256).hexdigest()
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a request that a browser sent for another site."""
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    origin = request.headers.get("origin")
+    elsewhere = site not in ("same-origin", "none")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+        elsewhere = True
+    if elsewhere:
+        raise Foreign("this form was sent from another site, so nothing was done")
+
+
+def check_form(given: Mapping[str, str], secret: str) -> None:
+    """Refuse a form that did not come from a page of ours in this browser."""
+    wanted = form_token(secret) if secret else ""
+    if not secret or not hmac.compare_digest(given.get(FIELD, "").encode(), wanted.encode()):
+        raise Foreign("this form is out of date, so nothing was done: open the page again and repeat")
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Read the fields of a short form; of fields given twice, the last counts."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Foreign("this page takes forms only", 415)
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise Foreign("this form is too long", 413)
+    try:
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise Foreign("this form cannot be read", 400) from None
+    return {name: value.replace("\0", "") for name, value in pairs}
