@@ -13,7 +13,7 @@ from voronym.errors import InputError
 from voronym.location.forming import Crowd, form, obeying
 from voronym.location.population import Floats, Ints, Population, points
 from voronym.location.renewing import renew
-from voronym.location.snapping import snapped
+from voronym.location.snapping import candidates, snapped
 from voronym.options import Options, number, option, share, whole
 
 
@@ -40,7 +40,7 @@ class Settings(Options):
     radius: float = option(
         0.0, "least rms distance of a group's homes from its place, metres", check=number(0.0)
     )
-    grid: float = option(20.0, "width of the public grid that places are on, metres", check=number(0.0))
+    grid: float = option(10.0, "width of the finest grid that places are on, metres", check=number(0.0))
     seed: int = option(0, "of the random choices of the search", check=whole(0))
 
 
@@ -115,7 +115,8 @@ class Figures:
 
     ``told`` are the people who got a place now that is new to them, ``renewed`` those among them who had one
     and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
-    the least number of addresses that share a history; ``rms`` and ``median`` are metres from home.
+    the least number of addresses that share a history; ``rms`` and ``median`` are metres from home;
+    ``candidates`` is the least number of public addresses in the reach of a new group, given a directory.
     """
 
     epoch: int
@@ -131,6 +132,7 @@ class Figures:
     rms: float
     median: float
     redesigned: bool
+    candidates: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
@@ -193,8 +195,8 @@ def plan(
     ctx : Context, optional
         Progress, threads and wishes. The work must be whole: a wish to finish raises.
     directory : array, shape (a, 2), optional
-        Public addresses, latitude and longitude: places are where somebody might live, and around each there
-        are at least k addresses within its group's reach.
+        Public addresses, latitude and longitude: a place is put where somebody might live, and it is counted
+        how many addresses are in the reach of each new group.
 
     Returns
     -------
@@ -274,6 +276,7 @@ def _publish(
         now, len(people), int((group >= 0).sum()), int((group < 0).sum()), int(told.sum()),
         int((told & np.isin(people.group, extra)).sum()), len(after), fresh, len(weak),
         crowd.smallest(group), rms, float(np.median(away)) if len(away) else 0.0, whole_town,
+        candidates(crowd, labels, centroids),
     )  # fmt: skip
     return Epoch(group, since, after, np.sort(np.concatenate([weak, extra])), told, figures)
 

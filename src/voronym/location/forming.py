@@ -71,12 +71,18 @@ class Crowd:
         return int(_distinct(codes[count], self.people.household[rows][count], len(numbers)).min())
 
     def weak(self) -> Ints:
-        """Return the groups that fell below k."""
-        return self.standing.groups[self.sizes < self.settings.k]
+        """Return the groups that lack something by now: k addresses, different places, or width."""
+        return self.standing.groups[self.lacking]
 
     def living(self) -> Ints:
-        """Return the groups that have k."""
-        return self.standing.groups[self.sizes >= self.settings.k]
+        """Return the groups that lack nothing."""
+        return self.standing.groups[~self.lacking]
+
+    @cached_property
+    def lacking(self) -> NDArray[np.bool_]:
+        """Which groups of the standing lack something by now: who is left may live in one building."""
+        at = np.where(self.group >= 0, np.searchsorted(self.standing.groups, self.group), -1)
+        return _lacking(self, at, len(self.standing))
 
     def dissolve(self, groups: Ints) -> None:
         """End groups: their people wait."""
@@ -94,6 +100,12 @@ class Crowd:
             return 0.0
         there = self.places[np.searchsorted(self.standing.groups, self.group[inside])]
         return float(np.sqrt(np.square(self.points[inside] - there).sum(axis=1).mean()))
+
+    @cached_property
+    def buildings(self) -> Ints:
+        """A number for where each home is, to some metres: flats of a building have the same."""
+        x, y, z = np.rint(self.points.T / PLACE).astype(np.int64)
+        return np.asarray((x << 42) + (y << 21) + z)
 
     @property
     def waited(self) -> Ints:
@@ -159,9 +171,9 @@ def _joined_by_others(crowd: Crowd, labels: Ints) -> Ints:
     return out
 
 
-def _middles(crowd: Crowd, labels: Ints) -> tuple[Floats, Floats]:
+def _middles(crowd: Crowd, labels: Ints, m: int | None = None) -> tuple[Floats, Floats]:
     """Return the mean of the homes of each new group, and their mean squared distance from it."""
-    m = int(labels.max(initial=-1)) + 1
+    m = int(labels.max(initial=-1)) + 1 if m is None else m
     rows = np.flatnonzero(labels >= 0)
     own = labels[rows]
     many = np.maximum(np.bincount(own, minlength=m), 1)
@@ -173,11 +185,10 @@ def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
     """Which groups have too few addresses, too few different places, or too small a radius."""
     rows = np.flatnonzero((labels >= 0) & crowd.people.counts)
     few = _distinct(labels[rows], crowd.people.household[rows], m) < crowd.settings.k
-    cells = np.rint(crowd.points[rows] / PLACE).astype(np.int64)
-    codes = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
-    alike = _distinct(labels[rows], codes, m) < crowd.settings.homes
-    narrow = _middles(crowd, labels)[1] < crowd.settings.radius**2
-    return np.asarray(few | alike | narrow)
+    alike = _distinct(labels[rows], crowd.buildings[rows], m) < crowd.settings.homes
+    if crowd.settings.radius <= 0.0:
+        return np.asarray(few | alike)
+    return np.asarray(few | alike | (_middles(crowd, labels, m)[1] < crowd.settings.radius**2))
 
 
 def _distinct(groups: Ints, codes: Ints, m: int) -> Ints:
