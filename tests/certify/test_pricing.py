@@ -5,8 +5,12 @@ import pytest
 
 from certify import oracles
 from voronym.certify.exact import distances
-from voronym.certify.pricing import Cuts, Pricer
+from voronym.certify.pricing import Cuts, Pricer, nearest_table
 from voronym.context import Context
+
+
+def pricer_of(D2, k):
+    return Pricer(D2, k, nearest_table(D2, min(2 * k - 1, len(D2)), Context()))
 
 
 def cases(count):
@@ -36,9 +40,7 @@ def test_every_group_below_the_limit_is_found():
     for X, k, prices, cuts, rng in cases(150):
         limit = float(rng.choice([0.0, 0.5]))
         wanted = {group: c for group, c in reduced_costs(X, k, prices, cuts) if c < limit - 1e-9}
-        found = Pricer(distances(X, Context()), k, Context())(
-            prices, Context(), limit=limit, most=1000, cuts=cuts
-        )
+        found = pricer_of(distances(X, Context()), k)(prices, Context(), limit=limit, most=1000, cuts=cuts)
         got = {tuple(g.tolist()): c for g, c in zip(found.groups, found.costs, strict=True)}
         assert len(got) == len(found.groups)
         assert found.complete
@@ -55,7 +57,7 @@ def test_lower_bounds_are_the_least_of_each_anchor_and_stay_true_when_stopped():
         for group, cost in reduced_costs(X, k, prices, cuts):
             anchor = min(group, key=lambda i: rank[i])
             least[anchor] = min(least[anchor], cost)
-        pricer = Pricer(distances(X, Context()), k, Context())
+        pricer = pricer_of(distances(X, Context()), k)
         assert pricer(prices, Context(), cuts=cuts).lower == pytest.approx(least, abs=1e-9)
         short = pricer(prices, Context(), cuts=cuts, budget=int(rng.integers(0, 6)))
         assert (short.lower <= least + 1e-9).all()
@@ -69,7 +71,7 @@ def test_threads_change_nothing():
     X = rng.normal(size=(150, 3))
     D2 = distances(X, Context())
     prices = np.sort(D2, axis=1)[:, 1:4].sum(axis=1) / 5
-    one, four = (Pricer(D2, 3, Context())(prices, Context(threads=t), most=3, budget=50) for t in (1, 4))
+    one, four = (pricer_of(D2, 3)(prices, Context(threads=t), most=3, budget=50) for t in (1, 4))
     assert one.nodes == four.nodes
     assert np.array_equal(one.costs, four.costs)
     assert np.array_equal(one.lower, four.lower)
@@ -81,8 +83,8 @@ def test_the_best_of_several_come_first():
     X = rng.normal(size=(40, 2))
     D2 = distances(X, Context())
     prices = np.sort(D2, axis=1)[:, 1:3].sum(axis=1) / 3
-    every = Pricer(D2, 2, Context())(prices, Context(), most=1000)
-    few = Pricer(D2, 2, Context())(prices, Context(), most=2)
+    every = pricer_of(D2, 2)(prices, Context(), most=1000)
+    few = pricer_of(D2, 2)(prices, Context(), most=2)
     assert not few.all_found
     assert few.lower == pytest.approx(every.lower)
     assert set(np.round(few.costs, 12)) <= set(np.round(every.costs, 12))
@@ -90,6 +92,6 @@ def test_the_best_of_several_come_first():
 
 
 def test_no_price_no_group():
-    found = Pricer(distances(np.zeros((6, 1)), Context()), 2, Context())(np.full(6, -1.0), Context())
+    found = pricer_of(distances(np.zeros((6, 1)), Context()), 2)(np.full(6, -1.0), Context())
     assert found.groups == []
     assert (found.lower == 0.0).all()

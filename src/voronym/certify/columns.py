@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from voronym.certify.bound import Bound
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
+from voronym.certify.ladder import climb
+from voronym.certify.relax import relax
 from voronym.certify.state import State
 from voronym.context import Context
 from voronym.errors import Unfinished
@@ -18,12 +20,6 @@ Floats = NDArray[np.float64]
 
 LARGEST = 6000
 """Most records: all distances are kept, 8 n^2 bytes."""
-
-WIDTH = 0.15
-"""Half width of the box around the best feasible prices, as a share of them."""
-
-CONVERGED = 1e-6
-"""Relative gap between the restricted problem and the bound at which the relaxation counts as solved."""
 
 REGION = 400
 """Records in the first regions that are improved by themselves."""
@@ -35,44 +31,17 @@ CUTS = 150
 """Most cuts added at a time."""
 
 
+PROOF = 0.75
+"""Share of the time after which the bound has to wait for partitions."""
+
+FIRST, CLIMB = 0.1, 0.35
+"""Shares of the time for the first try, and where that was not enough for prices of smaller groups."""
+
+HARD = 50
+"""Nodes a record from which a pricing is slow enough for prices of smaller groups to pay."""
+
 LONGEST = 600.0
 """Seconds that the first steps are planned for, where there are more or no end."""
-
-
-def relax(state: State, ctx: Context, *, budget: int = 300) -> bool:
-    """Solve the linear relaxation by adding groups of negative reduced cost; say whether it was solved.
-
-    Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
-    found so far (artificial columns pay for leaving it) keeps them near what is known to be good, and groups
-    are priced half way between the two. Both end by themselves: the box moves with the bound, and widens
-    where it binds at the end; the half becomes a quarter, and so on, when there are no more groups to add.
-
-    Every pricing proves a bound, so the best so far is true whenever this is stopped.
-    """
-    master = state.master
-    width, smooth = WIDTH, 0.5
-    master.box(state.center, width)
-    while not ctx.over and not state.closed:
-        master.solve(ctx, state.tell)
-        before = state.bound
-        priced = state.price(smooth, ctx, budget=budget)
-        new = master.add(priced.groups)
-        state.tell()
-        inside = master.artificial <= 1e-9
-        if inside and master.objective - state.bound <= CONVERGED * abs(master.objective):
-            return True
-        if new == 0:
-            if smooth > 0.01:
-                smooth /= 2.0
-            elif not inside:
-                width *= 2.0
-            elif priced.complete:
-                return True
-        if not priced.complete and state.bound <= before:
-            budget *= 3
-        if new == 0 or state.bound > before:
-            master.box(state.center, width)
-    return False
 
 
 def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence[Partition] = ()) -> Bound:
@@ -87,7 +56,7 @@ def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence
 
     Guarantee: the bound is true whenever the work is stopped, by the deadline or by a wish to finish; before
     the distances are there, that wish raises `voronym.errors.Unfinished`. Cost: memory 8 n^2 bytes; time
-    grows steeply with k, and k = 10 is hard already.
+    grows with k.
 
     Parameters
     ----------
@@ -136,7 +105,10 @@ def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence
 def _search(state: State, ctx: Context) -> None:
     """Relax and cut while it helps; then look for partitions, in ever larger regions and sets of groups."""
     planned = min(LONGEST, ctx.spent + ctx.left)
-    tighten(state, ctx.limited(max(0.0, 0.5 * planned - ctx.spent)))  # leave time for partitions
+    solved = relax(state, ctx.limited(FIRST * planned))
+    if not solved and not state.closed and state.nodes > HARD * state.n:
+        climb(state, ctx.limited(CLIMB * planned))
+    tighten(state, ctx.limited(max(0.0, PROOF * planned - ctx.spent)))  # leave time for partitions
     if not state.closed:
         dive(state, ctx.limited(0.1 * planned))
     size, pool, seconds = REGION, POOL, 20.0

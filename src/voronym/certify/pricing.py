@@ -46,19 +46,35 @@ class Priced:
     all_found: bool
 
 
-class Pricer:
-    """Branch and bound for one table: owns the distances; the result does not depend on the threads."""
+def nearest_table(D2: Floats, largest: int, ctx: Context) -> Floats:
+    """Return the sums of the q least distances of each record to others, for q from 0 to ``largest`` - 1."""
+    n = len(D2)
+    near = np.empty((n, largest))
+    for start in range(0, n, 256):
+        ctx.check()
+        rows = np.partition(D2[start : start + 256], min(largest, n - 1), axis=1)
+        rows = np.sort(rows[:, :largest], axis=1)  # the first is the record itself, at distance 0
+        near[start : start + 256] = np.cumsum(rows, axis=1)
+    return near
 
-    def __init__(self, D2: Floats, k: int, ctx: Context) -> None:
-        n = len(D2)
-        self.D2, self.k, self.n = D2, k, n
-        self.largest = min(2 * k - 1, n)
-        self.near = np.empty((n, self.largest))
-        for start in range(0, n, 256):
-            ctx.check()
-            rows = np.partition(D2[start : start + 256], min(self.largest, n - 1), axis=1)
-            rows = np.sort(rows[:, : self.largest], axis=1)  # the first is the record itself, at distance 0
-            self.near[start : start + 256] = np.cumsum(rows, axis=1)
+
+class Pricer:
+    """Branch and bound for one table; the result does not depend on the threads.
+
+    Parameters
+    ----------
+    D2 : array, shape (n, n)
+        Squared distances.
+    k : int
+        Least size of a group.
+    near : array, shape (n, 2k - 1 or more)
+        ``near[i, q - 1]``, summed over any q records, is at most twice the sum of the distances of their
+        pairs: the sums of the q - 1 least distances (`nearest_table`), or something better.
+    """
+
+    def __init__(self, D2: Floats, k: int, near: Floats) -> None:
+        self.D2, self.k, self.n, self.near = D2, k, len(D2), near
+        self.largest = min(2 * k - 1, len(D2))
 
     def __call__(
         self,
@@ -69,6 +85,7 @@ class Pricer:
         budget: int = 10**15,
         most: int = 1,
         cuts: Cuts | None = None,
+        largest: int | None = None,
         tell: Callable[[], None] | None = None,
     ) -> Priced:
         """Find groups of reduced cost below ``limit``.
@@ -87,16 +104,19 @@ class Pricer:
             Groups to keep for each anchor and size.
         cuts : Cuts, optional
             Penalties on groups.
+        largest : int, optional
+            Largest size of a group, 2k - 1 if not said.
         tell : callable, optional
             Called now and then, instead of repeating what was told last.
         """
         n, k = self.n, self.k
+        largest = self.largest if largest is None else largest
         order = np.argsort(-prices, kind="stable")
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n)
         # A group's prices are at most its size times that of its anchor: too little, and no cost is below.
-        anchors = order[np.maximum(k * prices[order], self.largest * prices[order]) + limit > 0.0]
-        count, kinds = len(anchors), self.largest - k + 1
+        anchors = order[np.maximum(k * prices[order], largest * prices[order]) + limit > 0.0]
+        count, kinds = len(anchors), largest - k + 1
         halt = np.zeros(1, np.int64)
         table = kernels.Prices(self.D2, self.near, prices, rank, anchors, halt)
         out = kernels.Found(
@@ -112,7 +132,7 @@ class Pricer:
         def work(first: int) -> None:
             if ctx.over:
                 halt[0] = 1
-            last, fresh = min(first + step, count), levels_of(having, self.largest, n)
+            last, fresh = min(first + step, count), levels_of(having, largest, n)
             kernels.price(table, *fresh, out, first, last, limit, budget)
 
         def wait() -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.certify.bound import UNIT, Bound, percent, shave, total_squares
+from voronym.certify.bound import Bound, percent, shave, total_squares
 from voronym.certify.exact import distances
-from voronym.certify.master import Master, group_cost
-from voronym.certify.pricing import Cuts, Priced, Pricer
+from voronym.certify.master import group_cost
+from voronym.certify.prices import Prices
+from voronym.certify.pricing import nearest_table
 from voronym.context import Context
 from voronym.partition import Partition
 
@@ -21,11 +22,15 @@ Integers = NDArray[np.int64]
 DRIFTED = 0.05
 """Scaled SSE a record below which the scale, chosen for 1, is too small for the solver's tolerances."""
 
+NEARLY = 0.95
+"""Share of the best bound that other prices must reach to be a better place to go on from: prices that a
+search at its limits has worn down rise slowly."""
+
 CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: rounding is what is left."""
 
 
-class State:
+class State(Prices):
     """A table, its groups, the best partition and the best dual solution so far.
 
     Distances are scaled by a power of two (which rounds nothing) so that the SSE is near the number of
@@ -33,23 +38,18 @@ class State:
     """
 
     def __init__(self, X: Floats, k: int, part: Partition, ctx: Context) -> None:
-        self.X, self.k, self.n, self.ctx = X, k, len(X), ctx
+        self.X, self.ctx = X, ctx
         self.total = total_squares(X)
         D2 = distances(X, ctx)
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
         self.partition, self.sse = part, math.fsum(group_cost(D2, cell) for cell in part.cells())
         guess = max(self.sse if self.sse > 0.0 else float(D2.max()), 1e-250)
-        self.scale = 2.0 ** round(math.log2(self.n) - math.log2(guess))
+        self.scale = 2.0 ** round(math.log2(len(X)) - math.log2(guess))
         D2 *= self.scale
-        self.D2 = D2
-        self.pricer = Pricer(D2, k, ctx)
-        self.master = Master(D2)
-        self.center = self.pricer.near[:, k - 1] / (2 * k)  # the bound by neighbours: a feasible dual
-        self.fines = np.empty(0)
         self.settled = False
         self.floor = 0.0  # proven before, in the units of the data
-        self.bound = 0.0
-        self.prove(self.center, np.zeros(self.n), np.empty(0))
+        self.near = nearest_table(D2, min(2 * k - 1, len(D2)), ctx)
+        super().__init__(D2, k, X.shape[1], self.near)
         self.add_partition(part)
 
     @property
@@ -60,7 +60,18 @@ class State:
     @property
     def closed(self) -> bool:
         """Whether the best partition is proven optimal."""
-        return self.settled or self.upper <= self.bound * (1.0 + CLOSED)
+        return self.settled or self.upper <= self.proven * (1.0 + CLOSED)
+
+    @property
+    def proven(self) -> float:
+        """The best bound, scaled: by the present prices or by those before."""
+        return max(self.bound, self.floor * self.scale)
+
+    def restart(self, prices: Floats) -> None:
+        """Go on from other valid prices, if they are nearly as good; what is proven stays so."""
+        if math.fsum(prices) > NEARLY * self.bound:
+            self.floor, self.bound = max(self.floor, self.bound / self.scale), 0.0
+            self.prove(prices, np.zeros(self.n), np.empty(0))
 
     def settle(self) -> None:
         """Take the best partition as optimal: the search of all groups that a better one can have has ended.
@@ -76,7 +87,7 @@ class State:
     def rescaled(self) -> State:
         """Return a new start from the best partition, with a scale that fits it; what is proven stays so."""
         state = State(self.X, self.k, self.partition, self.ctx)
-        state.floor = max(self.floor, self.bound / self.scale)
+        state.floor = self.proven / self.scale
         return state
 
     @property
@@ -87,55 +98,10 @@ class State:
     def tell(self) -> None:
         """Report loss and bound."""
         if self.total > 0.0:
-            loss, bound = 100.0 * self.sse / self.total, 100.0 * self.bound / self.scale / self.total
+            loss, bound = 100.0 * self.sse / self.total, 100.0 * self.proven / self.scale / self.total
             self.ctx.tell(0.0, loss, bound)
         else:
             self.ctx.tell(0.0)
-
-    def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
-        """Return the bound that prices prove, and keep it if it is the best.
-
-        ``lower[i]`` (0 or less) is at most the reduced cost of every group whose anchor is i. So prices +
-        lower are within the cost of every group: a feasible dual, and its sum a bound. A reduced cost is a
-        sum of the group's distances and prices; its rounding errors are at most ``share`` times the sum of
-        their magnitudes. Three times that share of the prices is given away: one part for the prices, one
-        for the cost (which is no more than the prices where it matters), one for the repair itself.
-        """
-        size = 2 * self.k - 1
-        share = (8 * size * size + 8 * self.X.shape[1] + 512) * UNIT
-        repaired = prices + lower
-        weight = math.fsum(np.abs(prices)) + math.fsum(np.abs(lower)) + math.fsum(penalties)
-        bound: float = math.fsum(repaired) - math.fsum(penalties) - 3.0 * share * weight
-        if bound > self.bound:
-            self.bound, self.center, self.fines = bound, repaired, penalties
-        return bound
-
-    def cuts(self, penalties: Floats) -> Cuts:
-        """Return the master's cuts with these penalties."""
-        return Cuts(np.array(self.master.triples, np.int64).reshape(-1, 3), penalties)
-
-    def padded(self) -> Floats:
-        """Return the penalties of the best proof, 0 for the cuts that came later."""
-        return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
-
-    def mix(self, share: float) -> tuple[Floats, Floats]:
-        """Return prices and penalties between the master's and, to a share, the best feasible ones.
-
-        Penalties are rounded to multiples of 2^-20: sums of them are then exact, in any order.
-        """
-        fines = share * self.padded() + (1.0 - share) * self.master.penalties
-        prices = share * self.center + (1.0 - share) * self.master.prices
-        return prices, np.floor(fines * 2.0**20) / 2.0**20
-
-    def price(
-        self, share: float, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7
-    ) -> Priced:
-        """Price groups between the master's prices and the best feasible, and prove what follows."""
-        prices, fines = self.mix(share)
-        cuts = self.cuts(fines)
-        priced = self.pricer(prices, ctx, budget=budget, most=most, limit=limit, cuts=cuts, tell=self.tell)
-        self.prove(prices, priced.lower, fines)
-        return priced
 
     def offer(self, groups: Iterable[Integers]) -> bool:
         """Take a partition into groups if it is one, and better than the best; say whether it was."""
@@ -160,7 +126,7 @@ class State:
 
     def result(self, kind: str = "columns") -> Bound:
         """Return what is proven and what is found."""
-        sse = shave(min(max(self.floor, self.bound / self.scale), self.sse))
+        sse = shave(min(self.proven / self.scale, self.sse))
         return Bound(
             sse, percent(self.X, sse), self.k, self.n, kind, self.closed, self.ctx.spent, self.partition
         )

@@ -1,0 +1,45 @@
+"""Valid prices for groups of 2, 3, ... records, each a step to the next: they make pricing fast for larger k.
+
+While a group of m is built, q of its records are still to come, whoever they are. What their own pairs of
+distances sum to was bounded by the nearest records of each, which is little. It is at least q times the SSE
+of a group of q, and that is bounded by valid prices for groups of q: far better.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.certify.prices import Prices
+from voronym.certify.relax import relax
+from voronym.certify.state import State
+from voronym.context import Context
+
+Floats = NDArray[np.float64]
+
+ENOUGH = 0.01
+"""Relative gap at which the prices of a step are good enough."""
+
+
+def climb(state: State, ctx: Context) -> None:
+    """Improve what is known about groups of fewer than k records; begin the prices for k from it."""
+    for size in range(2, state.k):
+        if ctx.over:
+            break
+        step = Prices(state.D2, size, state.columns, state.near)
+        relax(step, ctx.limited(ctx.left / (state.k - size)) if ctx.timed else ctx, enough=ENOUGH)
+        spread(state.near, size, step.center)
+    state.restart(state.near[:, state.k - 1] / (2 * state.k))
+
+
+def spread(near: Floats, size: int, prices: Floats) -> None:
+    """Put valid prices for groups of ``size`` into the table, for that size and for larger ones.
+
+    The sum of the distances of the pairs of q records is on average that of their subsets of ``size``, times
+    ``q (q-1) / (size (size-1))``, and each record is in a share ``size / q`` of the subsets. So the pairs
+    sum to at least ``size (q-1) / (size-1)`` times the prices.
+    """
+    for q in range(size, near.shape[1] + 1):
+        pairs = 2.0 * size * (q - 1) / (size - 1) * prices
+        if pairs.sum() > near[:, q - 1].sum():
+            near[:, q - 1] = pairs

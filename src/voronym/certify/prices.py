@@ -1,0 +1,103 @@
+"""The best valid prices so far for groups of one least size, and the groups that they were found with."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.certify.bound import UNIT
+from voronym.certify.master import Master
+from voronym.certify.pricing import Cuts, Priced, Pricer
+from voronym.context import Context
+
+Floats = NDArray[np.float64]
+
+
+class Prices:
+    """Prices of the records that no group of k or more costs less than: their sum is a bound.
+
+    Parameters
+    ----------
+    D2 : array, shape (n, n)
+        Squared distances, scaled so that a record's price is about 1.
+    k : int
+        Least size of a group.
+    columns : int
+        Columns of the table: rounding of the distances grows with them.
+    near : array, shape (n, 2k - 1 or more)
+        What `Pricer` takes.
+    """
+
+    def __init__(self, D2: Floats, k: int, columns: int, near: Floats) -> None:
+        self.D2, self.k, self.n, self.columns = D2, k, len(D2), columns
+        self.pricer = Pricer(D2, k, near)
+        self.master = Master(D2)
+        self.center = near[:, k - 1] / (2 * k)  # half the least sum of distances: valid
+        self.fines = np.empty(0)
+        self.bound = 0.0
+        self.nodes = 0  # of the last pricing: how hard it is
+        self.prove(self.center, np.zeros(self.n), np.empty(0))
+
+    @property
+    def closed(self) -> bool:
+        """Whether better prices are of no use."""
+        return False
+
+    def tell(self) -> None:
+        """Report where the work stands: here nothing."""
+
+    def prove(self, prices: Floats, lower: Floats, penalties: Floats) -> float:
+        """Return the bound that prices prove, and keep it if it is the best.
+
+        ``lower[i]`` (0 or less) is at most the reduced cost of every group whose anchor is i. So prices +
+        lower are within the cost of every group: a feasible dual, and its sum a bound. A reduced cost is a
+        sum of the group's distances and prices; its rounding errors are at most ``share`` times the sum of
+        their magnitudes. Three times that share of the prices is given away: one part for the prices, one
+        for the cost (which is no more than the prices where it matters), one for the repair itself.
+        """
+        size = 2 * self.k - 1
+        share = 3.0 * (8 * size * size + 8 * self.columns + 512) * UNIT
+        repaired = prices + lower - share * (np.abs(prices) + np.abs(lower))
+        bound: float = math.fsum(repaired) - (1.0 + share) * math.fsum(penalties)
+        if bound > self.bound:
+            self.bound, self.center, self.fines = bound, repaired, penalties
+        return bound
+
+    def cuts(self, penalties: Floats) -> Cuts:
+        """Return the master's cuts with these penalties."""
+        return Cuts(np.array(self.master.triples, np.int64).reshape(-1, 3), penalties)
+
+    def padded(self) -> Floats:
+        """Return the penalties of the best proof, 0 for the cuts that came later."""
+        return np.pad(self.fines, (0, len(self.master.triples) - len(self.fines)))
+
+    def mix(self, share: float) -> tuple[Floats, Floats]:
+        """Return prices and penalties between the master's and, to a share, the best feasible ones.
+
+        Penalties are rounded to multiples of 2^-20: sums of them are then exact, in any order.
+        """
+        fines = share * self.padded() + (1.0 - share) * self.master.penalties
+        prices = share * self.center + (1.0 - share) * self.master.prices
+        return prices, np.floor(fines * 2.0**20) / 2.0**20
+
+    def price(
+        self, share: float, ctx: Context, *, budget: int, most: int = 3, limit: float = -1e-7
+    ) -> Priced:
+        """Price groups between the master's prices and the best feasible, and prove what follows.
+
+        Without cuts, groups of k are all that count. The k-subsets T of a group S of m cost on average
+        ``SSE(S) (k-1) / (m-1)``, and their prices are on average ``k/m`` of those of S. So where no T costs
+        less than its prices, ``SSE(S) >= k (m-1) / (m (k-1))`` times the prices of S: at least the prices
+        where they are positive, and SSE(S) >= 0 anyway.
+        """
+        prices, fines = self.mix(share)
+        largest = self.pricer.largest if len(fines) else self.k
+        priced = self.pricer(
+            prices, ctx, budget=budget, most=most, limit=limit, cuts=self.cuts(fines),
+            largest=largest, tell=self.tell,
+        )  # fmt: skip
+        self.prove(prices, priced.lower, fines)
+        self.nodes = priced.nodes
+        return priced

@@ -1,0 +1,48 @@
+"""The linear relaxation over all groups: prices that rise until no group is cheaper than its records."""
+
+from __future__ import annotations
+
+from voronym.certify.prices import Prices
+from voronym.context import Context
+
+WIDTH = 0.15
+"""Half width of the box around the best feasible prices, as a share of them."""
+
+CONVERGED = 1e-6
+"""Relative gap between the restricted problem and the bound at which the relaxation counts as solved."""
+
+
+def relax(state: Prices, ctx: Context, *, budget: int = 300, enough: float = CONVERGED) -> bool:
+    """Solve the linear relaxation by adding groups of negative reduced cost; say whether it was solved.
+
+    Prices of a restricted problem swing wildly; two things tame them. A box around the best feasible prices
+    found so far (artificial columns pay for leaving it) keeps them near what is known to be good, and groups
+    are priced half way between the two. Both end by themselves: the box moves with the bound, and widens
+    where it binds at the end; the half becomes a quarter, and so on, when there are no more groups to add.
+
+    Every pricing proves a bound, so the best so far is true whenever this is stopped.
+    """
+    master = state.master
+    width, smooth = WIDTH, 0.5
+    master.box(state.center, width)
+    while not ctx.over and not state.closed:
+        master.solve(ctx, state.tell)
+        before = state.bound
+        priced = state.price(smooth, ctx, budget=budget)
+        new = master.add(priced.groups)
+        state.tell()
+        inside = master.artificial <= 1e-9
+        if inside and master.objective - state.bound <= enough * abs(master.objective):
+            return True
+        if new == 0:
+            if smooth > 0.01:
+                smooth /= 2.0
+            elif not inside:
+                width *= 2.0
+            elif priced.complete:
+                return True
+        if not priced.complete and state.bound <= before:
+            budget *= 3
+        if new == 0 or state.bound > before:
+            master.box(state.center, width)
+    return False
