@@ -163,7 +163,7 @@ class _Stage:
         home = target.parent
         if home not in self._folders:
             sweep(home)
-            self._folders[home] = _folder(home)
+            self._folders[home] = private_folder(home)
         self._made += 1
         return self._folders[home][0] / f"{self._made}{''.join(target.suffixes[-2:])}"
 
@@ -202,7 +202,7 @@ class _Stage:
 _open: ContextVar[_Stage | None] = ContextVar("voronym_staging", default=None)
 
 
-def _folder(home: Path) -> tuple[Path, int | None]:
+def private_folder(home: Path) -> tuple[Path, int | None]:
     """Make a hidden folder and lock it, before somebody else takes it for left over."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))

@@ -1,8 +1,8 @@
 """The command line: one module per verb.
 
 `common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `attack`,
-`compare`, `inspect`, `methods`, `papers`, `doctor` and `demo` are the verbs; `help` prints their options,
-`complete` is what the shell proposes. Each imports what it needs when it runs.
+`compare`, `inspect`, `methods`, `page`, `papers`, `doctor` and `demo` are the verbs; `help` prints their
+options, `complete` is what the shell proposes. Each imports what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from voronym.cli import (
     location,
     measure,
     methods,
+    page,
     papers,
 )
 from voronym.cli.help import Group
@@ -33,7 +34,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for verb in (demo, anonymize, measure, attack, compare, inspect, ledger, methods, papers, location, doctor):
+VERBS = (demo, anonymize, measure, attack, compare, inspect, ledger, methods, page, papers, location, doctor)
+for verb in VERBS:
     verb.register(app)
 
 

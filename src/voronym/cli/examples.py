@@ -35,6 +35,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "ledger check": ("voronym ledger check releases.ledger",),
     "ledger forget": ("voronym ledger forget releases.ledger --people gone.csv",),
     "methods": ("voronym methods", "voronym methods mdav"),
+    "page": ("voronym page", "voronym page patients.csv"),
     "papers": ("voronym papers t-closeness --report page.html",),
     "doctor": ("voronym doctor",),
     "location simulate": ("voronym location simulate --people 2000 -k 10 --epochs 24",),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -70,26 +70,52 @@ def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
         raise InputError(f"audience must be 'internal' or 'public', not {audience!r}")
     found = given if isinstance(given, Dossier) else _of_release(given, audience)
     seen = found if audience == "internal" else found.outside()
-    # Whoever has no originals sees what everybody sees.
-    whose: Audience = audience if seen.inside is not None else "public"
-    story = seen.public.story if seen.public.story in _WORDS else "other"
-    words = _environment().get_template(f"words/{story}.html").make_module({"d": seen, "p": seen.public})
-    parts = []
-    for one in sorted(sections.values(), key=lambda one: one.place):
-        data = one.data(seen, whose)
-        if data is not None:
-            template = _template(one.template if one.source is None else None, one.source)
-            parts.append(
-                part(one.anchor, one.title, template, {**data, "d": seen, "words": words}, one.shape)
-            )
+    words = _words(seen)
     return fill(
         "release.html",
         d=seen,
         words=words,
         kind=audience,
         warnings=seen.public.warnings if seen.inside is None else seen.inside.warnings,
-        sections=parts,
+        sections=_parts(seen, audience, words),
     )
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The words and some sections of a page, for a place that has a frame of its own."""
+
+    verdict: Markup
+    support: Markup
+    facts: Markup
+    parts: Sequence[Part]
+
+
+def pieces(dossier: Dossier, *, only: Sequence[str]) -> Pieces:
+    """Return the words of the internal page, and those of its sections that are named."""
+    words = _words(dossier)
+    said = (_flow(words.verdict()), _flow(words.support()), Markup(words.facts()))  # noqa: S704 - a template's
+    return Pieces(*said, _parts(dossier, "internal", words, only))
+
+
+def _words(seen: Dossier) -> Any:
+    """Return the words for the story of a release."""
+    story = seen.public.story if seen.public.story in _WORDS else "other"
+    return _environment().get_template(f"words/{story}.html").make_module({"d": seen, "p": seen.public})
+
+
+def _parts(seen: Dossier, audience: Audience, words: Any, only: Sequence[str] | None = None) -> list[Part]:
+    """Return the sections of a page in their order; whoever has no originals sees what everybody sees."""
+    whose: Audience = audience if seen.inside is not None else "public"
+    parts = []
+    for one in sorted(sections.values(), key=lambda one: one.place):
+        data = one.data(seen, whose) if only is None or one.name in only else None
+        if data is not None:
+            template = _template(one.template if one.source is None else None, one.source)
+            parts.append(
+                part(one.anchor, one.title, template, {**data, "d": seen, "words": words}, one.shape)
+            )
+    return parts
 
 
 def _of_release(release: Release, audience: Audience) -> Dossier:
@@ -105,6 +131,11 @@ def part(
     """Fill the template of a section; ``title`` in its data goes before the one given."""
     made = _template(template, None) if isinstance(template, str) else template
     return Part(anchor, str(data.get("title", title)), Markup(made.render(data)), shape)  # noqa: S704
+
+
+def style_sheet() -> str:
+    """Return the style of all pages."""
+    return _environment().get_template("style.css").render()
 
 
 def fill(template: str, **data: object) -> str:

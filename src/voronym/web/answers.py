@@ -1,0 +1,93 @@
+"""What every answer needs: the desk, the table and run of an address, bodies under limits, errors."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from voronym.errors import InputError, VoronymError
+from voronym.web import screens
+from voronym.web.desk import Desk, Run, Table
+
+FORM, FIELDS = 4 << 20, 40_000
+"""Bytes and fields of a form, at most."""
+
+
+class NotThere(Exception):  # noqa: N818 - a page that is not there
+    """No such table, run or file."""
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def table_of(request: Request) -> Table:
+    """Return the table that the address names."""
+    found = desk_of(request).tables.get(request.path_params["table"])
+    if found is None:
+        raise NotThere
+    return found
+
+
+def run_of(request: Request) -> tuple[Table, Run]:
+    """Return the run that the address names, with its table."""
+    table, number = table_of(request), request.path_params["run"]
+    if not 1 <= number <= len(table.runs):
+        raise NotThere
+    return table, table.runs[number - 1]
+
+
+async def body_of(request: Request, limit: int) -> bytes:
+    """Read the body of a request under a limit."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > limit:
+            raise InputError(f"the form has more than {limit >> 10:,} kB, which is more than any of ours")
+    return bytes(body)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Read the fields of a form; of one that is there twice the last."""
+    try:
+        text = (await body_of(request, FORM)).decode()
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS, errors="strict"))
+    except (UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, VoronymError):
+            raise
+        raise InputError("the form could not be read; load the page again") from None
+
+
+def go(place: str) -> RedirectResponse:
+    """Send the browser elsewhere."""
+    return RedirectResponse(place, 303)
+
+
+async def refused(_: Request, error: Exception) -> HTMLResponse:
+    """Answer with a sentence of the house that no field took."""
+    return screens.show("wrong.html", 422, sentence=str(error), title="That did not work")
+
+
+async def missing(request: Request, _: Exception) -> HTMLResponse:
+    """Answer that there is no such page."""
+    note = desk_of(request).note or "It may have been forgotten, or voronym was started anew."
+    return screens.show("wrong.html", 404, sentence=f"There is no such page. {note}", title="Not here")
+
+
+async def defect(_: Request, error: Exception) -> HTMLResponse:
+    """Answer that we made a mistake; its text might quote a cell, so only type and place are told."""
+    if os.environ.get("VORONYM_DEBUG"):
+        traceback.print_exception(error)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    sentence = (
+        f"This is a defect of voronym, not of your table: {type(error).__name__} in "
+        f"{Path(where.filename).name}, line {where.lineno}."
+    )
+    return screens.show("wrong.html", 500, sentence=sentence, title="Our mistake")

@@ -1,0 +1,281 @@
+"""What a worker does with its table: read it, count, sketch, check, run. Everything calls the house."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voronym import cautions
+from voronym.comparison import Row, compare
+from voronym.context import Step, Stop
+from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
+from voronym.evaluate.risk import risk
+from voronym.pipeline import anonymize
+from voronym.privacy import split_models
+from voronym.recipe import Recipe
+from voronym.staging import together
+from voronym.table.read import read
+from voronym.table.schema import Schema
+from voronym.table.source import source_of
+from voronym.table.table import Table
+from voronym.web.intake import check_columns, check_unpacked
+from voronym.web.settings import Settings, refuse_files
+from voronym.web.shown import told
+
+FIRST, EXAMPLES, WIDE = 8, 4, 40
+"""Rows and examples that are shown, and the signs of a cell that are."""
+MANY, SAMPLE = 20_000, 5_000
+"""Rows above which the picture of risk and loss is drawn from a sample, and the size of that."""
+SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
+"""All k of the picture; those that say most come first."""
+FEW = (5, 10, 3, 20, 2, 15)
+SEARCHED = 6_000
+"""Rows up to which the default method takes a second or two for each k."""
+LOCAL = ("k", "method", "models", "time_limit", "seed", "intruder", "options", "space")
+
+
+class Wishes:
+    """What somebody wishes of a task: to finish, or to cancel."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self.finish = self.cancel = False
+        self.tell = tell
+
+    def progress(self, start: float, stop: float) -> Callable[[Step], None]:
+        """Return a callback that tells how far a part is, and grants wishes."""
+
+        def step(given: Step) -> None:
+            done = start + given.done * (stop - start)
+            self.tell(
+                {"step": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
+            )
+            self.check()
+            if self.finish and given.loss is not None:  # before, there is nothing to finish with
+                raise Stop
+
+        return step
+
+    def check(self) -> None:
+        """End the task where somebody cancelled."""
+        if self.cancel:
+            raise Cancelled("cancelled: nothing was made")
+
+
+class Bench:
+    """A table at work, alone in its process."""
+
+    def __init__(self) -> None:
+        self._frame: pl.DataFrame | None = None
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The table as it was read."""
+        if self._frame is None:
+            raise InputError("no table was read yet")
+        return self._frame
+
+    def open(
+        self, _: Wishes, *, path: str, reading: Mapping[str, Any], limits: Mapping[str, int] | None
+    ) -> dict[str, Any]:
+        """Read a table; return what it looks like, and what is proposed for its columns.
+
+        Parameters
+        ----------
+        _ : Wishes
+            Not asked: reading takes a moment.
+        path : str
+            The file.
+        reading : mapping
+            What is known about it.
+        limits : mapping, optional
+            Of an upload: ``unpacked`` bytes and ``columns``.
+        """
+        file = Path(path)
+        if limits is not None:
+            check_unpacked(file, limits["unpacked"])
+        frame = read(file, **reading)
+        if limits is not None:
+            check_columns(len(frame.columns), limits["columns"])
+        proposal = Schema.infer(frame)
+        self._frame = frame
+        source = source_of(frame)
+        head = frame.head(FIRST)
+        return {
+            "rows": len(frame),
+            "head": [[_text(value) for value in row] for row in head.rows()],
+            "columns": [
+                {
+                    "name": one.name,
+                    "kind": one.kind,
+                    "reason": proposal.reasons[one.name],
+                    "shape": proposal.shapes.get(one.name, ""),
+                    **_facts(frame[one.name]),
+                }
+                for one in proposal.schema
+            ],
+            "warnings": list(proposal.warnings),
+            "read": "" if source is None else source.says(),
+            "format": "" if source is None else source.format,
+            "settings": Settings.of_schema(proposal.schema).plain(),
+        }
+
+    def alone(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Count who stands alone by the keys chosen, and how many more each of them singles out."""
+        chosen = Settings.of_plain(settings)
+        keys = chosen.keys
+        if not keys:
+            raise SchemaError(
+                "no column has the role 'key'; name at least one that could single a person out"
+            )
+        units = None
+        if chosen.person or chosen.household:
+            about = {"person": chosen.person, "household": chosen.household}
+            units = Table.build(self.frame, keys=keys, drop_undeclared=True, **about).units
+
+        def count(names: list[str]) -> int:
+            wishes.check()
+            return risk(self.frame, names, units=units).unique if names else 0
+
+        found = risk(self.frame, keys, units=units)
+        rest = {key: count([name for name in keys if name != key]) for key in keys}
+        return {
+            "records": found.records,
+            "alone": found.unique,
+            "more": {key: [count([key]), found.unique - fewer] for key, fewer in rest.items()},
+            "counted": "people" if units is None else units.counted,
+        }
+
+    def check(self, _: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is wrong with settings, by field, and doubts about columns; nothing is run."""
+        chosen = Settings.of_plain(settings)
+        errors: dict[str, str] = {}
+        try:
+            refuse_files(chosen.options, chosen.models)
+        except InputError as error:
+            return {"errors": {"models": str(error)}, "doubts": []}
+        try:
+            table = Table.build(self.frame, **chosen.about_columns())
+        except VoronymError as error:
+            return {"errors": {"columns": str(error)}, "doubts": []}
+        for name in LOCAL:
+            sentence = _wrong(table, name, getattr(chosen, name))
+            if sentence:
+                errors[name] = sentence
+        doubts = [{"name": one.name, "column": one.column, "text": one.text} for one in table.doubts]
+        allow = {"near-unique": chosen.allow_near_unique, "loss": chosen.allow_loss}
+        try:
+            cautions.before(table, {name: list(given) for name, given in allow.items() if given})
+        except VoronymError as error:
+            errors["columns"] = str(error)
+        return {"errors": errors, "doubts": doubts}
+
+    def sketch(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Measure loss and risk for several k and methods, point by point; on a sample of large tables."""
+        chosen = Settings.of_plain(settings)
+        about = {
+            name: chosen.about_columns()[name] for name in ("keys", "kinds", "orders", "locations", "person")
+        }
+        about["kinds"] = {name: kind for name, kind in about["kinds"].items() if name in chosen.keys}
+        about["orders"] = {name: levels for name, levels in about["orders"].items() if name in chosen.keys}
+        frame = _sampled(self.frame, chosen.person)
+        wishes.tell({"sample": {"rows": len(frame), "of": len(self.frame)}})
+
+        def each(row: Row) -> None:
+            wishes.tell({"row": {"method": row.method, "k": row.k, "loss": row.loss, "linkage": row.linkage}})
+
+        skipped: dict[str, str] = {}
+        plans: list[tuple[str, tuple[int, ...]]] = [("mdav", SIZES)]
+        if len(frame) <= SEARCHED:
+            plans.append(("auto", FEW))
+        plans.append(("kd", FEW))
+        for method, sizes in plans:
+            fits = [size for size in sizes if size <= len(frame)]
+            if fits:
+                quiet = wishes.progress(0.0, 1.0)
+                found = compare(frame, k=fits, methods=[method], each=each, progress=quiet, **about)
+                skipped |= found.skipped
+        return {"skipped": skipped}
+
+    def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
+        """Make a release, write it with its recipe and reports, and return what to show of it."""
+        chosen, place = Settings.of_plain(settings), Path(folder)
+        refuse_files(chosen.options, chosen.models)
+        given = chosen.arguments()
+        given["models"] = split_models(given["models"])
+        with together():
+            release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
+            wishes.finish = False  # granted
+            wishes.tell({"step": {"stage": "writing", "done": 0.6, "loss": None, "bound": None}})
+            receipt = release.write(place / f"release{suffix}")
+            release.recipe.save(place / "recipe.toml")
+            dossier = release.dossier(progress=wishes.progress(0.65, 0.95))
+            wishes.tell({"step": {"stage": "drawing", "done": 0.95, "loss": None, "bound": None}})
+            release.report(place / "report.html")
+            release.report(place / "report-public.html", audience="public")
+            wishes.check()
+            return told(release, dossier, receipt, self.frame)
+
+
+def _wrong(table: Table, name: str, value: Any) -> str:
+    """Return what the house says about one choice on its own; nothing where it is fine."""
+    given: dict[str, Any] = {name: value}
+    if name in ("options", "space", "intruder", "seed") and value in (None, {}):
+        return ""
+    try:
+        if name == "intruder":
+            given = {"options": {"intruder": value}}
+        if name == "models":
+            given = {"models": tuple(split_models(value))}
+        made = Recipe(table.schema, **given)
+        if name in ("k", "models"):
+            _ = made.required
+        if name == "k":
+            from voronym.problem import check_k
+
+            check_k(made.required_k, table.n)
+        if name == "method":
+            from voronym.registry import METHODS
+
+            METHODS[value]
+    except VoronymError as error:
+        return str(error)
+    return ""
+
+
+def _sampled(frame: pl.DataFrame, person: str | None) -> pl.DataFrame:
+    """Return some of the rows of a large table; all rows of a person together."""
+    if len(frame) <= MANY:
+        return frame
+    rng = np.random.default_rng(0)
+    if person is None:
+        return frame.filter(
+            pl.Series(np.isin(np.arange(len(frame)), rng.choice(len(frame), SAMPLE, replace=False)))
+        )
+    people = frame[person].unique(maintain_order=True)
+    some = people[np.sort(rng.choice(len(people), min(SAMPLE, len(people)), replace=False)).tolist()]
+    return frame.filter(pl.col(person).is_in(some.implode()))
+
+
+def _facts(column: pl.Series) -> dict[str, Any]:
+    """Return counts and examples of a column."""
+    try:
+        distinct, often = column.n_unique(), column.drop_nulls().value_counts(sort=True).head(EXAMPLES)
+        examples = [_text(value) for value in often[column.name].to_list()] if column.name else []
+    except Exception:  # what Polars cannot count has no examples
+        distinct, examples = None, []
+    missing = int(column.null_count())
+    return {
+        "distinct": None if distinct is None else distinct - bool(missing),
+        "missing": missing,
+        "examples": examples,
+    }
+
+
+def _text(value: Any) -> str:
+    """Return a cell as it is shown, cut where it is long."""
+    said = "–" if value is None else str(value)
+    return said if len(said) <= WIDE else said[: WIDE - 1] + "…"

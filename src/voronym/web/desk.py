@@ -1,0 +1,332 @@
+"""What is on the desk: tables, what was chosen for them, and their runs. One run works, three wait."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import shutil
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from voronym.errors import InputError
+from voronym.table.formats import FORMATS, by_suffix
+from voronym.table.packing import suffix_of
+from voronym.web.intake import Limits
+from voronym.web.process import Process, Refused
+from voronym.web.settings import Settings
+
+WAITING, TABLES = 3, 4
+PATIENCE = 0.7
+"""Seconds that a task has to end by itself when it is cancelled."""
+OVER = ("done", "failed", "cancelled")
+
+
+@dataclass
+class Run:
+    """One attempt at a release."""
+
+    number: int
+    settings: Settings
+    folder: Path
+    state: str = "waiting"
+    step: dict[str, Any] = field(default_factory=lambda: {"stage": "waiting", "done": 0.0})
+    loss: float | None = None
+    bound: float | None = None
+    steps: int = 0
+    started: float = 0.0
+    seconds: float = 0.0
+    error: str = ""
+    kind: str = ""
+    shown: dict[str, Any] = field(default_factory=dict)
+    task: list[int] = field(default_factory=list)
+    wished: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.state in OVER
+
+    def hear(self, told: dict[str, Any]) -> None:
+        """Remember where it stands; losses and bounds stay on view when a later step has none."""
+        step = told.get("step")
+        if step is not None:
+            self.step, self.steps = step, self.steps + 1
+            self.loss = step["loss"] if step["loss"] is not None else self.loss
+            self.bound = step["bound"] if step["bound"] is not None else self.bound
+
+
+@dataclass
+class Sketch:
+    """The points of the picture of risk and loss, so far."""
+
+    settings: Settings
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    sample: dict[str, int] = field(default_factory=dict)
+    over: bool = False
+    error: str = ""
+    task: list[int] = field(default_factory=list)
+    work: asyncio.Task[None] | None = None
+
+    def hear(self, told: dict[str, Any]) -> None:
+        """Take a point."""
+        if "row" in told:
+            self.rows.append(told["row"])
+        self.sample = told.get("sample", self.sample)
+
+
+class Table:
+    """A table on the desk, with a worker of its own."""
+
+    def __init__(self, desk: Desk, path: Path, label: str, folder: Path, limits: Limits | None) -> None:
+        self.id = secrets.token_urlsafe(9)
+        self.desk, self.path, self.label, self.folder, self.limits = desk, path, label, folder, limits
+        self.reading: dict[str, Any] = {}
+        self.about: dict[str, Any] = {}
+        self.settings = Settings()
+        self.runs: list[Run] = []
+        self.sketch: Sketch | None = None
+        self.tickets: dict[str, Run] = {}
+        self._process: Process | None = None
+        self._lock = asyncio.Lock()
+
+    @property
+    def suffix(self) -> str:
+        """Of the release: that of the table, where it can be written."""
+        name = by_suffix(suffix_of(self.path))
+        return suffix_of(self.path) if name is not None and FORMATS[name].write is not None else ".csv"
+
+    async def open(self, reading: dict[str, Any]) -> None:
+        """Read the table, or read it again in another way; what was chosen for it begins anew."""
+        async with self._lock:
+            await self._stop_sketch()
+            about = await self._read(await self._worker(), reading)
+            self.reading, self.about = reading, about
+            self.settings = Settings.of_plain(about["settings"])
+
+    async def _read(self, process: Process, reading: dict[str, Any]) -> dict[str, Any]:
+        limits = (
+            None
+            if self.limits is None
+            else {"unpacked": self.limits.unpacked, "columns": self.limits.columns}
+        )
+        about: dict[str, Any] = await process.ask("open", path=str(self.path), reading=reading, limits=limits)
+        return about
+
+    async def _worker(self) -> Process:
+        if self._process is None or not self._process.alive:
+            if self._process is not None:
+                await self._process.end()
+            self._process = await self.desk.worker()
+        return self._process
+
+    async def worker(self) -> Process:
+        """Return the worker with the table in it; one that was ended is replaced, and reads it again."""
+        async with self._lock:
+            if self._process is None or not self._process.alive:
+                await self._read(await self._worker(), self.reading)
+            assert self._process is not None  # noqa: S101 - made just now
+            return self._process
+
+    async def ask(self, do: str, **given: Any) -> Any:
+        """Ask the worker something that takes a moment."""
+        return await (await self.worker()).ask(do, **given)
+
+    async def draw(self) -> Sketch:
+        """Return the picture for the settings, begun where it was not; another one is given up."""
+        about = self.settings.about_columns()
+        if self.sketch is None or self.sketch.settings.about_columns() != about:
+            await self._stop_sketch()
+            self.sketch = Sketch(self.settings)
+            self.sketch.work = asyncio.create_task(self._draw(self.sketch))
+        return self.sketch
+
+    async def _draw(self, sketch: Sketch) -> None:
+        try:
+            process = await self.worker()
+            await process.ask("sketch", sketch.hear, sketch.task, settings=sketch.settings.plain())
+        except Refused as error:
+            sketch.error = str(error)
+        sketch.over = True
+
+    async def _stop_sketch(self) -> None:
+        sketch, self.sketch = self.sketch, None
+        if sketch is not None and not sketch.over and sketch.task and self._process is not None:
+            await self._process.wish(sketch.task[0], "cancel")
+
+    async def pause_sketch(self) -> None:
+        """Give up a picture that is not whole: a run needs the processor."""
+        if self.sketch is not None and not self.sketch.over:
+            await self._stop_sketch()
+
+    async def run(self, run: Run) -> None:
+        """Do a run to its end."""
+        await self.pause_sketch()
+        run.state, run.started = "running", monotonic()
+        run.step = {"stage": "starting", "done": 0.0, "loss": None, "bound": None}
+        try:
+            process = await self.worker()
+            if run.wished == "cancel":
+                raise Refused("cancelled: nothing was made", "Cancelled")
+            run.folder.mkdir(mode=0o700)
+            given = {"settings": run.settings.plain(), "folder": str(run.folder), "suffix": self.suffix}
+            run.shown = await process.ask("run", run.hear, run.task, **given)
+            run.state = "done"
+        except Refused as error:
+            run.error, run.kind = str(error), error.kind
+            cancelled = run.wished == "cancel" or error.kind == "Cancelled"
+            run.state = "cancelled" if cancelled else "failed"
+            shutil.rmtree(run.folder, ignore_errors=True)
+        finally:
+            run.seconds = monotonic() - run.started
+
+    async def wish(self, run: Run, what: str) -> None:
+        """Finish or cancel a run; one that does not end when it is cancelled is ended with its worker."""
+        if run.over:
+            return
+        run.wished = what
+        if run.state == "waiting":
+            if what == "cancel":
+                run.state = "cancelled"
+            return
+        if run.task and self._process is not None:
+            await self._process.wish(run.task[0], what)
+        if what == "cancel":
+            ends = monotonic() + PATIENCE
+            while not run.over and monotonic() < ends:
+                await asyncio.sleep(0.02)
+            if not run.over and self._process is not None:
+                await self._process.end()
+
+    @property
+    def compiling(self) -> bool:
+        """Whether its worker compiles kernels, which happens once on a machine."""
+        return self._process is not None and self._process.compiling
+
+    @property
+    def pid(self) -> int | None:
+        """Number of its worker in the system, where there is one."""
+        return None if self._process is None or not self._process.alive else self._process.pid
+
+    async def forget(self) -> None:
+        """End the worker and remove all files."""
+        for run in self.runs:
+            run.wished = run.wished or "cancel"
+            run.state = run.state if run.over or run.state == "running" else "cancelled"
+        if self._process is not None:
+            await self._process.end()
+        if self.sketch is not None and self.sketch.work is not None:
+            await asyncio.gather(self.sketch.work, return_exceptions=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Desk:
+    """All tables, the spare worker, and the queue of runs."""
+
+    def __init__(self, folder: Path, limits: Limits, memory: int) -> None:
+        self.folder, self.limits, self.memory = folder, limits, memory
+        self.tables: dict[str, Table] = {}
+        self.recipe: Any = None
+        """A recipe that waits for its table."""
+        self.note = ""
+        self._spare: asyncio.Task[Process] | None = None
+        self._queue: deque[tuple[Table, Run]] = deque()
+        self._busy: tuple[Table, Run] | None = None
+        self._loop: asyncio.Task[None] | None = None
+
+    def prepare(self) -> None:
+        """Have a worker ready for the next table: starting one takes a second or two."""
+        if self._spare is None:
+            self._spare = asyncio.create_task(Process.start(self.memory))
+
+    async def worker(self) -> Process:
+        """Return a fresh worker."""
+        self.prepare()
+        assert self._spare is not None  # noqa: S101 - made just now
+        taken, self._spare = self._spare, None
+        process = await taken
+        if not process.alive:
+            await process.end()
+            process = await Process.start(self.memory)
+        self.prepare()
+        return process
+
+    def place(self) -> Path:
+        """Make a folder for one table; full desks are refused."""
+        if len(self.tables) >= TABLES:
+            raise InputError(f"{TABLES} tables are open, which is as many as fit: forget one of them first")
+        folder = self.folder / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        return folder
+
+    async def add(self, path: Path, label: str, folder: Path, limits: Limits | None) -> Table:
+        """Put a table on the desk; one that cannot be read leaves nothing behind."""
+        table = Table(self, path, label, folder, limits)
+        recipe, self.recipe = self.recipe, None
+        try:
+            await table.open(dict(recipe.reading) if recipe is not None else {})
+            if recipe is not None:
+                table.settings = Settings.of_recipe(recipe)
+        except BaseException:
+            self.recipe = recipe
+            await table.forget()
+            raise
+        self.tables[table.id] = table
+        return table
+
+    async def forget(self, table: Table) -> None:
+        """Take a table off the desk."""
+        self.tables.pop(table.id, None)
+        self._queue = deque(pair for pair in self._queue if pair[0] is not table)
+        await table.forget()
+
+    @property
+    def ahead(self) -> int:
+        """Runs that work or wait."""
+        return len(self._queue) + (self._busy is not None)
+
+    def enqueue(self, table: Table) -> Run:
+        """Add a run of a table with its settings of now to the queue."""
+        self._queue = deque(pair for pair in self._queue if not pair[1].over)
+        if self._busy is not None and len(self._queue) >= WAITING:
+            raise InputError(
+                f"one run is at work and {WAITING} wait, which is as many as may: cancel one first"
+            )
+        number = len(table.runs) + 1
+        run = Run(number, table.settings, table.folder / f"run-{number}")
+        table.runs.append(run)
+        self._queue.append((table, run))
+        if self._loop is None or self._loop.done():
+            self._loop = asyncio.create_task(self._work())
+        return run
+
+    async def _work(self) -> None:
+        while self._queue:
+            table, run = self._busy = self._queue.popleft()
+            try:
+                if not run.over:
+                    await table.run(run)
+            except Exception as error:  # nothing that a run does ends the queue
+                run.state, run.error = "failed", f"this is a defect of voronym: {type(error).__name__}"
+            finally:
+                self._busy = None
+
+    async def clear(self) -> None:
+        """Forget all tables."""
+        self._queue.clear()
+        for table in list(self.tables.values()):
+            await self.forget(table)
+        self.recipe = None
+
+    async def close(self) -> None:
+        """End everything."""
+        await self.clear()
+        if self._loop is not None:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(asyncio.gather(self._loop, return_exceptions=True), 5)
+        if self._spare is not None:
+            await (await self._spare).end()
+        shutil.rmtree(self.folder, ignore_errors=True)

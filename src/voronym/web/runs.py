@@ -1,0 +1,77 @@
+"""The screens of a run: at work, done, compared with others; and the files it made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import monotonic
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from voronym.web import screens
+from voronym.web.answers import NotThere, desk_of, go, run_of
+
+FILES = {
+    "release": ("", "application/octet-stream"),
+    "report": ("report.html", "text/html"),
+    "public": ("report-public.html", "text/html"),
+    "recipe": ("recipe.toml", "application/toml"),
+}
+REPORTS = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+
+
+async def run(request: Request) -> Response:
+    """Show a run at work; one that is done has a page of its own."""
+    table, one = run_of(request)
+    if one.state == "done":
+        return go(f"/t/{table.id}/result/{one.number}")
+    return screens.running(table, one, desk_of(request).ahead)
+
+
+async def progress(request: Request) -> Response:
+    """Show how far a run is."""
+    table, one = run_of(request)
+    elapsed = monotonic() - one.started if one.state == "running" else one.seconds
+    return screens.progress(table, one, desk_of(request).ahead, elapsed)
+
+
+async def wish(request: Request) -> Response:
+    """Finish a run with the best so far, or cancel it."""
+    table, one = run_of(request)
+    await table.wish(one, request.url.path.rsplit("/", 1)[1])
+    return go(f"/t/{table.id}/run/{one.number}")
+
+
+async def result(request: Request) -> Response:
+    """Show a release."""
+    table, one = run_of(request)
+    if one.state != "done":
+        return go(f"/t/{table.id}/run/{one.number}")
+    done = [other for other in table.runs if other.state == "done" and other is not one]
+    asked = request.query_params.get("with", "")
+    other = next((o for o in done if str(o.number) == asked), None)
+    if other is None and not asked:
+        other = next((o for o in reversed(done) if o.number < one.number), None)
+    command = one.settings.command(table.label, table.reading, f"release{table.suffix}")
+    return screens.result(table, one, other, command)
+
+
+async def back(request: Request) -> Response:
+    """Choose again what an earlier run was made with."""
+    table, one = run_of(request)
+    table.settings = replace(one.settings)
+    return go(f"/t/{table.id}/protect")
+
+
+async def download(request: Request) -> Response:
+    """Give out a file that a run made: by the name of what it is, never by a path."""
+    table, one = run_of(request)
+    if one.state != "done" or request.path_params["file"] not in FILES:
+        raise NotThere
+    name, kind = FILES[request.path_params["file"]]
+    name = name or f"release{table.suffix}"
+    heads = {"content-security-policy": REPORTS}
+    if kind != "text/html" or request.query_params.get("save"):
+        heads["content-disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
+    return FileResponse(one.folder / name, media_type=kind, headers=heads)

@@ -1,0 +1,133 @@
+"""The server of the page: on 127.0.0.1, with a folder of its own that is wiped when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic
+
+import uvicorn
+
+from voronym.errors import InputError, VoronymError
+from voronym.staging import private_folder, sweep
+from voronym.web.app import build
+from voronym.web.desk import Desk
+from voronym.web.guard import HOURS, Guard
+from voronym.web.intake import Limits
+
+HOST = "127.0.0.1"
+IDLE = HOURS * 3600.0
+FORGOTTEN = f"The tables were wiped after {HOURS} hours in which nobody asked for anything."
+
+
+def serve(
+    file: Path | None,
+    *,
+    port: int,
+    memory: int,
+    limits: Limits,
+    printed: Callable[[str], None],
+    idle: float = IDLE,
+) -> None:
+    """Serve the page until somebody ends it.
+
+    Parameters
+    ----------
+    file : Path, optional
+        A table to open at once, where it is.
+    port : int
+        0 takes any that is free.
+    memory : int
+        Megabytes for the work on one table.
+    limits : Limits
+        Of uploads.
+    printed : callable
+        Called with the address to open, at first and whenever one was used.
+    idle : float
+        Seconds without a request after which everything is wiped.
+    """
+    with listening(port) as door:
+        asyncio.run(_serve(door, file, memory, limits, printed, idle))
+
+
+@contextlib.contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """Open the door, or say that somebody else stands in it."""
+    door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        door.bind((HOST, port))
+    except OSError as error:
+        door.close()
+        raise InputError(
+            f"port {port} cannot be used: {error.strerror}; leave out --port to take any"
+        ) from None
+    try:
+        yield door
+    finally:
+        door.close()
+
+
+class _Server(uvicorn.Server):  # type: ignore[misc] # mypy does not look into uvicorn
+    """A server that ends quietly: Ctrl-C is how it is meant to end."""
+
+    def leave(self) -> None:
+        """End, without waiting for browsers that keep their connections."""
+        self.should_exit = self.force_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to us."""
+        yield
+
+
+async def _serve(
+    door: socket.socket,
+    file: Path | None,
+    memory: int,
+    limits: Limits,
+    printed: Callable[[str], None],
+    idle: float,
+) -> None:
+    home = Path(tempfile.gettempdir())
+    sweep(home)  # what a server left that was killed by force
+    folder, _handle = private_folder(home)
+    desk = Desk(folder, limits, memory)
+    try:
+        if file is not None:
+            await desk.add(file, file.name, desk.place(), None)
+        desk.prepare()
+        guard = Guard(build(desk), door.getsockname()[1], printed)
+        config = uvicorn.Config(
+            guard, log_level="critical", access_log=False, server_header=False, lifespan="off", ws="none",
+            h11_max_incomplete_event_size=64 << 10, timeout_graceful_shutdown=1, proxy_headers=False,
+        )  # fmt: skip
+        server = _Server(config)
+        for sign in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            with contextlib.suppress(NotImplementedError):  # another system: Ctrl-C raises there
+                asyncio.get_running_loop().add_signal_handler(sign, server.leave)
+        printed(guard.address)
+        watch = asyncio.create_task(_watch(guard, desk, idle))
+        try:
+            await server.serve(sockets=[door])
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+    finally:
+        await desk.close()
+
+
+async def _watch(guard: Guard, desk: Desk, idle: float) -> None:
+    """Wipe everything once nobody has asked for anything for a long time."""
+    while True:
+        await asyncio.sleep(min(60.0, idle / 4))
+        if monotonic() - guard.seen > idle and not desk.ahead and desk.tables:
+            with contextlib.suppress(VoronymError):
+                await desk.clear()
+            desk.note = FORGOTTEN
+            guard.lock()

@@ -1,0 +1,222 @@
+"""What was chosen on the page: arguments for `voronym.anonymize`, and the command line that does the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from voronym.errors import InputError
+from voronym.keys import DEFAULT_SPACE
+from voronym.options import read_value
+from voronym.recipe import Recipe
+from voronym.table.schema import Schema
+
+ROLES = ("identifier", "key", "confidential", "other")
+PLURAL = {"key": "keys", "confidential": "confidential", "identifier": "identifiers", "other": "other"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Roles of columns and the protection asked for, in plain types that travel as JSON.
+
+    Parameters
+    ----------
+    roles : mapping
+        From each column to its role.
+    kinds, orders, locations, person, household, pseudonyms, allow_near_unique, allow_loss
+        As in `voronym.anonymize`.
+    k, method, models, time_limit, seed, intruder, options, space
+        As in `voronym.anonymize`. What cannot be a number is kept as it was typed: the house says why.
+    """
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    locations: Sequence[Sequence[str]] = ()
+    person: str | None = None
+    household: str | None = None
+    pseudonyms: bool = False
+    allow_near_unique: Sequence[str] = ()
+    allow_loss: Sequence[str] = ()
+    k: Any = 5
+    method: str = "auto"
+    models: Sequence[str] = ()
+    time_limit: Any = None
+    seed: Any = None
+    intruder: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    space: str | None = None
+
+    def of(self, role: str) -> list[str]:
+        """Return the columns of a role."""
+        return [name for name, one in self.roles.items() if one == role]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that an intruder may know."""
+        return self.of("key")
+
+    def about_columns(self) -> dict[str, Any]:
+        """Return what is said about columns, for `Table.build`."""
+        return {
+            **{PLURAL[role]: self.of(role) for role in ROLES},
+            "kinds": dict(self.kinds),
+            "orders": {name: list(levels) for name, levels in self.orders.items()},
+            "locations": [(pair[0], pair[1]) for pair in self.locations],
+            "person": self.person,
+            "household": self.household,
+            "pseudonyms": self.pseudonyms,
+        }
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `voronym.anonymize`."""
+        return {
+            **self.about_columns(),
+            "allow_near_unique": list(self.allow_near_unique),
+            "allow_loss": list(self.allow_loss),
+            "k": self.k,
+            "method": self.method,
+            "models": list(self.models),
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+            "intruder": self.intruder,
+            "options": dict(self.options),
+            "space": self.space,
+        }
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain lists and dicts."""
+        return asdict(self)
+
+    @classmethod
+    def of_plain(cls, given: Mapping[str, Any]) -> Settings:
+        """Build settings from what `plain` gives."""
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in known})
+
+    @classmethod
+    def of_schema(cls, schema: Schema, **more: Any) -> Settings:
+        """Build settings from a schema, proposed or of a recipe; kinds that were found out are left out."""
+        said = [one for one in schema if one.role != "identifier"]
+        return cls(
+            roles={one.name: one.role for one in schema},
+            kinds={
+                one.name: one.kind
+                for one in said
+                if one.kind != "location" and one.categories is None and (one.declared or "codes" in one.note)
+            },
+            orders={one.name: list(one.categories) for one in said if one.categories and one.declared},
+            locations=[[one.name, one.partner] for one in said if one.axis == "lat" and one.partner],
+            person=schema.person,
+            household=schema.household,
+            pseudonyms=schema.pseudonyms,
+            **more,
+        )
+
+    @classmethod
+    def of_recipe(cls, recipe: Recipe) -> Settings:
+        """Build settings from a recipe; one that names further files is refused."""
+        refuse_files(recipe.options, recipe.models)
+        options = dict(recipe.options)
+        intruder = options.pop("intruder", None)
+        if options.pop("keep_groups", False):
+            raise InputError(
+                "the recipe builds on a ledger, which the page does not keep: use the command line"
+            )
+        return cls.of_schema(
+            recipe.schema,
+            allow_near_unique=list(recipe.allow.get("near-unique", ())),
+            allow_loss=list(recipe.allow.get("loss", ())),
+            k=recipe.k,
+            method=recipe.method,
+            models=list(recipe.models),
+            time_limit=recipe.time_limit,
+            seed=recipe.seed,
+            intruder=intruder,
+            options=options,
+            space=None if recipe.space == DEFAULT_SPACE else recipe.space,
+        )
+
+    def command(self, source: str, reading: Mapping[str, Any], release: str = "release.csv") -> str:
+        """Return the command line that does the same.
+
+        Examples
+        --------
+        >>> chosen = Settings(roles={"name": "identifier", "age": "key"}, k=3)
+        >>> print(chosen.command("people.csv", {"decimal": ","}))
+        voronym anonymize people.csv -o release.csv --key age --identifier name -k 3 --decimal ,
+        """
+        words = ["voronym", "anonymize", source, "-o", release]
+        units = {"person": self.person, "household": self.household}
+        for role in ("key", "confidential", "identifier", "other"):
+            names = [name for name in self.of(role) if name not in units.values()]
+            plain = [name for name in names if "," not in name]
+            words += [f"--{role}", ",".join(plain)] if plain else []
+            for odd in (name for name in names if "," in name):
+                words += [f"--{role}", odd]
+        for what, name in units.items():
+            words += [f"--{what}", name] if name else []
+        words += ["--pseudonyms"] if self.pseudonyms else []
+        for name, kind in self.kinds.items():
+            words += ["--kind", f"{name}={kind}"]
+        for name, levels in self.orders.items():
+            words += ["--order", f"{name}={'<'.join(levels)}"]
+        for lat, lon in self.locations:
+            words += ["--location", f"{lat},{lon}"]
+        for flag, allowed in (("near-unique", self.allow_near_unique), ("loss", self.allow_loss)):
+            for name in allowed:
+                words += [f"--allow-{flag}", name]
+        return shlex.join([*words, *self._protection(), *_reading(reading)])
+
+    def _protection(self) -> list[str]:
+        words = [] if self.k is None else ["-k", str(self.k)]
+        words += [] if self.method == "auto" else ["--method", self.method]
+        for name, value in self.options.items():
+            for text in _texts(value):
+                words += ["--option", f"{name}={text}"]
+        for model in self.models:
+            words += ["--model", model]
+        for flag, value in (
+            ("space", self.space),
+            ("intruder", self.intruder),
+            ("time-limit", self.time_limit),
+            ("seed", self.seed),
+        ):
+            words += [] if value is None else [f"--{flag}", str(value)]
+        return words
+
+
+def refuse_files(options: Mapping[str, Any], models: Sequence[str]) -> None:
+    """Refuse what would have the page open a file by its name: hierarchies of metrics and of models."""
+    metrics = options.get("metrics")
+    named = [str(one) for one in metrics.values()] if isinstance(metrics, Mapping) else []
+    if any("=" in one for one in named) or any("taxonomy=" in one.replace(" ", "") for one in models):
+        raise InputError(
+            "a hierarchy is to be taken from a file, and the page opens no files by their names: use voronym "
+            "anonymize"
+        )
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{name}={one}" for name, one in value.items()]
+    return [",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)]
+
+
+def _reading(reading: Mapping[str, Any]) -> list[str]:
+    words: list[str] = []
+    for name, value in reading.items():
+        if name == "header":
+            words.append("--header" if value else "--no-header")
+        else:
+            words.append("--" + name.replace("_", "-"))
+            words.append(",".join(value) if isinstance(value, (list, tuple)) else str(value))
+    return words
+
+
+def number(text: str) -> Any:
+    """Read what was typed where a number is meant; empty is nothing, and what is none stays as it is."""
+    text = text.strip()
+    return None if not text else read_value(text)

@@ -1,0 +1,118 @@
+"""What the result screen shows of a release: words and pictures of the report, rows, one group, figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from voronym.dossier import Dossier
+from voronym.release import Release
+from voronym.report.html import pieces
+from voronym.table.write import WriteReceipt
+
+ROWS, MEMBERS, WIDE = 6, 12, 32
+PICTURES = ("plane", "loss", "costs", "risk", "risk:linkage", "risk:stirred", "rules", "distributions")
+"""Sections of the internal report that have a place on the screen; all of them stand in the report itself."""
+
+
+def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl.DataFrame) -> dict[str, Any]:
+    """Return what to show of a release, in plain types; markup comes from the report's own templates."""
+    words = pieces(dossier, only=PICTURES)
+    return {
+        "verdict": str(words.verdict),
+        "support": str(words.support),
+        "facts": str(words.facts),
+        "pictures": [
+            {"anchor": one.anchor, "title": one.title, "shape": one.shape, "body": str(one.body)}
+            for one in words.parts
+        ],
+        "warnings": list(release.warnings),
+        "figures": _figures(release, dossier, receipt),
+        "losses": []
+        if dossier.inside is None
+        else [[one.key, one.published] for one in dossier.inside.losses],
+        **_rows(release, original),
+    }
+
+
+def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[str, Any]:
+    public, inside = dossier.public, dossier.inside
+    certain = inside.disclosed[0] if inside is not None and inside.disclosed else None
+    return {
+        "method": release.recipe.method,
+        "k": release.recipe.required_k,
+        "counted": public.counted,
+        "smallest": public.risk.k,
+        "groups": public.risk.n_classes,
+        "records": receipt.rows,
+        "loss": public.information_loss,
+        "gap": public.gap,
+        "risk": 100 * public.risk.prosecutor_max,
+        "linked": None if inside is None or inside.linkage is None else 100 * inside.linkage.value,
+        "certain": 0.0 if certain is None else 100 * certain.share,
+        "certain_column": "" if certain is None else certain.column,
+        "models": [str(one) for one in release.findings],
+        "k_counted": receipt.k_counted,
+        "guarded": receipt.guarded_cells,
+        "seconds": sum(inside.seconds.values()) if inside is not None else None,
+    }
+
+
+def _rows(release: Release, original: pl.DataFrame) -> dict[str, Any]:
+    """Return some rows before and after, side by side, and one group with all its members."""
+    evidence, table = release._evidence, release._table
+    if evidence is None or len(evidence.order) != len(original):
+        return {"columns": [], "before": [], "after": [], "group": None}
+    schema, keys = release.schema, list(release.schema.keys)
+    kept = [name for name in original.columns if name in table.columns]
+    roles = [[name, schema[name].role if name in schema else "identifier"] for name in original.columns]
+    own = np.argsort(evidence.order)  # where each original row is in the release
+    first = list(range(min(ROWS, len(original))))
+    after = nw.from_native(table.frame.to_native(), eager_only=True)[[int(own[row]) for row in first]]
+    labels = table.classes.labels
+    chosen = _typical(table.classes.sizes)
+    members = np.flatnonzero(labels == chosen)
+    shown = members[:MEMBERS]
+    confidential = [name for name in schema.confidential if name in kept]
+    published = table.frame[[int(members[0])]]
+    return {
+        "columns": roles,
+        "before": [_texts(row) for row in original.head(len(first)).rows()],
+        "after": _placed(after, original.columns),
+        "group": {
+            "keys": keys,
+            "confidential": confidential,
+            "size": len(members),
+            "members": [
+                _texts(original.select([*keys, *confidential]).row(int(evidence.order[row]))) for row in shown
+            ],
+            "published": _placed(published, keys)[0],
+        },
+    }
+
+
+def _typical(sizes: Any) -> int:
+    """Return the first group of the most frequent size: neither the smallest nor an odd one."""
+    values, counts = np.unique(sizes, return_counts=True)
+    return int(np.flatnonzero(sizes == values[np.argmax(counts)])[0])
+
+
+def _placed(frame: nw.DataFrame[Any], columns: list[str]) -> list[list[str | None]]:
+    """Return rows of a released frame under the columns of the original; None where one was dropped."""
+    there = [name for name in columns if name in frame.columns]
+    return [
+        [dict(zip(there, row, strict=True)).get(name) for name in columns]
+        for row in ([_text(value) for value in one] for one in frame.select(there).rows())
+    ]
+
+
+def _texts(row: tuple[Any, ...]) -> list[str]:
+    return [_text(value) for value in row]
+
+
+def _text(value: Any) -> str:
+    said = "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return said if len(said) <= WIDE else said[: WIDE - 1] + "…"

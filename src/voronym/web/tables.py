@@ -1,0 +1,235 @@
+"""The first screen, and those of a table: how it is read, its columns, its protection.
+
+A form answers with where to go, or with itself and a sentence beside the field.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from voronym.errors import InputError, VoronymError
+from voronym.recipe import Recipe
+from voronym.web import intake, screens
+from voronym.web.answers import body_of, desk_of, form_of, go, table_of
+from voronym.web.forms import columns_of, protection_of, reading_of
+from voronym.web.settings import Settings
+
+RECIPE = 256 << 10
+"""Bytes of a recipe, at most."""
+HERE = Path(__file__).parent
+
+
+async def start(request: Request) -> Response:
+    """Show the first screen."""
+    return screens.start(desk_of(request))
+
+
+async def style(_: Request) -> Response:
+    """Serve the style of the report, and what the page adds to it."""
+    from voronym.report.html import style_sheet
+
+    return Response(style_sheet() + (HERE / "static" / "page.css").read_text("utf-8"), media_type="text/css")
+
+
+async def script(_: Request) -> Response:
+    """Serve the script."""
+    return Response((HERE / "static" / "page.js").read_text("utf-8"), media_type="text/javascript")
+
+
+async def logo(_: Request) -> Response:
+    """Serve the mark of the house."""
+    return Response((HERE / "static" / "logo.svg").read_text("utf-8"), media_type="image/svg+xml")
+
+
+def _told(error: VoronymError, field: str) -> JSONResponse:
+    return JSONResponse({"error": str(error), "field": field}, 422)
+
+
+async def upload(request: Request) -> Response:
+    """Take a table, whose bytes are the body, and read it."""
+    desk = desk_of(request)
+    try:
+        label = intake.label_of(request.query_params.get("name", ""))
+        intake.check_suffix(label)
+        folder = desk.place()
+        try:
+            await intake.receive(request.stream(), folder / label, desk.limits.sent)
+        except BaseException:
+            folder.rmdir()
+            raise
+        table = await desk.add(folder / label, label, folder, desk.limits)
+    except VoronymError as error:
+        return _told(error, "file")
+    return JSONResponse({"go": f"/t/{table.id}/read"})
+
+
+async def demo(request: Request) -> Response:
+    """Make up patients, and read them."""
+    from voronym import datasets
+
+    desk = desk_of(request)
+    try:
+        folder = desk.place()
+    except VoronymError as error:
+        return screens.start(desk, 422, {"demo": str(error)})
+    path = folder / "patients.csv"
+    datasets.hospital(1000, outliers=5, seed=0).write_csv(path)
+    table = await desk.add(path, path.name, folder, desk.limits)
+    return go(f"/t/{table.id}/read")
+
+
+async def _recipe(request: Request) -> Recipe:
+    text = await body_of(request, RECIPE)
+    try:
+        plain = text.decode()
+        if request.query_params.get("name", "").endswith(".json"):
+            made = Recipe.from_dict(json.loads(plain))
+        else:
+            made = Recipe.from_toml(plain)
+        Settings.of_recipe(made)
+        _ = made.required
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, TypeError):
+        raise InputError("the file is no recipe: it is not TOML text that voronym wrote") from None
+    return made
+
+
+async def recipe(request: Request) -> Response:
+    """Keep a recipe for the next table."""
+    try:
+        desk_of(request).recipe = await _recipe(request)
+    except VoronymError as error:
+        return _told(error, "recipe")
+    return JSONResponse({"go": "/"})
+
+
+# -- a table ---------------------------------------------------------------------------------------------
+
+
+async def enter(request: Request) -> Response:
+    """Go where the table stands."""
+    table = table_of(request)
+    last = table.runs[-1] if table.runs else None
+    if last is None:
+        return go(f"/t/{table.id}/read")
+    return go(f"/t/{table.id}/{'result' if last.state == 'done' else 'run'}/{last.number}")
+
+
+async def read(request: Request) -> Response:
+    """Show how the file was read; or read it in another way."""
+    table = table_of(request)
+    if request.method == "GET":
+        return screens.read(table)
+    fields = await form_of(request)
+    reading = reading_of(fields)
+    if reading == table.reading:
+        return go(f"/t/{table.id}/{'roles' if fields.get('next') else 'read'}")
+    try:
+        await table.open(reading)
+    except VoronymError as error:
+        return screens.read(table, 422, {"reading": str(error)}, reading)
+    return go(f"/t/{table.id}/{'roles' if fields.get('next') else 'read'}")
+
+
+async def roles(request: Request) -> Response:
+    """Show the columns; or take their roles."""
+    table = table_of(request)
+    if request.method == "GET":
+        return screens.roles(table)
+    table.settings = columns_of(await form_of(request), table.settings, table.about["columns"])
+    try:
+        found = await table.ask("check", settings=table.settings.plain())
+    except VoronymError as error:
+        found = {"errors": {"columns": str(error)}}
+    if "columns" in found["errors"]:
+        return screens.roles(table, 422, found["errors"])
+    return go(f"/t/{table.id}/protect")
+
+
+async def alone(request: Request) -> Response:
+    """Count who stands alone, while roles are chosen."""
+    table = table_of(request)
+    chosen = columns_of(await form_of(request), table.settings, table.about["columns"])
+    try:
+        found = await table.ask("alone", settings=chosen.plain())
+    except VoronymError as error:
+        return JSONResponse({"set": {"alone": str(error)}}, 422)
+    told = f"{found['alone']:,} of {found['records']:,} {found['counted']} stand alone"
+    told += " by these keys: nobody else has their combination." if found["alone"] else " by these keys."
+    texts = {"alone": told}
+    for i, column in enumerate(table.about["columns"]):
+        texts[f"more-{i}"] = _singled(found["more"].get(column["name"]), found["alone"])
+    return JSONResponse({"set": texts})
+
+
+def _singled(counts: list[int] | None, everybody: int) -> str:
+    """Say whom a key singles out: by itself, and beside the other keys."""
+    if counts is None:
+        return ""
+    own, more = counts
+    said = (
+        f"this key singles out {more:,} more"
+        if more
+        else "beside the others, this key singles out no one more"
+    )
+    return f"{said}; by itself, {own:,}" if own or not more else said if everybody else ""
+
+
+async def protect(request: Request) -> Response:
+    """Show the protection; or take it, and run."""
+    table, desk = table_of(request), desk_of(request)
+    if request.method == "GET":
+        return screens.protect(table)
+    fields = await form_of(request)
+    ticket = fields.get("ticket", "")
+    if ticket and ticket in table.tickets:  # sent twice
+        return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
+    chosen = protection_of(fields, table.settings)
+    table.settings = chosen
+    try:
+        found = await table.ask("check", settings=chosen.plain())
+        errors = found["errors"]
+        if not errors and ticket in table.tickets:
+            return go(f"/t/{table.id}/run/{table.tickets[ticket].number}")
+        made = None if errors else desk.enqueue(table)
+    except VoronymError as error:
+        return screens.protect(table, 422, {"run": str(error)})
+    if made is None:
+        return (
+            screens.roles(table, 422, errors) if "columns" in errors else screens.protect(table, 422, errors)
+        )
+    if ticket:
+        table.tickets[ticket] = made
+    return go(f"/t/{table.id}/run/{made.number}")
+
+
+async def sketch(request: Request) -> Response:
+    """Show the picture of risk and loss, so far."""
+    table = table_of(request)
+    typed = request.query_params.get("k", "")
+    k = int(typed) if typed.isdecimal() and len(typed) < 9 else None
+    return screens.sketch(
+        await table.draw(), table.compiling, k=k, method=request.query_params.get("method", "")
+    )
+
+
+async def own_recipe(request: Request) -> Response:
+    """Take roles and protection of a table from a recipe."""
+    table = table_of(request)
+    try:
+        made = await _recipe(request)
+        if dict(made.reading) != table.reading:
+            await table.open(dict(made.reading))
+        table.settings = Settings.of_recipe(made)
+    except VoronymError as error:
+        return _told(error, "recipe")
+    return JSONResponse({"go": f"/t/{table.id}/roles"})
+
+
+async def forget(request: Request) -> Response:
+    """Take a table off the desk, with all that was made of it."""
+    await desk_of(request).forget(table_of(request))
+    return go("/")
