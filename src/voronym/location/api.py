@@ -7,6 +7,7 @@ sign-ups at a time make each other wait, and nobody else.
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
@@ -85,10 +86,27 @@ Token = Annotated[str, Depends(_token)]
 def make_routes(service: Service) -> APIRouter:
     """Return the routes of a service."""
     router = APIRouter(prefix="/v1")
+    _statement(router, service)  # the first that is compared with the path of a request
     _accounts(router, service)
     _people(router, service)
     _operators(router, service)
     return router
+
+
+def _statement(router: APIRouter, service: Service) -> None:
+    @router.get("/statement", tags=["statement"], openapi_extra={"security": [{"HTTPBearer": []}]})
+    async def statement(request: Request) -> Response:
+        """Return one's own statement: ``status`` is served, waiting or none.
+
+        ``signed`` is JSON text whose UTF-8 bytes ``signature`` (Ed25519, Base64) is of; both are equal for
+        the whole group. Keep them: no provider needs to ask this service.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused(UNKNOWN)
+        answer = await service.statement_soon(token, request.app.state.quick)
+        said = {"status": "none"} if answer is None else answer.plain()
+        return Response(json.dumps(said, ensure_ascii=False), media_type="application/json")
 
 
 def _accounts(router: APIRouter, service: Service) -> None:
@@ -164,16 +182,6 @@ def _people(router: APIRouter, service: Service) -> None:
         """Leave: the home is deleted now, and the next epoch no longer counts the person."""
         service.cancel(token)
         return Said(message="your home is deleted; you leave with the next epoch")
-
-    @router.get("/statement", tags=["statement"])
-    def statement(token: Token) -> dict[str, Any]:
-        """Return one's own statement: ``status`` is served, waiting or none.
-
-        ``signed`` is JSON text whose UTF-8 bytes ``signature`` (Ed25519, Base64) is of; both are equal for
-        the whole group. Keep them: no provider needs to ask this service.
-        """
-        answer = service.statement(token)
-        return {"status": "none"} if answer is None else answer.plain()
 
     @router.get("/keys", tags=["statement"])
     async def keys() -> dict[str, str]:

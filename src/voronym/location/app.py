@@ -17,9 +17,11 @@ from voronym.errors import InputError, VoronymError
 from voronym.location.api import add_health, make_routes
 from voronym.location.errors import ServiceError, TooMany
 from voronym.location.gate import Gate
+from voronym.location.homes import STANDING
 from voronym.location.metrics import Metrics
 from voronym.location.service import Service
 from voronym.location.settings import ServiceSettings
+from voronym.location.store.quick import Quick
 
 __all__ = ["create_app"]
 
@@ -44,10 +46,13 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
     running = Service(settings) if service is None else service
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.quick = Quick(running.store, STANDING)  # of this event loop
+        await app.state.quick.warm()
         try:
             yield
         finally:
+            await app.state.quick.close()
             if own:
                 running.close()
 
@@ -60,8 +65,8 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
     metrics = Metrics()
     health = APIRouter()
     add_health(health, running, metrics)
-    app.include_router(health)
     app.include_router(make_routes(running))
+    app.include_router(health)
     if importlib.util.find_spec("voronym.location.pages") is not None:
         pages: Any = importlib.import_module("voronym.location.pages")
         pages.include(app, running)

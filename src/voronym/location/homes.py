@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, true, update
 
 from voronym.location.store.tables import account, code, cohort, epoch, home, member, outbox, token
 
-__all__ = ["forget", "put", "remove", "standing_of"]
+__all__ = ["STANDING", "Standing", "forget", "put", "remove"]
 
 _last = select(epoch).order_by(epoch.c.number.desc()).limit(1).subquery("last")
-_standing = (
+STANDING = (
     select(
-        token.c.account.label("person"),
-        home.c.version.label("wanted"),
-        member.c.version.label("seen"),
+        token.c.account,
+        home.c.version,
+        member.c.version,
         member.c.cohort,
         member.c.pseudonym,
         cohort.c.latitude,
@@ -35,9 +35,20 @@ _standing = (
 )
 
 
-def standing_of(connection: Connection, digest: bytes, now: float) -> Any:
-    """Return how the owner of a token stands in the epoch in force; None where nobody owns it."""
-    return connection.execute(_standing, {"digest": digest, "now": now}).first()
+class Standing(NamedTuple):
+    """How the owner of a token stands in the epoch in force: a row of the query ``STANDING``."""
+
+    person: int
+    wanted: int | None
+    seen: int | None
+    cohort: int | None
+    pseudonym: bytes | None
+    latitude: float
+    longitude: float
+    number: int | None
+    published: float
+    expires: float
+    k: int
 
 
 def put(

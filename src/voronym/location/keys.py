@@ -76,7 +76,7 @@ def _make(file: Path) -> None:
     text = private.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(0o700, parents=True, exist_ok=True)
         handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         with os.fdopen(handle, "wb") as out:
             out.write(text)

@@ -24,7 +24,8 @@ from voronym.location.mail import deliver
 from voronym.location.passwords import Passwords, check_password
 from voronym.location.settings import ServiceSettings
 from voronym.location.statements import Signer, Statement, Waiting, clock_text
-from voronym.location.store import Store
+from voronym.location.store import AWAY, Store
+from voronym.location.store.quick import Quick
 from voronym.location.store.tables import account, epoch, home, member, token
 
 __all__ = ["Service"]
@@ -175,23 +176,39 @@ class Service:
         digest = accounts.digest_of(shown)
         try:
             with self.store.read() as connection:
-                row = homes.standing_of(connection, digest, self.clock())
+                found = connection.execute(homes.STANDING, {"digest": digest, "now": self.clock()}).first()
         except Unavailable:
-            remembered = self._memory.get(digest)
-            if remembered is None:
-                raise
-            return remembered
-        if row is None:
+            return self._remembered(digest)
+        return self._told(digest, found)
+
+    async def statement_soon(self, shown: str, quick: Quick) -> Statement | Waiting | None:
+        """Return the same from an event loop."""
+        digest = accounts.digest_of(shown)
+        try:
+            found = await quick.first({"digest": digest, "now": self.clock()})
+        except Unavailable:
+            return self._remembered(digest)
+        return self._told(digest, found)
+
+    def _remembered(self, digest: bytes) -> Statement:
+        remembered = self._memory.get(digest)
+        if remembered is None:
+            raise Unavailable(AWAY)
+        return remembered
+
+    def _told(self, digest: bytes, found: Iterable[Any] | None) -> Statement | Waiting | None:
+        if found is None:
             raise Refused(accounts.UNKNOWN)
+        row = homes.Standing(*found)
         answer = self._answer(row)
         if isinstance(answer, Statement):
             self._memory.put(digest, row.person, answer)
         return answer
 
-    def _answer(self, row: Any) -> Statement | Waiting | None:
+    def _answer(self, row: homes.Standing) -> Statement | Waiting | None:
         if row.wanted is None:
             return None
-        if row.cohort is None or row.cohort < 0 or row.pseudonym is None:
+        if row.number is None or row.cohort is None or row.cohort < 0 or row.pseudonym is None:
             due = None
             if row.number is not None and self.settings.period:
                 due = clock_text(row.published + self.settings.period)

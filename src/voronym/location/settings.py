@@ -8,6 +8,7 @@ Every setting has a name in the file (``period = 3600``) and one in the environm
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import tomllib
 import typing
@@ -39,6 +40,8 @@ class ServiceSettings:
     port: int = 8750
     workers: int = 1
     """Processes that answer requests."""
+    proxy: bool = False
+    """Whether a proxy on this machine stands in front, whose word on network addresses is taken."""
     period: float = 86400.0
     """Seconds between epochs when the service runs them by itself; 0: it does not."""
     valid: float = 2.0
@@ -109,7 +112,7 @@ class ServiceSettings:
         for name, value in os.environ.items():
             if name.startswith(f"{PREFIX}EPOCHS_"):
                 groups[name.removeprefix(f"{PREFIX}EPOCHS_").lower()] = _number(value)
-            elif name.startswith(PREFIX) and name != f"{PREFIX}CONFIG":
+            elif name.startswith(PREFIX) and name not in (f"{PREFIX}CONFIG", f"{PREFIX}HANDED"):
                 found[name.removeprefix(PREFIX).lower()] = value
         found |= {name: value for name, value in given.items() if value is not None}
         kinds = typing.get_type_hints(cls)
@@ -117,6 +120,16 @@ class ServiceSettings:
         if unknown:
             raise InputError(f"there is no setting {unknown[0]!r}; the page on the server lists them")
         return cls(**{name: _as(kinds[name], name, value) for name, value in found.items()}, epochs=groups)
+
+    def to_json(self) -> str:
+        """Return all settings as text, for another process."""
+        return json.dumps(dataclasses.asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> ServiceSettings:
+        """Read what `to_json` wrote."""
+        found = json.loads(text)
+        return cls(**found | {"folder": Path(found["folder"])})
 
     @property
     def k(self) -> int:
@@ -142,11 +155,13 @@ class ServiceSettings:
 def _as(kind: type, name: str, value: Any) -> Any:
     """Return a value as a kind; from the environment all values are text."""
     try:
+        if kind is bool:
+            return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
         if kind is not str and isinstance(value, bool):
             raise ValueError
         return kind(value)
-    except (TypeError, ValueError):
-        words = {int: "a whole number", float: "a number", str: "text", Path: "a path"}
+    except (TypeError, ValueError, KeyError):
+        words = {bool: "true or false", int: "a whole number", float: "a number", str: "text", Path: "a path"}
         raise InputError(f"the setting {name!r} must be {words.get(kind, 'something else')}") from None
 
 

@@ -7,7 +7,7 @@ a provider which of them asks. The pseudonym stands beside it, unsigned.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -50,7 +50,7 @@ class Statement:
 
     def plain(self) -> dict[str, Any]:
         """Return it as it is sent."""
-        return {"status": "served", **asdict(self)}
+        return {"status": "served", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Waiting:
 
     def plain(self) -> dict[str, Any]:
         """Return it as it is sent."""
-        return {"status": "waiting", **asdict(self)}
+        return {"status": "waiting", **vars(self)}
 
 
 class Signer:

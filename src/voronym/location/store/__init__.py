@@ -17,8 +17,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 
 from voronym.location.errors import Unavailable
 
-__all__ = ["Store", "told"]
+__all__ = ["AWAY", "Store", "told"]
 
+AWAY = "the database cannot be reached: nothing was changed. The service goes on when it is back"
 PATIENCE = 15
 """Seconds to wait for another process's lock, or for a server to answer."""
 
@@ -47,7 +48,7 @@ class Store:
         self._identity: tuple[int, int] | None = None
         if self.file is None:
             self.engine = create_engine(
-                parsed, hide_parameters=True, pool_pre_ping=True, pool_size=8, max_overflow=8,
+                parsed, hide_parameters=True, pool_size=8, max_overflow=8,
                 connect_args={"connect_timeout": 5},
             )  # fmt: skip
         else:
@@ -63,7 +64,7 @@ class Store:
 
         if self.file is not None:
             made = not self.file.exists()
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.parent.mkdir(0o700, parents=True, exist_ok=True)
             if made:  # for its owner alone, like all that lies beside it
                 with contextlib.suppress(FileExistsError):
                     os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -152,7 +153,7 @@ def _sentence(error: exc.SQLAlchemyError) -> str:
         return "the database refused a change that somebody else made first: nothing was changed. Try again"
     if isinstance(error, exc.ProgrammingError):
         return f"the database refused a statement ({type(error).__name__}): nothing was changed"
-    return "the database cannot be reached: nothing was changed. The service goes on when it is back"
+    return AWAY
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

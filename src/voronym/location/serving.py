@@ -1,0 +1,50 @@
+"""Listening: uvicorn in this process, or in several, and the scheduler in the first."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from fastapi import FastAPI
+
+from voronym.location import logs
+from voronym.location.app import create_app
+from voronym.location.scheduler import Scheduler
+from voronym.location.service import Service
+from voronym.location.settings import ServiceSettings
+
+__all__ = ["serve"]
+
+HANDED = "VORONYM_LOCATION_HANDED"
+"""The variable in which the first process hands its settings to the others."""
+
+
+def serve(settings: ServiceSettings) -> None:
+    """Answer requests until a signal ends it."""
+    import uvicorn
+
+    logs.start()
+    given: dict[str, Any] = {
+        "host": settings.host, "port": settings.port, "log_config": None, "access_log": False,
+        "server_header": False, "timeout_keep_alive": 30, "limit_concurrency": 2000, "backlog": 512,
+        "proxy_headers": settings.proxy, "forwarded_allow_ips": "127.0.0.1",
+    }  # fmt: skip
+    with Service(settings) as service:
+        scheduler = Scheduler(service)
+        scheduler.start()
+        try:
+            if settings.workers == 1:
+                uvicorn.run(create_app(settings, service), **given)
+            else:
+                os.environ[HANDED] = settings.to_json()
+                uvicorn.run(
+                    "voronym.location.serving:worker", factory=True, workers=settings.workers, **given
+                )
+        finally:
+            scheduler.close()
+
+
+def worker() -> FastAPI:
+    """Return the application in one of several processes."""
+    logs.start()
+    return create_app(ServiceSettings.from_json(os.environ[HANDED]))
