@@ -47,7 +47,6 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.quick = Quick(running.store, STANDING)  # of this event loop
         await app.state.quick.warm()
         try:
             yield
@@ -60,7 +59,7 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
         title="Location anonymizer", description=ABOUT, version="1", lifespan=lifespan,
         docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json",
     )  # fmt: skip
-    app.state.service = running
+    app.state.service, app.state.quick = running, Quick(running.store, STANDING)
     _errors(app)
     metrics = Metrics()
     health = APIRouter()
