@@ -44,6 +44,8 @@ from voronym.recipe import Recipe
 from voronym.refiners import refine
 from voronym.registry import Method, algorithm, algorithms
 from voronym.release import Release
+from voronym.scale.door import anonymize_files
+from voronym.scale.outcome import FilesRelease
 from voronym.table import Column, Hierarchy, Schema, read
 
 __version__ = _version("voronym")
@@ -55,6 +57,7 @@ __all__ = [
     "Comparison",
     "Context",
     "DeltaDisclosure",
+    "FilesRelease",
     "Finding",
     "GuaranteeError",
     "Hierarchy",
@@ -87,6 +90,7 @@ __all__ = [
     "algorithm",
     "algorithms",
     "anonymize",
+    "anonymize_files",
     "attack",
     "attacks",
     "channel",

@@ -31,7 +31,10 @@ from voronym.table.dialect import Reading
 from voronym.table.schema import Schema
 
 FORMAT = 1
-_ENTRIES = ("k", "method", "options", "seed", "time_limit", "space", "versions", "reading", "allow", "device")
+_ENTRIES = (
+    "k", "method", "options", "seed", "time_limit", "space", "versions", "reading", "allow", "device",
+    "engine",
+)  # fmt: skip
 _KNOWN = {"format", "models", "schema", *_ENTRIES}
 
 
@@ -80,6 +83,9 @@ class Recipe:
         What would be refused and is meant, by key: ``{"near-unique": ["zip"], "loss": ["town"]}``.
     device : {"cpu", "cuda", "auto"}
         Where the method ran. Searches draw other random numbers on a GPU, so it is part of the recipe.
+    engine : mapping
+        Of a data set of many files: who did the work (``name``), and the plan, which alone matters for the
+        result (``leaf``, ``rounds``). See `voronym.anonymize_files`; a single table has no use for it.
 
     Examples
     --------
@@ -102,6 +108,7 @@ class Recipe:
     reading: Mapping[str, Any] = field(default_factory=dict)
     allow: Mapping[str, Sequence[str]] = field(default_factory=dict)
     device: str = "cpu"
+    engine: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -124,7 +131,7 @@ class Recipe:
             raise InputError('models must be a list of texts such as "k-anonymity=5"')
         object.__setattr__(self, "models", tuple(self.models))
         object.__setattr__(self, "reading", Reading.of(self.reading).declared())
-        for name in ("options", "versions", "allow"):
+        for name in ("options", "versions", "allow", "engine"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
                 raise InputError(f"{name} must be a table of names and values")
@@ -190,6 +197,8 @@ class Recipe:
             out["allow"] = dict(self.allow)
         if self.device != "cpu":
             out["device"] = self.device
+        if self.engine:
+            out["engine"] = dict(self.engine)
         out["options"] = dict(self.options)
         if self._objects:
             named = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}

@@ -1,0 +1,125 @@
+"""Count again in the written files: rows with equal keys meet in a bucket, whichever file they are in."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from voronym.privacy import Finding, Model
+from voronym.privacy.k_anonymity import KAnonymity
+from voronym.scale import spill
+from voronym.scale.grouping import Whole, judges
+from voronym.table.classes import equivalence_classes
+
+MANY = 64
+"""Sizes of groups from which on they are counted together, by powers of two."""
+
+
+def comparable(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return keys of which equal ones are equal in every file: one missing value, one zero, plain texts."""
+    floats = [name for name in keys if frame[name].dtype.is_float()]
+    texts = [name for name in keys if isinstance(frame[name].dtype, (pl.Categorical, pl.Enum))]
+    return frame.with_columns(
+        *(pl.col(name).fill_nan(None) + 0.0 for name in floats),
+        *(pl.col(name).cast(pl.String) for name in texts),
+    )
+
+
+def sort(
+    frame: pl.DataFrame, keys: list[str], columns: list[str], path: Path, buckets: int
+) -> dict[str, Any]:
+    """Send the rows of a written file to buckets by a hash of their keys."""
+    held = comparable(frame.select(columns), keys)
+    to = (held.select(keys).hash_rows(seed=1) % buckets).to_numpy().astype(np.int64)
+    spill.spill(path, held, to, buckets)
+    return {"rows": len(frame), "columns": frame.columns}
+
+
+def nothing() -> dict[str, Any]:
+    """Return the answer for a bucket without rows."""
+    return {"rows": 0, "classes": 0, "k": None, "sizes": Counter(), "models": []}
+
+
+def count(
+    frame: pl.DataFrame, keys: list[str], models: Sequence[Model], columns: Mapping[str, Whole] | None
+) -> dict[str, Any]:
+    """Count classes and measure models in a bucket."""
+    if columns is None:
+        sizes = frame.group_by(keys).len()["len"].to_numpy().astype(np.int64)
+        measured = []
+    else:
+        classes = equivalence_classes(nw.from_native(frame, eager_only=True), keys)
+        sizes = classes.sizes
+        measured = [_measured(model, columns, classes.labels, len(sizes)) for model in models]
+    rounded = np.where(sizes < MANY, sizes, 2 ** np.floor(np.log2(sizes)).astype(np.int64))
+    size, many = np.unique(rounded, return_counts=True)
+    return {
+        "rows": len(frame),
+        "classes": len(sizes),
+        "k": int(sizes.min()),
+        "sizes": Counter(dict(zip(size.tolist(), many.tolist(), strict=True))),
+        "models": measured,
+    }
+
+
+def _measured(model: Model, columns: Mapping[str, Whole], labels: Any, cells: int) -> list[dict[str, Any]]:
+    """Measure a model on the classes of a bucket: for each column the worst value, or the share of a sum."""
+    out = []
+    for judge in judges(model, columns):
+        values = judge.values(labels, cells)
+        good = np.ones(cells, bool) if judge.additive else np.asarray(judge.holds(values), bool)
+        worst = (
+            math.fsum(values) if judge.additive else float(values.max() if judge.at_most else values.min())
+        )
+        out.append({
+            "column": judge.levels.column, "about": model.about(judge), "value": worst,  # type: ignore[attr-defined]
+            "failing": int((~good).sum()), "additive": judge.additive, "at_most": judge.at_most,
+            "strict": judge.strict, "required": judge.required,
+        })  # fmt: skip
+    return out
+
+
+def findings(
+    answers: Sequence[dict[str, Any]], models: Sequence[Model], required: Sequence[Model]
+) -> tuple[Finding, ...]:
+    """Put the answers of all buckets together: what each model found in the written files."""
+    held = [one for one in answers if one["rows"]]
+    k = min(one["k"] for one in held)
+    classes, rows = sum(one["classes"] for one in held), sum(one["rows"] for one in held)
+    detail: dict[str, object] = {"records": rows, "classes": classes, "k": k}
+    out = []
+    for model in required:
+        if isinstance(model, KAnonymity):
+            good = model.k is None or k >= model.k
+            out.append(Finding(model.name, float(k), model.required, good, detail=detail))
+        elif held[0]["models"]:
+            at = list(models).index(model)
+            out.append(_finding(model, [one["models"][at] for one in held], detail))
+    return tuple(out)
+
+
+def _finding(model: Model, found: Sequence[list[dict[str, Any]]], detail: dict[str, object]) -> Finding:
+    totals, holds = [], True
+    for columns in zip(*found, strict=True):
+        first = columns[0]
+        values = [one["value"] for one in columns]
+        if first["additive"]:
+            value = math.fsum(values)
+            holds &= first["required"] is None or value <= first["required"] * (1 + 1e-9) + 1e-12
+        else:
+            value = max(values) if first["at_most"] else min(values)
+            holds &= not any(one["failing"] for one in columns)
+        totals.append((value, first))
+    worst = max(totals, key=lambda one: one[0] if one[1]["at_most"] else -one[0])
+    failing = sum(one["failing"] for columns in found for one in columns)
+    about = {**detail, "column": worst[1]["column"], "classes_failing": failing}
+    return Finding(
+        model.name, worst[0], model.required, holds, (), about, worst[1]["about"], worst[1]["strict"]
+    )

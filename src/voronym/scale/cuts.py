@@ -1,0 +1,146 @@
+"""Cuts into leaves of neighbours: a tree of oblique halvings of a sample, which every worker walks alike.
+
+The first cut goes along principal axes. Each further one goes along random directions, so that what lay on
+a border before is inside a leaf now, nearly everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels.route import route
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TRIES = 8
+"""Directions that are tried before a node counts as one that cannot be cut."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree of cuts.
+
+    Parameters
+    ----------
+    directions : array, shape (nodes, d)
+        Along which each inner node cuts.
+    thresholds : array, shape (nodes,)
+        Points up to it go below.
+    below, above : arrays, shape (nodes,)
+        The nodes that follow; ``-1 - i`` is box i.
+    first : array, shape (boxes + 1,)
+        The first leaf of each box. A box of many records that are all alike has several leaves, and records
+        go to them in turn.
+    """
+
+    directions: Floats
+    thresholds: Floats
+    below: Ints
+    above: Ints
+    first: Ints
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves; neighbours have neighbouring numbers."""
+        return int(self.first[-1])
+
+    def route(self, X: Floats, turn: int = 0) -> Ints:
+        """Return the leaf of each point; ``turn`` is the number of the first one among all."""
+        boxes = np.zeros(len(X), np.int64)
+        if len(self.thresholds):
+            route(np.ascontiguousarray(X), self.directions, self.thresholds, self.below, self.above, boxes)
+        ways = np.diff(self.first)[boxes]
+        return np.asarray(self.first[boxes] + (turn + np.arange(len(X))) % ways, np.int64)
+
+
+def grow(X: Floats, leaves: int, rng: np.random.Generator | None) -> Tree:
+    """Cut a sample into leaves of about the same number of records.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        The sample.
+    leaves : int
+        How many.
+    rng : Generator, optional
+        Draws the directions; without one, cuts go along principal axes.
+    """
+    directions: list[Floats] = []
+    thresholds: list[float] = []
+    children: list[list[int]] = []
+    ways: list[int] = []
+
+    def cut(rows: Ints, many: int) -> int:
+        """Return the node of some records; depth first, so that neighbours are numbered in turn."""
+        found = _cut(X[rows], many, rng) if many > 1 and len(rows) > 1 else None
+        if found is None:
+            ways.append(many)
+            return -len(ways)
+        direction, threshold, low = found
+        node = len(thresholds)
+        directions.append(direction)
+        thresholds.append(threshold)
+        children.append([0, 0])
+        # Leaves are shared out by what is really on each side: ties may make it uneven.
+        left = min(max(round(many * low.mean()), 1), many - 1)
+        children[node] = [cut(rows[low], left), cut(rows[~low], many - left)]
+        return node
+
+    cut(np.arange(len(X)), leaves)
+    shape = (len(thresholds), X.shape[1])
+    links = np.array(children, np.int64).reshape(len(thresholds), 2)
+    return Tree(
+        np.array(directions, np.float64).reshape(shape),
+        np.array(thresholds, np.float64),
+        np.ascontiguousarray(links[:, 0]),
+        np.ascontiguousarray(links[:, 1]),
+        np.concatenate([[0], np.cumsum(ways)]).astype(np.int64),
+    )
+
+
+def _cut(
+    points: Floats, many: int, rng: np.random.Generator | None
+) -> tuple[Floats, float, NDArray[np.bool_]] | None:
+    """Return a direction, a threshold near the right quantile and who is below it; None if all are alike."""
+    share = (many // 2) / many
+    for attempt in range(TRIES):
+        direction = _direction(points, attempt, rng)
+        along = np.zeros(len(points))
+        for j in range(points.shape[1]):  # the order of additions that the kernel has
+            along += points[:, j] * direction[j]
+        values = np.unique(along)
+        if len(values) < 2:
+            continue
+        middle = np.quantile(along, share)
+        at = min(max(int(np.searchsorted(values, middle, side="right")), 1), len(values) - 1)
+        # Of the two gaps beside the quantile the one that shares more evenly.
+        spots = [one for one in (at - 1, at) if 1 <= one <= len(values) - 1] or [at]
+        sides = [along <= (values[one - 1] + values[one]) / 2 for one in spots]
+        best = int(np.argmin([abs(side.mean() - share) for side in sides]))
+        threshold = float((values[spots[best] - 1] + values[spots[best]]) / 2)
+        low = along <= threshold
+        if 0 < low.sum() < len(low):
+            return direction, threshold, low
+    return None
+
+
+def _direction(points: Floats, attempt: int, rng: np.random.Generator | None) -> Floats:
+    """Return a direction along which records spread: the principal axis, or one at random."""
+    spread = points.std(axis=0)
+    if attempt >= 2:  # a single column: categories may be alike in all directions but a few
+        out = np.zeros(len(spread))
+        out[np.argsort(-spread, kind="stable")[(attempt - 2) % len(spread)]] = 1.0
+        return out
+    if rng is None and attempt == 0:
+        apart = points - points.mean(axis=0)
+        products = np.einsum("ij,ik->jk", apart, apart, optimize=False)  # the same on any number of threads
+        axis = np.linalg.eigh(products)[1][:, -1]
+        out = np.asarray(axis * np.sign(axis[np.argmax(np.abs(axis))]), np.float64)
+        return np.round(out, 9)
+    draw = np.random.default_rng(attempt) if rng is None else rng
+    # Along the spread: a direction in which the records are flat would cut thin slices.
+    return np.asarray(draw.standard_normal(len(spread)) * np.square(spread + 1e-300), np.float64)

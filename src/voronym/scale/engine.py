@@ -1,0 +1,363 @@
+"""One job from files to a release in files, whoever does the tasks; or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voronym.clock import now
+from voronym.context import Context
+from voronym.errors import GuaranteeError, InputError, WriteError
+from voronym.privacy import Finding
+from voronym.recipe import Recipe
+from voronym.scale import counting, spill
+from voronym.scale.grouping import SEARCHES, demanding
+from voronym.scale.job import FILE, Job, answer_path
+from voronym.scale.runners import Runner
+from voronym.scale.source import Dataset, is_parquet, survey
+from voronym.table.doubts.exposed import SHARE
+
+WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
+           "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
+"""What a row costs in each stage, about, for the share that is done."""
+
+
+@dataclass
+class Course:
+    """What happened on the way, for whoever asks."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    rows: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    bytes_spilled: int = 0
+    answers: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+class Engine:
+    """Leads a job through its stages."""
+
+    def __init__(self, job: Job, runner: Runner, ctx: Context) -> None:
+        self.job, self.runner, self.ctx = job, runner, ctx
+        self.course = Course()
+        self._done = 0.0
+        self._all = 1.0
+        self._loss: float | None = None
+
+    # -- the way -------------------------------------------------------------------------------------------
+
+    def prepare(self) -> tuple[Dataset, Recipe]:
+        """Find parts, kinds and doubts; nothing is grouped yet."""
+        job = self.job
+        self._all = sum(WEIGHTS.values()) + (job.rounds - 1) * WEIGHTS["round"]
+        if not job.decided("dataset"):
+            files, names = [Path(one) for one in job.files], list(job.names)
+            absent: list[str] = []
+            if not is_parquet(files[0]):
+                columns = self._stage("convert", len(files))
+                for name, one in zip(names, columns, strict=True):
+                    if set(one) != set(columns[0]):
+                        odd = sorted(set(one) ^ set(columns[0]))
+                        raise InputError(
+                            f"{name!r} has other columns than {names[0]!r}: {', '.join(map(repr, odd[:5]))}; "
+                            "all files need the same"
+                        )
+                files = [job.path("text", number, "parquet") for number in range(len(files))]
+                absent = columns[0]
+            data = survey(files, names)
+            if absent:  # identifiers are named, though they were never kept
+                import polars as pl
+
+                types = {name: data.types.get(name, pl.Null()) for name in absent}
+                data = Dataset(data.parts, types, data.bytes)
+            job.decide("dataset", data)
+        data = job.dataset
+        self.course.rows, self.course.bytes_read = data.rows, data.bytes
+        found = self._stage("look", 1)[0]
+        self.course.notes += found["notes"]
+        if not job.decided("recipe"):
+            job.decide("recipe", found["recipe"])
+        return data, job.recipe
+
+    def run(self) -> tuple[Finding, ...]:
+        """Do all stages, and return what was found in the written files; they wait for their place."""
+        data, recipe = self.prepare()
+        self._check(data, recipe)
+        for name in ("files", "buckets"):
+            if not self.job.decided(name):
+                self.job.decide(name, max(1, -(-data.rows // FILE)))
+        if data.rows <= self.job.leaf:
+            self.course.answers["published"] = self._stage("whole", 1)
+            tasks = 1
+        else:
+            tasks = self._rounds(data)
+        if not self.job.decided("published"):
+            self.job.decide("published", tasks)
+        return self._written(data, recipe)
+
+    def _check(self, data: Dataset, recipe: Recipe) -> None:
+        """Refuse what data sets of many leaves cannot have."""
+        k = recipe.required_k
+        if recipe.makes_groups and k > data.rows:
+            raise GuaranteeError(f"k={k} cannot be reached with {data.rows} records: there are fewer in all")
+        if data.rows <= self.job.leaf:
+            return
+        if self.job.leaf < 20 * k:
+            raise InputError(
+                f"a leaf of {self.job.leaf} records is too small for k={k}: take {20 * k} or more"
+            )
+        wrong = None
+        if not recipe.makes_groups:
+            wrong = f"method {recipe.method!r} masks record by record"
+        elif recipe.space != "euclidean":
+            wrong = f"the space {recipe.space!r} compares all records"
+        elif recipe.options.get("intruder") == "method" or recipe.options.get("enforce") in ("blind",):
+            wrong = "groups against an intruder who knows the method are chosen over all records"
+        elif recipe.options.get("keep_groups"):
+            wrong = "a ledger is about single tables"
+        if wrong is not None:
+            raise InputError(
+                f"{wrong}, which is not done over several leaves of {self.job.leaf:,} records: raise --leaf "
+                "above the number of rows, where the memory allows, or leave it out"
+            )
+        if recipe.method not in SEARCHES and self.job.rounds > 1:
+            raise InputError(
+                f"method {recipe.method!r} groups each leaf once: take --rounds 1, or the method 'auto' or "
+                "'pairs', which goes on over the borders"
+            )
+
+    def _rounds(self, data: Dataset) -> int:
+        """Learn, cut, shuffle and group; return how many tasks published rows."""
+        job = self.job
+        self._stage("scan", len(data.parts))
+        self._stage("cut", 1)
+        counts = sum(self._stage("spread", len(data.parts)))
+        tasks = len(data.parts)
+        for turn in range(job.rounds):
+            ranges = self._ranges(counts, tasks)
+            if not job.decided(f"ranges-{turn}"):
+                job.decide(f"ranges-{turn}", ranges)
+            answers = self._stage(f"round@{turn}", len(ranges))
+            self._forget(f"round@{turn}", tasks)
+            tasks = len(ranges)
+            if turn + 1 < job.rounds:
+                counts = sum(answer["counts"] for answer in answers)
+        self.course.answers["published"] = answers
+        return tasks
+
+    def _ranges(self, counts: Any, tasks: int) -> list[tuple[int, int, int]]:
+        """Put neighbouring leaves together where one has too few records; return first, last, files."""
+        least = max(2 * self.job.recipe.required_k, self.job.leaf // 4)
+        out: list[tuple[int, int, int]] = []
+        first = held = 0
+        for leaf, many in enumerate(np.asarray(counts).tolist()):
+            held += many
+            if held >= least:
+                out.append((first, leaf + 1, tasks))
+                first, held = leaf + 1, 0
+        if held or not out:
+            start = out.pop()[0] if out else 0
+            out.append((start, len(counts), tasks))
+        return out
+
+    def _written(self, data: Dataset, recipe: Recipe) -> tuple[Finding, ...]:
+        """Write, read back and count."""
+        job = self.job
+        files, buckets = int(job.recall("files")), int(job.recall("buckets"))
+        written = self._stage("write", files)
+        self.course.bytes_written = sum(one["bytes"] for one in written)
+        self._forget("published", int(job.recall("published")))
+        self._exposed(recipe)
+        if data.rows <= job.leaf:
+            found: tuple[Finding, ...]
+            found, rows, columns = self._stage("measure", 1)[0]
+            shapes = [columns]
+        else:
+            sorted_ = self._stage("sort", files)
+            answers = self._stage("count", buckets)
+            self._forget("sorted", files)
+            models = demanding(recipe.required, recipe.schema.confidential)
+            found = counting.findings(answers, models, recipe.required)
+            rows = sum(one["rows"] for one in answers)
+            shapes = [one["columns"] for one in sorted_ if one["columns"] is not None]
+        kept = [name for name in data.types if recipe.schema[name].role != "identifier"]
+        if rows != data.rows or any(sorted(shape) != sorted(kept) for shape in shapes):
+            raise WriteError(
+                f"the written files have {rows:,} of {data.rows:,} rows, or other columns than they should; "
+                "nothing was released"
+            )
+        broken = [str(one) for one in found if not one.holds]
+        if broken:
+            raise GuaranteeError(
+                f"counted in the written files, the promise is not kept: {'; '.join(broken)}. Nothing was "
+                "released"
+            )
+        return found
+
+    def _exposed(self, recipe: Recipe) -> None:
+        """Refuse a key that publishes what one person alone has, unless that is allowed."""
+        answers = self.course.answers["published"]
+        if "published" not in answers[0]:
+            return
+        for name, known in self.job.recall("coding").levels.items():
+            if recipe.schema[name].kind != "nominal" or name in recipe.allow.get("near-unique", ()):
+                continue
+            shown = np.unique(np.concatenate([one["published"][name] for one in answers]))
+            alone = int((known.counts[shown] == 1).sum())
+            if alone > max(SHARE * len(shown), 1):
+                raise InputError(
+                    f"{alone} of the {len(shown)} values that key {name!r} would publish are somebody's own: "
+                    f"make it an identifier, group its values, or allow it: --allow-near-unique {name}"
+                )
+
+    # -- stages --------------------------------------------------------------------------------------------
+
+    def _stage(self, name: str, tasks: int) -> list[Any]:
+        """Do the tasks of a stage that are not done yet; return all answers, in the order of the tasks."""
+        started, work = now(), self.job.work
+        weight = WEIGHTS.get(name.split("@")[0], 1.0)
+        answers: dict[int, Any] = {}
+        left = []
+        for number in range(tasks):
+            path = answer_path(work, name, number)
+            if path.exists():
+                answers[number] = spill.recall(path)
+            else:
+                left.append(number)
+
+        def wait() -> None:
+            share = (self._done + weight * len(answers) / tasks) / self._all
+            self.ctx.part(0.0, 1.0, stage=self._picture(name, len(answers), tasks)).tell(
+                min(share, 0.99), self._loss, whole=True
+            )
+
+        wait()
+        for number, answer in self.runner.run(str(work), name, left, wait):
+            answers[number] = answer
+            if isinstance(answer, dict) and "error" in answer:
+                held = [one for one in answers.values() if one["spread"] > 0.0]
+                self._loss = (
+                    100.0 * sum(one["error"] for one in held) / max(sum(o["spread"] for o in held), 1e-300)
+                )
+            wait()
+        self._done += weight
+        self.course.seconds[name] = now() - started
+        return [answers[number] for number in range(tasks)]
+
+    def _picture(self, name: str, done: int, tasks: int) -> str:
+        """Say what is going on, in a few words."""
+        words = {"convert": "reading text", "look": "looking", "scan": "reading", "cut": "cutting",
+                 "spread": "sharing out", "whole": "grouping", "write": "writing", "sort": "reading back",
+                 "count": "counting", "measure": "measuring"}  # fmt: skip
+        base, _, turn = name.partition("@")
+        said = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
+        if tasks < 2:
+            return said
+        workers = f", {self.runner.alive} workers" if self.runner.alive > 1 else ""
+        return f"{said}: {done} of {tasks}{workers}"
+
+    def _forget(self, name: str, tasks: int) -> None:
+        """Remove files that all readers have read."""
+        for path in self.job.paths(name, tasks):
+            with contextlib.suppress(OSError):
+                self.course.bytes_spilled += path.stat().st_size
+                path.unlink()
+
+
+@contextlib.contextmanager
+def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
+    """Give the folder in which the release is made; both go at the end, unless they are to be resumed.
+
+    The work folder is locked for as long as this process lives. What one that was killed left there is
+    resumed, or removed.
+    """
+    release = output.parent / f".{output.name}.new"
+    handle = _claimed(work, resume)
+    try:
+        if not resume:
+            shutil.rmtree(release, ignore_errors=True)
+        release.mkdir(mode=0o700, exist_ok=True)
+        yield release
+    except BaseException as error:
+        stopped = isinstance(error, (KeyboardInterrupt, SystemExit)) or type(error).__name__ in (
+            "Cancelled",
+            "Unfinished",
+        )
+        if not (resume and stopped):
+            shutil.rmtree(release, ignore_errors=True)
+            shutil.rmtree(work, ignore_errors=True)
+        raise
+    else:
+        shutil.rmtree(work, ignore_errors=True)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _claimed(work: Path, resume: bool) -> int | None:
+    from voronym.staging import fcntl
+
+    work.parent.mkdir(parents=True, exist_ok=True)
+    if work.exists() and not work.is_dir():
+        raise InputError(f"the work folder {work.name!r} is a file; name another")
+    work.mkdir(mode=0o700, exist_ok=True)
+    handle = None
+    if fcntl is not None:
+        handle = os.open(work, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise InputError(
+                f"another run is at work in {str(work)!r}: wait for it, or name another --work folder"
+            ) from None
+    if not resume:
+        strange = [one.name for one in work.iterdir() if not one.name.lstrip(".").startswith(OURS)]
+        if strange:
+            raise InputError(
+                f"the work folder {str(work)!r} has {len(strange)} files that are not ours: name an empty one"
+            )
+        for one in work.iterdir():
+            one.unlink()
+    return handle
+
+
+OURS = (
+    "job.", "dataset.", "recipe.", "files.", "buckets.", "published", "coding.", "trees.", "ranges-",
+    "round@", "scan-", "spread-", "cut-", "look-", "whole-", "write-", "sort", "count-", "measure-",
+    "convert-", "text-",
+)  # fmt: skip
+"""How files in a work folder begin: a folder with others is not ours to empty."""
+
+
+def place(release: Path, output: Path, *, overwrite: bool) -> None:
+    """Give the folder of the release its name, in one step; what was there goes, where that is allowed."""
+    umask = os.umask(0)
+    os.umask(umask)
+    for one in release.iterdir():
+        one.chmod(0o666 & ~umask)
+    release.chmod(0o777 & ~umask)
+    before = None
+    if output.exists():
+        if not overwrite:
+            raise WriteError(f"{output.name!r} exists already; choose another name, or allow overwriting")
+        before = output.parent / f".{output.name}.before"
+        output.rename(before)
+    try:
+        release.rename(output)
+    except OSError as error:
+        if before is not None:
+            before.rename(output)
+        raise WriteError(
+            f"could not write {output.name!r}: {error.strerror}; nothing was left behind"
+        ) from None
+    if before is not None:
+        shutil.rmtree(before, ignore_errors=True) if before.is_dir() else before.unlink()

@@ -1,0 +1,61 @@
+"""A runner, and the registry of runners."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from voronym.named import Registry
+
+
+class Runner(ABC):
+    """Does the tasks of a stage, several at a time, anywhere.
+
+    A subclass names its ``name`` and offers `run`, which yields the number and the answer of each task as it
+    comes, and calls ``wait`` at least ten times a second, which raises where somebody wishes to end. What
+    tasks make does not depend on who does them, nor on how many of them are done at a time.
+
+    Parameters
+    ----------
+    workers : int
+        How many tasks are done at a time.
+    memory : int
+        Bytes that all workers together may use.
+    address : str, optional
+        Of a cluster.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
+        self.workers, self.memory, self.address = workers, memory, address
+        self.notes: list[str] = []
+
+    @abstractmethod
+    def run(
+        self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
+    ) -> Iterator[tuple[int, Any]]:
+        """Do tasks of a stage; yield the number and the answer of each."""
+
+    @property
+    def alive(self) -> int:
+        """Workers that are there now."""
+        return self.workers
+
+    def close(self) -> None:  # noqa: B027 - not every runner has something to close
+        """Let go of workers; those that are at work are stopped."""
+
+
+RUNNERS: Registry[Callable[..., Runner]] = Registry("engine")
+
+
+def runner(name: str) -> Callable[[type[Runner]], type[Runner]]:
+    """Register a class of runners under the name that users type."""
+
+    def add(cls: type[Runner]) -> type[Runner]:
+        cls.name = name
+        RUNNERS.add(name, cls)
+        return cls
+
+    return add

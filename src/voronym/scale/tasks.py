@@ -1,0 +1,395 @@
+"""The tasks of all stages, from files to a release in files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym import cautions, sums
+from voronym.errors import InputError, SchemaError, VoronymError
+from voronym.masked import Grouped
+from voronym.methods.grouped import Settings
+from voronym.partition import Partition
+from voronym.pipeline import _recipe, make_release
+from voronym.privacy import Finding
+from voronym.problem import Problem
+from voronym.recipe import Recipe
+from voronym.registry import METHODS
+from voronym.scale import counting, spill, statistics
+from voronym.scale.coding import Coding
+from voronym.scale.cuts import Tree, grow
+from voronym.scale.grouping import SEARCHES, Whole, begin, demanding, improve, judges, obey, stretch, visits
+from voronym.scale.job import LOOK, SAMPLE, Job, stage
+from voronym.scale.source import Part, load
+from voronym.space import Euclidean
+from voronym.table import tidy
+from voronym.table.conform import as_codes
+from voronym.table.frame import listing
+from voronym.table.read import read
+from voronym.table.source import source_of
+from voronym.table.table import Table
+from voronym.table.values import Values
+
+Ints = NDArray[np.int64]
+GROUP = "voronym: group"
+"""The column of a group's number in the work folder."""
+
+
+# -- before the work ---------------------------------------------------------------------------------------
+
+
+@stage("convert")
+def convert(job: Job, number: int) -> list[str]:
+    """Read a text file and keep it as Parquet, without identifiers; return the columns that it had."""
+    name = job.names[number]
+    try:
+        frame = read(job.files[number], **job.reading)
+        columns = frame.columns
+        source = source_of(frame)
+        kept = _kept_names(job, columns)
+        made = {one: frame[one] for one in columns if one in kept}
+        for one, kind in (job.roles.get("kinds") or {}).items():
+            if kind == "nominal" and one in made:
+                codes = as_codes(Values(nw.from_native(made[one], series_only=True)), source)
+                made[one] = made[one] if codes is None else codes.to_native()
+        with spill.whole(job.path("text", number, "parquet")) as temporary:
+            pl.DataFrame(made).write_parquet(temporary, row_group_size=100_000)
+    except VoronymError as error:
+        raise _about(error, name) from None
+    return columns
+
+
+def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
+    """Return the columns that are no identifiers; say which have no role."""
+    if job.fixed is not None:
+        return {column.name for column in job.fixed.schema if column.role != "identifier"}
+    roles = job.roles
+    kept = {one for role in ("keys", "confidential", "other") for one in roles.get(role) or ()}
+    named = kept | set(roles.get("identifiers") or ())
+    named |= {roles[one] for one in ("person", "household") if roles.get(one)}
+    strange = [name for name in columns if name not in named]
+    if strange and not roles.get("drop_undeclared"):
+        raise SchemaError(
+            f"{len(strange)} of {len(columns)} columns have no role: {listing(strange)}; declare each as "
+            "key, confidential, identifier or other, or drop the undeclared ones"
+        )
+    return kept
+
+
+@stage("look")
+def look(job: Job, number: int) -> dict[str, Any]:
+    """Look at some rows of many parts: kinds of columns, doubts; return the recipe and the warnings."""
+    del number
+    frame = _some(job)
+    said = dict(job.said)
+    allow = said.pop("allow", {})
+    if job.fixed is None:
+        table = Table.build(frame, **job.roles)
+        recipe = _recipe(table, allow=allow, **said)
+    else:
+        table, recipe = Table.of(frame, job.fixed.schema), job.fixed
+    if recipe.schema.units:
+        raise InputError(
+            "rows of one person or household may lie in any file, and data sets of many files are grouped "
+            "row by row: make one row of each person first, or anonymize a single table"
+        )
+    if recipe.time_limit is not None:
+        raise InputError("a time limit would make the release depend on the machine: leave it out")
+    demanding(recipe.required, recipe.schema.confidential)
+    doubts = cautions.before(table, recipe.allow)
+    return {"recipe": recipe, "notes": [str(one) for one in doubts], "looked_at": len(frame)}
+
+
+def _some(job: Job) -> pl.DataFrame:
+    """Read all of a small data set, or the first rows of parts that are evenly spaced."""
+    data = job.dataset
+    absent = [name for name, kind in data.types.items() if kind == pl.Null]
+    columns = [name for name in data.types if name not in absent]
+    parts: Sequence[Part] = data.parts
+    rows = None
+    if data.rows > LOOK:
+        chosen = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), 20)).astype(int))
+        parts, rows = [parts[i] for i in chosen], LOOK // len(chosen)
+    frame = pl.concat([load(part, columns, data.types, rows) for part in parts])
+    return frame.with_columns(pl.lit(None).alias(name) for name in absent).select(list(data.types))
+
+
+# -- one leaf for all --------------------------------------------------------------------------------------
+
+
+@stage("whole")
+def whole(job: Job, number: int) -> dict[str, Any]:
+    """Make the release of a data set that fits one leaf, as in memory."""
+    del number
+    data, recipe = job.dataset, job.recipe
+    frame = pl.concat([load(part, list(data.types), data.types) for part in data.parts])
+    ctx = job.context()
+    ctx.rng = np.random.default_rng(recipe.seed)
+    release = make_release(Table.of(frame, recipe.schema), recipe, ctx)
+    table: pl.DataFrame = nw.from_native(release.table, eager_only=True).to_polars()
+    files = int(job.recall("files"))
+    to = np.random.default_rng().integers(files, size=len(table))
+    spill.spill(job.path("published", 0), table, to, files)
+    masked = None if release._evidence is None else release._evidence.masked
+    groups = (
+        masked.partition.n_cells if isinstance(masked, Grouped) and masked.partition is not None else None
+    )
+    return {
+        "notes": list(release.warnings),
+        "group_loss": release.group_loss,
+        "information_loss": release.information_loss,
+        "groups": groups,
+        "rows": len(table),
+    }
+
+
+# -- pass 1, cuts, and the shuffle -------------------------------------------------------------------------
+
+
+def _read(job: Job, part: Part) -> Table:
+    """Read a part, brought to the schema."""
+    recipe, data = job.recipe, job.dataset
+    kept = [name for name in data.types if recipe.schema[name].role != "identifier"]
+    try:
+        return Table.of(load(part, kept, data.types), recipe.schema, only=kept)
+    except VoronymError as error:
+        raise _about(error, part.name) from None
+
+
+def _about(error: VoronymError, name: str) -> VoronymError:
+    """Return an error that names the file it is about."""
+    text = str(error)
+    return type(error)(text if repr(name) in text else f"{name!r}: {text}")
+
+
+@stage("scan")
+def scan(job: Job, number: int) -> dict[str, int]:
+    """Learn what is to be known of a part, and keep a sample of its keys."""
+    part, recipe, data = job.dataset.parts[number], job.recipe, job.dataset
+    table = _read(job, part)
+    models = demanding(recipe.required, recipe.schema.confidential)
+    try:
+        found = statistics.look(table, recipe.schema, recipe.schema.confidential if models else ())
+    except VoronymError as error:
+        raise _about(error, part.name) from None
+    many = min(table.n, int(np.ceil(SAMPLE * table.n / max(data.rows, SAMPLE))))
+    rows = job.context(1, number).rng.choice(table.n, many, replace=False)
+    sample = table.frame.to_native().select(list(recipe.schema.keys))[np.sort(rows)]
+    spill.keep(job.path("scan", number, "pickle"), (found, sample))
+    return {"rows": table.n}
+
+
+@stage("cut")
+def cut(job: Job, number: int) -> dict[str, Any]:
+    """Merge what is known, in the order of the parts, and cut a sample into leaves, once for each round."""
+    del number
+    data, recipe = job.dataset, job.recipe
+    merged: dict[str, Any] = {}
+    samples = []
+    for part in data.parts:
+        found, sample = spill.recall(job.path("scan", part.number, "pickle"))
+        merged = statistics.merge(merged, found, part.name)
+        samples.append(sample)
+    coding = Coding(recipe.schema, merged, data.rows)
+    packed = [coding.pack(Table.of(one, recipe.schema, only=list(recipe.schema.keys))) for one in samples]
+    X = coding.encode(pl.concat(packed))
+    leaves = -(-data.rows // job.leaf)
+    rngs = [None, *(job.context(2, turn).rng for turn in range(1, job.rounds))]
+    job.decide("coding", coding)
+    job.decide("trees", [grow(X, leaves, rng) for rng in rngs])
+    return {"sampled": len(X), "coordinates": coding.width, "variances": int(coding.width)}
+
+
+@stage("spread")
+def spread(job: Job, number: int) -> Ints:
+    """Send the rows of a part to the leaves of the first cut; return how many each got."""
+    part = job.dataset.parts[number]
+    coding: Coding = job.recall("coding")
+    tree: Tree = job.recall("trees")[0]
+    try:
+        packed = coding.pack(_read(job, part))
+        to = tree.route(coding.encode(packed), turn=sum(one.rows for one in job.dataset.parts[:number]))
+    except VoronymError as error:
+        raise _about(error, part.name) from None
+    return spill.spill(job.path("round@0", number), packed, to, tree.leaves)
+
+
+# -- rounds ------------------------------------------------------------------------------------------------
+
+
+@stage("round")
+def one_round(job: Job, which: tuple[int, int]) -> dict[str, Any]:
+    """Group or improve the records of some leaves, then send whole groups on, or publish them."""
+    turn, number = which
+    recipe = job.recipe
+    coding: Coding = job.recall("coding")
+    frames, labels = _leaf(job, turn, number)
+    X = coding.encode(frames)
+    problem = Problem(Euclidean().records(X), recipe.required_k)
+    ctx = job.context(3, turn, number)
+    settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
+    if labels is None:
+        labels = begin(problem, recipe.method, settings.method, ctx)
+    if recipe.method in SEARCHES:
+        labels = improve(
+            problem,
+            labels,
+            ctx,
+            sweeps=getattr(settings.method, "sweeps", visits(problem.k, X.shape[1])),
+            width=getattr(settings.method, "candidates", 16),
+            ends=stretch(turn, job.rounds),
+        )
+    if turn + 1 == job.rounds:
+        return _publish(job, number, frames, problem, labels, ctx)
+    part = Partition(labels, k=problem.k)
+    tree: Tree = job.recall("trees")[turn + 1]
+    leaf = tree.route(problem.centroids(part), turn=number)
+    order = np.argsort(part.labels, kind="stable")  # whole groups, one after the other
+    sent = frames[order].with_columns(pl.Series(GROUP, part.labels[order].astype(np.int32)))
+    counts = spill.spill(job.path(f"round@{turn + 1}", number), sent, leaf[part.labels[order]], tree.leaves)
+    return {"rows": problem.n, "counts": counts, "error": problem.cost(part), "spread": _square(X)}
+
+
+def _leaf(job: Job, turn: int, number: int) -> tuple[pl.DataFrame, Ints | None]:
+    """Read the records of some leaves, and the groups that they are in."""
+    first, last, tasks = job.recall(f"ranges-{turn}")[number]
+    frames = spill.gather(job.paths(f"round@{turn}", tasks), first, last)
+    if turn == 0:
+        return pl.concat(frames), None
+    labels, at = [], 0
+    for frame in frames:
+        group = frame[GROUP].to_numpy()
+        here = np.cumsum(np.diff(group, prepend=group[:1]) != 0) + at
+        labels.append(here)
+        at = int(here[-1]) + 1
+    return pl.concat(frames).drop(GROUP), np.concatenate(labels).astype(np.int64)
+
+
+def _square(X: NDArray[np.float64]) -> float:
+    """Return the squares of encoded keys, whose means over the data set are 0: a share of their spread."""
+    return float(sums.error(X, np.zeros((1, X.shape[1])), np.zeros(len(X), np.int64)).sum())
+
+
+def _publish(
+    job: Job, number: int, frame: pl.DataFrame, problem: Problem, labels: Ints, ctx: Any
+) -> dict[str, Any]:
+    """Make the groups obey models, decode their centres, and send the rows to files at random."""
+    recipe = job.recipe
+    coding: Coding = job.recall("coding")
+    before = problem.cost(Partition(labels))
+    asked = [
+        judge
+        for model in demanding(recipe.required, recipe.schema.confidential)
+        if model.required is not None
+        for judge in judges(model, _confidential(recipe, coding, frame))
+    ]
+    if asked:
+        settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
+        labels = obey(problem, labels, asked, ctx, settings.groups.way)
+    part = Partition(labels, k=problem.k)
+    keys = coding.decode(problem.centroids(part), frame, part.labels)
+    shown = coding.encode(coding.repack(keys))
+    lost = sums.error(problem.points, shown, part.labels)
+    rows = frame.with_columns(keys[part.labels].get_columns())
+    files = int(job.recall("files"))
+    # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
+    to = np.random.default_rng().integers(files, size=len(rows))
+    spill.spill(job.path("published", number), rows, to, files)
+    return {
+        "rows": problem.n,
+        "groups": part.n_cells,
+        "error": problem.cost(part),
+        "error_before": before,
+        "spread": _square(problem.points),
+        "lost": lost,
+        "spreads": np.square(problem.points).sum(axis=0),
+        "published": {
+            name: np.unique(known.code(_values(keys, name)).drop_nulls().to_numpy())
+            for name, known in coding.levels.items()
+        },
+    }
+
+
+def _values(frame: pl.DataFrame, name: str) -> Values:
+    return Values(nw.from_native(frame[name], series_only=True))
+
+
+def _confidential(recipe: Recipe, coding: Coding, frame: pl.DataFrame) -> dict[str, Whole]:
+    """Return the confidential columns of some records before the whole distribution."""
+    out = {}
+    for name in recipe.schema.confidential:
+        known, column = coding.confidential[name], recipe.schema[name]
+        codes = known.code(_values(frame, name)).fill_null(-1).to_numpy().astype(np.int64)
+        out[name] = Whole.of(known, codes, column.kind, column.categories)
+    return out
+
+
+# -- the release -------------------------------------------------------------------------------------------
+
+
+def _file(job: Job, number: int) -> Path:
+    return job.release / f"part-{number:05d}.parquet"
+
+
+@stage("write")
+def write(job: Job, number: int) -> dict[str, int]:
+    """Write a file of the release: rows from everywhere, in a fresh random order."""
+    tasks = int(job.recall("published"))
+    frames = spill.gather(job.paths("published", tasks), number, number + 1)
+    if not frames:
+        return {"rows": 0, "bytes": 0}
+    frame = pl.concat(frames)
+    frame = frame[np.random.default_rng().permutation(len(frame))]
+    schema = job.recipe.schema
+    kept = [name for name in job.dataset.types if schema[name].role != "identifier"]
+    clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept), eager_only=True)).to_native()
+    clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    with spill.whole(_file(job, number)) as temporary:
+        clean.write_parquet(temporary)
+    return {"rows": len(clean), "bytes": _file(job, number).stat().st_size}
+
+
+@stage("sort")
+def sort(job: Job, number: int) -> dict[str, Any]:
+    """Read a written file back, and send its rows to buckets by their keys."""
+    path = _file(job, number)
+    if not path.exists():
+        return {"rows": 0, "columns": None}
+    recipe, buckets = job.recipe, int(job.recall("buckets"))
+    models = demanding(recipe.required, recipe.schema.confidential)
+    frame = pl.read_parquet(path, hive_partitioning=False, glob=False)
+    columns = [*recipe.schema.keys, *(recipe.schema.confidential if models else ())]
+    return counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
+
+
+@stage("count")
+def count(job: Job, number: int) -> dict[str, Any]:
+    """Count the records behind each combination of keys in a bucket, and measure the models there."""
+    recipe = job.recipe
+    files = int(job.recall("files"))
+    paths = [path for path in job.paths("sorted", files) if path.exists()]
+    frames = spill.gather(paths, number, number + 1)
+    models = demanding(recipe.required, recipe.schema.confidential)
+    if not frames:
+        return counting.nothing()
+    frame = pl.concat(frames)
+    coding: Coding | None = job.recall("coding") if job.decided("coding") else None
+    columns = None if coding is None or not models else _confidential(recipe, coding, frame)
+    return counting.count(frame, list(recipe.schema.keys), models, columns)
+
+
+@stage("measure")
+def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], int, list[str]]:
+    """Measure all models in the written files, where all of them fit one leaf."""
+    del number
+    recipe = job.recipe
+    paths = [path for i in range(int(job.recall("files"))) if (path := _file(job, i)).exists()]
+    frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
+    table = Table.of(frame, recipe.schema, only=frame.columns)
+    return tuple(model.measure(table) for model in recipe.required), table.n, frame.columns

@@ -1,0 +1,57 @@
+"""Data sets of many files, small ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+KEYS = ["age", "income", "sex", "town", "born", "grade"]
+ROLES = {
+    "keys": KEYS,
+    "confidential": ["ill"],
+    "identifiers": ["name"],
+    "orders": {"grade": ["low", "mid", "high"]},
+}
+
+
+def people(n: int = 6000, seed: int = 0) -> pl.DataFrame:
+    """Make a table with all kinds of keys, with gaps."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n)
+    return pl.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": age,
+            "income": pl.Series(np.round(rng.lognormal(3, 1, n), 2)).set(pl.Series(age % 17 == 0), None),
+            "sex": rng.choice(["f", "m"], n),
+            "town": pl.Series(rng.choice([*"abcdefghij", None], n)),
+            "born": pl.Series(rng.integers(0, 20_000, n)).cast(pl.Int32).cast(pl.Date),
+            "grade": rng.choice(["low", "mid", "high"], n, p=[0.5, 0.3, 0.2]),
+            "ill": rng.choice(["flu", "cold", "none"], n, p=[0.2, 0.3, 0.5]),
+        }
+    )
+
+
+def write(frame: pl.DataFrame, folder: Path, files: int) -> Path:
+    """Write a table as several Parquet files with several row groups."""
+    folder.mkdir()
+    ends = np.linspace(0, len(frame), files + 1).astype(int)
+    for i in range(files):
+        piece = frame[ends[i] : ends[i + 1]]
+        piece.write_parquet(folder / f"part-{i}.parquet", row_group_size=max(1, len(piece) // 3))
+    return folder
+
+
+def rows(folder: Path) -> pl.DataFrame:
+    """Return all rows of a release, sorted."""
+    frame = pl.concat([pl.read_parquet(file) for file in sorted(folder.glob("*.parquet"))])
+    return frame.sort(pl.all())
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data set of three files."""
+    return write(people(), tmp_path / "people", 3)

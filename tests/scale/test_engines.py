@@ -1,0 +1,54 @@
+"""The same release from every engine, whatever the number of workers."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+import voronym as vr
+from scale.conftest import ROLES, rows
+
+ASKED = {**ROLES, "k": 4, "leaf": 1000, "models": ["t-closeness=0.35"]}
+
+
+@pytest.fixture
+def local(data: Path, tmp_path: Path) -> Path:
+    vr.anonymize_files(data, tmp_path / "local", **ASKED, workers=1)
+    return tmp_path / "local"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow), 3])
+def test_dask(data: Path, tmp_path: Path, local: Path, workers: int) -> None:
+    from distributed import Client, LocalCluster
+
+    threads = {"processes": False, "dashboard_address": None, "threads_per_worker": 1}
+    with LocalCluster(n_workers=workers, **threads) as cluster, Client(cluster) as client:
+        address = client.scheduler.address
+        made = vr.anonymize_files(data, tmp_path / "dask", **ASKED, engine="dask", address=address)
+    assert rows(tmp_path / "dask").equals(rows(local))
+    assert made.recipe.engine["name"] == "dask"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_spark(data: Path, tmp_path: Path, local: Path) -> None:
+    pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'voronym[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java: apt install default-jre-headless")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        vr.anonymize_files(data, tmp_path / "spark", **ASKED, engine="spark", workers=2)
+    assert rows(tmp_path / "spark").equals(rows(local))
+
+
+def test_an_engine_that_is_not_there(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(vr.InputError, match="engine"):
+        vr.anonymize_files(data, tmp_path / "out", **ASKED, engine="hadoop")
+    with pytest.raises(vr.VoronymError, match="does not answer"):
+        vr.anonymize_files(
+            data, tmp_path / "out", **ASKED, engine="dask", address="tcp://127.0.0.1:9", workers=1
+        )
+    assert not (tmp_path / "out").exists()

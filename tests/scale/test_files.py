@@ -1,0 +1,152 @@
+"""A data set of many files in, a release of many files out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import voronym as vr
+from scale.conftest import KEYS, ROLES, people, rows, write
+from voronym.scale import job
+
+
+def least(folder: Path, keys: list[str]) -> int:
+    """Count k in the files of a folder by an engine that shares nothing with the library."""
+    named = ", ".join(f'"{key}"' for key in keys)
+    asked = f"SELECT min(c) FROM (SELECT count(*) AS c FROM '{folder}/*.parquet' GROUP BY {named})"
+    with duckdb.connect() as engine:
+        return int(engine.execute(asked).fetchall()[0][0])
+
+
+def test_one_leaf_is_the_release_in_memory(tmp_path: Path) -> None:
+    write(people(900), tmp_path / "data", 3)
+    asked = {**ROLES, "k": 4, "models": ["t-closeness=0.3"]}
+    made = vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1)
+    held = vr.anonymize(people(900), **asked)
+    assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
+    assert made.information_loss == held.information_loss
+    assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
+
+
+def test_leaves_keep_every_promise(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voronym.scale.engine.FILE", 1000)
+    made = vr.anonymize_files(data, tmp_path / "out", **ROLES, k=4, workers=1, leaf=1000)
+    out, before = rows(tmp_path / "out"), people()
+    assert made.files == 6
+    assert made.k == least(tmp_path / "out", KEYS) >= 4
+    assert out.columns == before.drop("name").columns
+    assert out["ill"].sort().equals(before["ill"].sort())
+    assert dict(out.schema) == dict(before.drop("name").schema)
+    assert out["income"].min() >= before["income"].min()
+    assert set(out["town"]) <= set(before["town"])
+    assert 1000 < made.groups <= 1500
+    assert 0 < made.group_loss < made.information_loss < 30
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_workers_do_not_matter(data: Path, tmp_path: Path) -> None:
+    asked = {**ROLES, "k": 4, "leaf": 1000, "models": ["t-closeness=0.35"]}
+    one = vr.anonymize_files(data, tmp_path / "one", **asked, workers=1)
+    two = vr.anonymize_files(data, tmp_path / "two", **asked, workers=2)
+    assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
+    assert one.findings == two.findings
+    assert least(tmp_path / "two", KEYS) >= 4
+    again = vr.anonymize_files(
+        data, tmp_path / "three", recipe=vr.Recipe.from_toml(two.recipe.to_toml()), workers=1
+    )
+    assert rows(tmp_path / "three").equals(rows(tmp_path / "one"))
+    assert again.recipe == two.recipe
+    other = vr.anonymize_files(data, tmp_path / "four", **{**asked, "leaf": 1500}, workers=1)
+    assert not rows(tmp_path / "four").equals(rows(tmp_path / "one"))
+    assert other.k >= 4
+
+
+def test_rows_come_in_a_fresh_order(data: Path, tmp_path: Path) -> None:
+    asked = {**ROLES, "k": 4, "leaf": 1500, "workers": 1}
+    frames = []
+    for name in ("one", "two"):
+        vr.anonymize_files(data, tmp_path / name, **asked)
+        frames.append(pl.read_parquet(tmp_path / name / "part-00000.parquet"))
+    assert not frames[0].equals(frames[1])
+    place = pl.concat([frames[0].with_row_index(), people()["ill"].to_frame("was")], how="horizontal")
+    assert abs((place["ill"] == place["was"]).mean() - 0.38) < 0.05  # what chance gives
+
+
+def test_models_are_judged_against_the_whole(tmp_path: Path) -> None:
+    frame = people(4000).with_columns(
+        ill=pl.when(pl.col("age") < 30).then(pl.lit("flu")).otherwise(pl.col("ill"))
+    )
+    write(frame, tmp_path / "data", 2)
+    made = vr.anonymize_files(
+        tmp_path / "data", tmp_path / "out", keys=["age", "income"], confidential=["ill"],
+        drop_undeclared=True, k=4, models=["t-closeness=0.45"], leaf=1000, workers=1,
+    )  # fmt: skip
+    out = rows(tmp_path / "out")
+    q = dict(frame["ill"].value_counts(normalize=True).iter_rows())
+    worst = 0.0
+    for _, group in out.group_by(["age", "income"]):  # by hand: half the sum of differences
+        p = dict(group["ill"].value_counts(normalize=True).iter_rows())
+        worst = max(worst, sum(abs(p.get(one, 0.0) - q[one]) for one in q) / 2)
+    finding = next(one for one in made.findings if one.model == "t-closeness")
+    assert finding.value == pytest.approx(worst)
+    assert worst <= 0.45 + 1e-9
+
+
+def test_rounds_win_back_what_borders_cost(tmp_path: Path) -> None:
+    X = np.random.default_rng(1).standard_normal((20_000, 4))
+    frame = pl.DataFrame({f"x{j}": X[:, j] for j in range(4)})
+    write(frame, tmp_path / "data", 1)
+    asked = {"keys": frame.columns, "k": 5, "method": "pairs", "options": {"sweeps": 60.0}, "workers": 1}
+    loss = {}
+    for rounds in (1, 4):
+        made = vr.anonymize_files(
+            tmp_path / "data", tmp_path / f"out{rounds}", **asked, leaf=1000, rounds=rounds
+        )
+        loss[rounds] = made.group_loss
+    Z = vr.standardize(X)
+    whole = vr.information_loss(Z, vr.microaggregate(Z, 5, method="pairs", sweeps=60.0))
+    assert loss[4] < 0.98 * loss[1]
+    assert loss[4] < 1.03 * whole
+
+
+def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {**ROLES, "k": 4, "leaf": 1000, "workers": 1, "resume": True}
+    calls = []
+
+    def stop(step: vr.Step) -> None:
+        calls.append(step.stage)
+        if "round 2" in step.stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vr.anonymize_files(data, tmp_path / "out", **asked, progress=stop)
+    work = tmp_path / ".out.work"
+    kept = sorted(work.iterdir())
+    assert len(kept) > 5
+    assert {oct(path.stat().st_mode & 0o777) for path in kept} == {"0o600"}
+    assert oct(work.stat().st_mode & 0o777) == "0o700"
+    assert not any(b"person " in path.read_bytes() for path in kept)  # identifiers
+    done = []
+    real = job.STAGES["round"]
+    monkeypatch.setitem(job.STAGES, "round", lambda one, number: done.append(number[0]) or real(one, number))
+    vr.anonymize_files(data, tmp_path / "out", **asked)
+    assert 0 not in done
+    vr.anonymize_files(data, tmp_path / "plain", **{**asked, "resume": False})
+    assert rows(tmp_path / "out").equals(rows(tmp_path / "plain"))
+    assert not work.exists()
+
+
+def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    def stop(step: vr.Step) -> None:
+        if "writing" in step.stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vr.anonymize_files(data, tmp_path / "out", **ROLES, k=4, leaf=1000, workers=1, progress=stop)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
