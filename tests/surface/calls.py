@@ -111,7 +111,15 @@ def calls() -> dict[str, Call]:
         }),
         "channel.privacy_distortion": (vr.channel.privacy_distortion, {
             "p_wx": joint, "d": apart, "multiplier": None, "max_distortion": 0.2, "max_risk": None,
-            "method": "auto", "tolerance": 1e-6, "progress": None,
+            "method": "auto", "sees_w": False, "tolerance": 1e-6, "progress": None,
+        }),
+        "channel.worst_case": (vr.channel.worst_case, {
+            "p_wx": joint, "d": apart, "t": 0.1, "delta": None, "distance": "total-variation",
+            "sees_w": False, "tolerance": 1e-6, "progress": None,
+        }),
+        "channel.reconstruct": (vr.channel.reconstruct, {
+            "p_wx": joint, "points": [[0.0], [1.0]], "letters": [[0.2], [0.7]], "multiplier": None,
+            "max_distortion": None, "max_risk": 0.05, "rounds": 3, "tolerance": 1e-6, "progress": None,
         }),
         "channel.blahut_arimoto": (vr.channel.blahut_arimoto, {
             "p_x": [0.4, 0.6], "d": apart, "multiplier": 1.0, "tolerance": 1e-9, "iterations": 1000,

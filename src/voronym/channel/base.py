@@ -62,6 +62,9 @@ class FiniteChannel:
         The solver.
     iterations : int
         Its steps.
+    sees_w : bool
+        Whether the rule looks at w, too. Then its letters are pairs: row ``w n + x`` of the matrix, and
+        column of ``joint``, belongs to w and x.
     """
 
     matrix: Array
@@ -74,6 +77,7 @@ class FiniteChannel:
     d: Array = field(repr=False)
     method: str = ""
     iterations: int = 0
+    sees_w: bool = False
 
     @property
     def cost(self) -> float:
@@ -100,13 +104,17 @@ class FiniteChannel:
         """The joint law of W and what is published, shape (k, m)."""
         return np.asarray(self.joint @ self.matrix)
 
-    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> Ints:
+    def apply(
+        self, X: ArrayLike, W: ArrayLike | None = None, *, seed: int | np.random.Generator | None = 0
+    ) -> Ints:
         """Draw a published letter for every letter.
 
         Parameters
         ----------
         X : array of int, shape (r,)
             Letters, 0 to n-1.
+        W : array of int, shape (r,), optional
+            Confidential letters, 0 to k-1, for a rule that looks at them.
         seed : int, Generator or None
             The same seed gives the same letters. Keep it secret: who knows it can undo some of the noise.
 
@@ -114,7 +122,23 @@ class FiniteChannel:
         -------
         array of int64, shape (r,)
         """
-        return draw(self.matrix, X, seed=seed)
+        if self.sees_w != (W is not None):
+            raise InputError(
+                "this rule looks at w: give W, too"
+                if self.sees_w
+                else "this rule does not look at w: leave W"
+            )
+        return draw(self.matrix, X if W is None else self._pairs(X, W), seed=seed)
+
+    def _pairs(self, X: ArrayLike, W: ArrayLike) -> Ints:
+        x, w = np.asarray(X), np.asarray(W)
+        n = len(self.matrix) // len(self.joint)
+        if x.shape != w.shape or not all(np.issubdtype(one.dtype, np.integer) for one in (x, w)):
+            raise InputError("W and X are whole numbers in one column each, and as many")
+        outside = int(((x < 0) | (x >= n) | (w < 0) | (w >= len(self.joint))).sum())
+        if outside:
+            raise InputError(f"{outside} of {x.size} pairs are not in 0..{len(self.joint) - 1}, 0..{n - 1}")
+        return np.asarray(w * n + x, np.int64)
 
     def __str__(self) -> str:
         n, m = self.matrix.shape

@@ -15,6 +15,7 @@ from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.interior import Limit, Solution, interior
 from voronym.channel.mirror import mirror, steepest
 from voronym.channel.perfect import perfect
+from voronym.channel.seeing import check_letters
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
 
@@ -36,6 +37,7 @@ def privacy_distortion(
     max_distortion: float | None = None,
     max_risk: float | None = None,
     method: str = "auto",
+    sees_w: bool = False,
     tolerance: float = 1e-6,
     progress: Progress | None = None,
 ) -> FiniteChannel:
@@ -51,8 +53,8 @@ def privacy_distortion(
     ----------
     p_wx : array, shape (k, n)
         Joint probabilities of the confidential letters w (rows) and the key letters x (columns).
-    d : array, shape (n, m)
-        Distortion of publishing letter x̂ (column) for letter x (row), 0 or more.
+    d : array, shape (n, m) or (k, n, m)
+        Distortion of publishing letter x̂ (last axis) for letter x, or for w and x; 0 or more.
     multiplier, max_distortion, max_risk : float
         Exactly one of them: λ, or the limit on D, or the limit on R.
     method : {"auto", "interior", "mirror", "steepest"}
@@ -60,6 +62,8 @@ def privacy_distortion(
         is entropic mirror descent, cheap steps and many of them; for W = X it is Blahut-Arimoto. "steepest"
         is the method of the paper, for comparison; it takes a multiplier only. "auto" takes the first
         while its matrices fit into a gibibyte, and the second beyond.
+    sees_w : bool
+        Whether the rule may look at w, too: p(x̂|w, x). It then has a row for every pair, and `apply` takes W.
     tolerance : float
         Stop when the proven gap is at most this share of the cost ``D + λ R``.
     progress : callable, optional
@@ -100,7 +104,7 @@ def privacy_distortion(
     """
     ctx = Context(progress=progress)
     limits = {"multiplier": multiplier, "max_distortion": max_distortion, "max_risk": max_risk}
-    found = best_rule(p_wx, d, ctx, limits, method=method, tolerance=tolerance)
+    found = best_rule(p_wx, d, ctx, limits, method=method, sees_w=sees_w, tolerance=tolerance)
     ctx.done()
     return found
 
@@ -112,6 +116,7 @@ def best_rule(
     limits: Mapping[str, float | None],
     *,
     method: str = "auto",
+    sees_w: bool = False,
     tolerance: float = 1e-6,
 ) -> FiniteChannel:
     """Find the rule of `privacy_distortion`; a wish to finish ends the search with the best rule so far."""
@@ -120,13 +125,13 @@ def best_rule(
         raise InputError(f"no method is called {method!r}; there are: {', '.join(METHODS)}")
     if not 0.0 < tolerance < 1.0:
         raise InputError("tolerance is a share of the cost, between 0 and 1, such as 1e-6")
-    alphabet, joint, distortion = check_alphabet(p_wx, d)
+    alphabet, joint, distortion = check_letters(p_wx, d, sees_w=sees_w)
     chosen = _choose(alphabet) if method == "auto" else method
     if chosen == "steepest" and name != "multiplier":
         raise InputError(f"method 'steepest' takes a multiplier, not {name}; take 'interior' or 'mirror'")
     answer: Answer = getattr(_Solve(alphabet, chosen, tolerance, ctx), name)(value)
     objective = {"multiplier": "cost", "max_distortion": "risk", "max_risk": "distortion"}[name]
-    return _channel(alphabet, joint, distortion, answer, objective, chosen)
+    return replace(_channel(alphabet, joint, distortion, answer, objective, chosen), sees_w=sees_w)
 
 
 def _channel(

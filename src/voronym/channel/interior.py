@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from voronym.channel.alphabet import Alphabet, Array, feasible
+from voronym.channel.blocks import Blocks, narrow, scaled
 from voronym.context import Context
 
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
@@ -105,6 +105,7 @@ class _State:
         self.mask = np.ones(d.shape, bool) if alphabet.allowed is None else alphabet.allowed
         spread = self.mask.sum(axis=1)
         self.J = np.where(self.mask, (p / spread)[:, None], 0.0)
+        self.factor = narrow(alphabet.B)
         self.weights = [weight_d, weight_r]
         self.slack = 1.0
         if limit is not None:
@@ -169,7 +170,12 @@ class _State:
         count = float((mask * omega).sum()) + (limit is not None)
         mu = (float(np.vdot(J, Z * mask)) + (nu * slack if limit is not None else 0.0)) / count
         try:
-            system = _Columns(self.a, J, np.where(mask, J / Z, 0.0), self.weights[1], self.ctx)
+            q, s = self.a.B @ J, J.sum(axis=0)
+            system = Blocks(
+                np.where(mask, J / Z, 0.0),
+                lambda y: risk_rows(self.factor, q[:, y], s[y], self.weights[1]),
+                self.ctx,
+            )
         except np.linalg.LinAlgError:
             return False
         rows = J.sum(axis=1) - p
@@ -223,55 +229,13 @@ class _State:
         return True
 
 
-class _Columns:
-    """The Hessian plus barrier of every column, factored: ``M_y = diag(1/E) + weight V_y' V_y``."""
+def risk_rows(factor: tuple[Array, Array], q: Array, s: float, weight: float) -> Array:
+    """Return V with V'V the second derivative of a column's risk; B is in factors, q are its ``p(w, y)``."""
+    inverse = np.where(q > 0.0, np.sqrt(weight / np.where(q > 0.0, q, 1.0)), 0.0)
+    r = np.sqrt(q / s)
 
-    def __init__(self, alphabet: Alphabet, J: Array, E: Array, weight: float, ctx: Context) -> None:
-        n, m = J.shape
-        B = alphabet.B
-        q, s = B @ J, J.sum(axis=0)
-        self.root = np.sqrt(E)
-        self.few = len(B) < n  # factor in the smaller of the two alphabets
-        size = len(B) if self.few else n
-        self.factors = np.empty((m, size, size))
-        self.V: list[Array] = []
-        schur = np.zeros((n, n))
-        eye = np.eye(size)
-        for y in range(m):
-            ctx.check(whole=False)  # a step takes seconds where letters are many
-            r = np.sqrt(q[:, y] / s[y])
-            inverse = np.where(q[:, y] > 0.0, np.sqrt(weight / np.where(q[:, y] > 0.0, q[:, y], 1.0)), 0.0)
-            V = B * inverse[:, None]
-            V -= np.outer(r, r @ V)
-            V *= self.root[:, y]
-            gram = V @ V.T if self.few else V.T @ V
-            gram[np.abs(gram) < 1e-40] = 0.0  # denormal products are slow
-            L = np.linalg.cholesky(eye + gram)
-            self.factors[y] = L
-            if self.few:
-                # Not solve_triangular: BLAS splits even ten rows among its threads, and where other
-                # programs are busy that took 20 ms instead of 2 microseconds. The diagonal of L is 1 or more.
-                U = linalg.lapack.dtrtri(L, lower=1)[0] @ V
-                self.V.append(V)
-                schur += np.outer(self.root[:, y], self.root[:, y]) * (np.eye(n) - U.T @ U)
-            else:
-                inverse_y, _ = linalg.lapack.dpotri(L, lower=True)
-                schur += np.outer(self.root[:, y], self.root[:, y]) * inverse_y
-        self.schur = linalg.cho_factor(schur, lower=True, check_finite=False)  # only the lower half is filled
+    def change(rows: Array) -> Array:
+        V = rows * inverse[:, None]
+        return np.asarray(V - np.outer(r, r @ V))
 
-    def solve(self, r: Array) -> Array:
-        """Return the inverse of every column's matrix times that column."""
-        r = self.root * r
-        out = np.empty_like(r)
-        for y in range(r.shape[1]):
-            if self.few:
-                V = self.V[y]
-                inner = linalg.cho_solve((self.factors[y], True), V @ r[:, y], check_finite=False)
-                out[:, y] = r[:, y] - V.T @ inner
-            else:
-                out[:, y] = linalg.cho_solve((self.factors[y], True), r[:, y], check_finite=False)
-        return np.asarray(self.root * out)
-
-    def rows(self, rhs: Array) -> Array:
-        """Solve for the multipliers of the row sums."""
-        return np.asarray(linalg.cho_solve(self.schur, rhs, check_finite=False))
+    return scaled(factor, change)

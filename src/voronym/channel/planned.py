@@ -12,10 +12,14 @@ from voronym.channel.alphabet import Array, check_alphabet
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.function import best_rule
 from voronym.channel.traces import without_traces
+from voronym.channel.worst import cleared, limited_rule, worst_of
 from voronym.context import Context
 
 HALVINGS = 8
 """How often a limit on the risk is halved before the one rule is taken that tells nothing."""
+
+WORST = {"max_t": ("t", "total-variation"), "max_delta": ("delta", "delta")}
+"""Limits for every published letter: their names in `worst_case`, and what they measure."""
 
 C = TypeVar("C")
 
@@ -31,8 +35,8 @@ class Planned:
     counted : float
         Its risk by the exact counts, in nats.
     halvings : int
-        How often the limit on the risk was halved until the exact counts kept it: the one number of the rule
-        that depends on them.
+        How often the limit was halved until the exact counts kept it: the one number of the rule that
+        depends on them.
     """
 
     channel: FiniteChannel
@@ -52,7 +56,7 @@ def plan_rule(
     d : array, shape (n, n)
         Distortions.
     limits : mapping
-        ``max_distortion`` or ``max_risk``.
+        ``max_distortion``, ``max_risk``, or a limit for every published letter: ``max_t``, ``max_delta``.
     invariant : bool
         Whether the expected counts of all letters stay: see `invariant_rule`.
     """
@@ -62,15 +66,22 @@ def plan_rule(
         found = _cleared(law, d, ctx, name, value)
         return _invariant(found, law, d, ctx, name, value) if invariant else found
 
+    def weights(found: FiniteChannel) -> Array:
+        return np.asarray(found.matrix[truth.used] * truth.p[:, None])
+
     def counted(found: FiniteChannel) -> float:
-        return truth.risk(found.matrix[truth.used] * truth.p[:, None])
+        return truth.risk(weights(found))
+
+    def limited(found: FiniteChannel) -> float:
+        return worst_of(truth, weights(found), WORST[name][1]) if name in WORST else counted(found)
 
     name, value = one_limit(**limits)
     if name == "max_distortion":
         found = solve(value)
         return Planned(found, counted(found))
     last = _silent(law, d)
-    found, times = tightened(solve, counted, value, invariant_rule(last) if invariant else last)
+    silent = invariant_rule(last) if invariant else last
+    found, times = tightened(solve, limited, value, silent)
     return Planned(found, counted(found), times)
 
 
@@ -90,6 +101,8 @@ def tightened(
 
 
 def _cleared(law: Array, d: Array, ctx: Context, name: str, value: float) -> FiniteChannel:
+    if name in WORST:
+        return cleared(limited_rule(law, d, ctx, {WORST[name][0]: value}))
     return without_traces(best_rule(law, d, ctx, {name: value}), limit=value)
 
 
@@ -141,7 +154,7 @@ def _invariant(
 ) -> FiniteChannel:
     """Return an invariant rule within the limit; a limit on the distortion is looked for by bisection."""
     made = invariant_rule(found)
-    if name == "max_risk" or made.distortion <= value * (1.0 + 1e-9):
+    if name != "max_distortion" or made.distortion <= value * (1.0 + 1e-9):
         return made
     low, high = 0.0, value
     best = invariant_rule(_cleared(law, d, ctx, name, 0.0))

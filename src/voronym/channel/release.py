@@ -19,6 +19,7 @@ from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.budget import BUDGET, guess
 from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
+from voronym.channel.planned import WORST
 from voronym.channel.rules import BINS, Matrix, Noise, Rule, masks
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
@@ -66,6 +67,8 @@ def mask_keys(
     *,
     max_distortion: float | None = None,
     max_risk: float | None = None,
+    max_t: float | None = None,
+    max_delta: float | None = None,
     budget: float = BUDGET,
     invariant: bool = False,
     seed: int | np.random.Generator | None = 0,
@@ -90,6 +93,10 @@ def mask_keys(
     max_risk : float, optional
         Largest sum of the rules' risks, in nats; shared out in proportion to what the keys tell unmasked.
         Under the models of the rules; a table that is found to tell more is refused.
+    max_t, max_delta : float, optional
+        Limits for every published combination of keys instead of their mean, by the law of the rule:
+        the total variation of what it says about the confidential columns and what the table says, or the
+        largest ``|ln p/q|``. Nominal keys only, with at most 150 combinations.
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret.
     progress : callable, optional
@@ -128,7 +135,7 @@ def mask_keys(
     (['age', 'sex', 'diagnosis'], True)
     """
     ctx = Context(seed=seed, progress=progress)
-    options = ChannelOptions(max_distortion, max_risk, budget, invariant)
+    options = ChannelOptions(max_distortion, max_risk, budget, invariant, max_t, max_delta)
     table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
     made = channel(table, ctx, options)
     ctx.done()
@@ -143,7 +150,7 @@ def _yes_or_no(name: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class ChannelOptions(Options):
-    """Options of the method channel: one of the two limits, and what the published rules may tell."""
+    """Options of the method channel: one of the limits, and what the published rules may tell."""
 
     max_distortion: float | None = option(
         None, "the largest share of the keys' variance to lose, 0 to 1", check=number(0.0, 1.0)
@@ -159,11 +166,21 @@ class ChannelOptions(Options):
     invariant: bool = option(
         False, "keep the expected counts of nominal keys, at more distortion", check=_yes_or_no
     )
+    max_t: float | None = option(
+        None,
+        "the largest total variation of the confidential values of any published combination of keys",
+        check=number(0.0, 1.0),
+    )
+    max_delta: float | None = option(
+        None,
+        "the largest |ln p/q| of any confidential value for any published combination of keys",
+        check=number(0.0),
+    )
 
     @property
     def limits(self) -> dict[str, float | None]:
-        """The two limits."""
-        return {"max_distortion": self.max_distortion, "max_risk": self.max_risk}
+        """The limits, one of which is given."""
+        return {name: getattr(self, name) for name in ("max_distortion", "max_risk", *WORST)}
 
     def __post_init__(self) -> None:
         """Check that one limit is given."""
@@ -189,6 +206,7 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
         raise InputError("a channel protects confidential columns, and none is declared; name at least one")
     coordinates = Coordinates.of(table)
     planned = masks(table, coordinates, ctx, mu=options.budget, invariant=options.invariant)
+    _check_worst(planned, options)
     columns, rules = _draw(planned, ctx.part(0.0, 0.8), options)
     keys = [columns[name] if name in columns else table.frame[name] for name in table.keys]
     made = table.like(table.frame.with_columns(*keys))
@@ -208,13 +226,31 @@ def channel(table: Table, ctx: Context, options: ChannelOptions) -> Perturbed:
     return Perturbed(
         made.frame,
         figures,
-        _judge(found, rules, max(risk, counted), options.max_risk),
+        _judge(found, rules, max(risk, counted), options.max_risk) + _coarse(rules, options),
         (*map(str, rules), f"Measured in this table: {found}."),
         distortion=distortion,
         risk=risk,
         rules=tuple(rules),
         measured=found,
     )
+
+
+def _check_worst(planned: Sequence[Noise | Matrix], options: ChannelOptions) -> None:
+    """Refuse a limit for every published combination where the keys are not randomised together."""
+    name, _ = one_limit(**options.limits)
+    if name not in WORST:
+        return
+    numbers = [column for one in planned if isinstance(one, Noise) for column in one.columns]
+    if numbers:
+        raise InputError(
+            f"{name} limits every published combination of keys, which noise on numbers cannot: declare "
+            f"{', '.join(numbers)} nominal, or cut into bins first; or give max_risk, a limit on the mean"
+        )
+    if len(planned) > 1:
+        raise InputError(
+            f"{name} limits every published combination of keys, and these have more than 150: cut them "
+            "into fewer categories; or give max_risk, a limit on the mean"
+        )
 
 
 def _draw(
@@ -253,6 +289,17 @@ def _judge(found: Revealed, rules: Sequence[Rule], risk: float, max_risk: float 
     if low > _slack(risk):
         return (f"in the masked table {_more(found)}; the rules state {risk:.3g}. {_why(found)}",)
     return ()
+
+
+def _coarse(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
+    """Say where a limit for every combination is one on classes of confidential values."""
+    name, _ = one_limit(**options.limits)
+    if name not in WORST or all(rule.complete for rule in rules):
+        return ()
+    return (
+        f"{name} holds for classes of confidential values, not for each of them: there are too many for the "
+        "combinations of keys",
+    )
 
 
 def _slack(limit: float) -> float:

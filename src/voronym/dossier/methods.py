@@ -21,6 +21,8 @@ from voronym.table.schema import Schema
 
 _CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing
 
+_LIMITS = ("max_distortion", "max_risk", "max_t", "max_delta")
+
 Figures = Mapping[str, Any]
 
 
@@ -34,7 +36,7 @@ def channel_of(figures: Figures, options: Figures) -> Channel | None:
         _finite(figures["information"]),
         figures["distortion"],
         tuple(_rule(part) for part in figures["parts"]),
-        {name: float(options[name]) for name in ("max_distortion", "max_risk") if name in options},
+        {name: float(options[name]) for name in _LIMITS if name in options},
         None
         if not seen
         else Look(

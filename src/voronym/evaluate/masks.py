@@ -56,7 +56,7 @@ def own_options(
     if loss is None:
         loss = problem.loss(METHODS["mdav"].partition(problem, ctx.quiet()))
     wanted = {"m": problem.k - 1, "despite_loss": True, "max_distortion": min(1.0, loss / 100)}
-    if "max_risk" in given:
+    if {"max_risk", "max_t", "max_delta"} & given.keys():
         del wanted["max_distortion"]
     own = {name: value for name, value in wanted.items() if name in kind.names()}
     return kind.of(method, own | dict(given))
