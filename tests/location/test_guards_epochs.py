@@ -159,6 +159,9 @@ def test_people_who_do_not_count_hide_nobody():
     epoch = plan(people, Standing.empty(), Settings(k=4, homes=1, headroom=0))
     assert (epoch.group >= 0).all()
     assert epoch.figures.smallest == 4
+    fewer = people.after(epoch.group, epoch.since).rows(np.arange(1, 12))  # one who counts leaves
+    later = plan(fewer, epoch.standing, Settings(k=4, homes=1, headroom=0))
+    assert (later.group < 0).all()
 
 
 def test_cancellations_never_leave_fewer_than_k():

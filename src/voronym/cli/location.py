@@ -45,6 +45,10 @@ def simulate(
     budget: Annotated[
         float, typer.Option("--budget", help="Share of the people who may be told a new place in an epoch.")
     ] = 0.05,
+    budgets: Annotated[
+        str,
+        typer.Option("--budgets", help="Other budgets to try cohorts with, for the report; '' for none."),
+    ] = "0.03,0.05,0.1,0.2,0.3",
     report: Annotated[Path | None, typer.Option("--report", help="Write a page with curves (HTML).")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     time_limit: Annotated[
@@ -62,16 +66,43 @@ def simulate(
     common.check_outputs([report], source="", overwrite=overwrite)
     settings = Settings(k=k, headroom=headroom, wait=wait, budget=budget, seed=seed)
     names = common.names(policy) or ["cohort", "reuse", "afresh"]
+    others = _budgets(budgets) if report is not None or json else []
     with common.ticker(not json) as progress:
         ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
         found = run(
-            people=people, epochs=epochs, change=change, settings=settings, policies=names, seed=seed, ctx=ctx
+            people=people,
+            epochs=epochs,
+            change=change,
+            settings=settings,
+            policies=names,
+            budgets=others,
+            seed=seed,
+            ctx=ctx,
         )
         ctx.done()
+        if report is not None:
+            from voronym.location.simulation_page import render
+            from voronym.report import write_page
+
+            write_page(render(found), report)
     if json:
         common.emit(found.to_dict())
     else:
         _show(found)
+        if report is not None:
+            common.console().print(f"written: {report}")
+
+
+def _budgets(text: str) -> list[float]:
+    from voronym.errors import InputError
+
+    try:
+        found = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        found = [-1.0]
+    if any(not 0.0 <= one <= 1.0 for one in found):
+        raise InputError(f"--budgets takes shares from 0 to 1 with commas, such as 0.05,0.3; not {text!r}")
+    return found
 
 
 def _show(found: Simulation) -> None:
@@ -80,30 +111,28 @@ def _show(found: Simulation) -> None:
 
     table = Table(box=None, padding=(0, 1), title_justify="left")
     table.title = f"{found.people:,} people, k={found.settings.k}, change {100 * found.change:g} % an epoch"
-    heads = (
-        "policy",
-        "epochs",
-        "served %",
-        "told anew %",
-        "rms m",
-        "smallest",
-        "below k %",
-        "alone %",
-        "linked: below k %",
-    )
+    heads = ("policy", "served %", "told %", "rms m", "smallest", "below k %", "alone %", "linked: below k %")
     for head in heads:
         table.add_column(head, justify="left" if head == "policy" else "right")
     for name, rows in found.rows.items():
-        later = rows[1:] or rows
+        later, last = rows[1:] or rows, rows[-1]
         table.add_row(
             name,
-            str(len(rows)),
             f"{100 * sum(row.served for row in later) / len(later):.1f}",
             f"{100 * sum(row.told for row in later) / len(later):.1f}",
-            f"{rows[-1].rms:.0f}",
+            f"{last.rms:.0f}",
             str(min(row.pseudonym.smallest for row in rows)),
-            f"{100 * rows[-1].pseudonym.below:.1f}",
-            f"{100 * rows[-1].pseudonym.single:.1f}",
-            f"{100 * rows[-1].linking.below:.1f}",
+            f"{100 * last.pseudonym.below:.1f}",
+            f"{100 * last.pseudonym.single:.1f}",
+            f"{100 * last.linking.below:.1f}",
         )
-    Console(highlight=False).print(table)
+    out = Console(highlight=False)
+    out.print(table)
+    epoch, least = max(found.fresh.items())
+    out.print(
+        f"After {max(map(len, found.rows.values()))} epochs. told: people told a new place in an epoch, in "
+        f"the mean. smallest: the least number of active people with the same history, ever. linked: for an "
+        f"intruder who recognises new pseudonyms, by an IP address, say. A grouping of everybody at epoch "
+        f"{epoch} by itself: {least:.0f} m.",
+        soft_wrap=True,
+    )

@@ -15,8 +15,12 @@ from voronym.location.epochs import Settings, Standing, plan
 from voronym.location.population import Floats, Ints, Population, points
 from voronym.named import Registry
 from voronym.problem import Problem
+from voronym.quantize.costs.base import Bounds, equal_sizes
+from voronym.quantize.pcl import Design, alternate
+from voronym.quantize.pcl import Settings as Lloyd
 from voronym.quantize.quantizer import Quantizer
 from voronym.registry import METHODS
+from voronym.space import Euclidean
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +91,7 @@ class Reuse:
         """Assign everybody to the cells of the first design."""
         X = points(*homes.T)
         if self.quantizer is None:
-            part = METHODS["pcl"].partition(Problem.of(X, self.settings.k), ctx)
-            self.quantizer = Quantizer(part.centroids(X))
+            self.quantizer = designed(X, self.settings.k, ctx).quantizer
         cells = self.quantizer.assign(X)
         told = np.ones(len(person), bool)
         told[_known(person, self.person)[0]] = False
@@ -113,6 +116,12 @@ class Afresh:
         self.used += part.n_cells
         every = np.ones(len(person), bool)
         return Told(place, metres, every, ~every)
+
+
+def designed(X: Floats, k: int, ctx: Context) -> Design:
+    """Return the paper's design: as many cells of k as there can be, by probability-constrained Lloyd."""
+    sizes = equal_sizes(len(X), len(X) // k)
+    return alternate(X, Bounds(sizes, sizes), "mdav", Euclidean(), Lloyd(tolerance=1e-5), ctx)
 
 
 def _known(person: Ints, before: Ints) -> tuple[Ints, Ints]:

@@ -25,8 +25,8 @@ def snapped(crowd: Crowd, labels: Ints, groups: int) -> Floats:
     inside = labels >= 0
     sizes = np.maximum(np.bincount(labels[inside], minlength=groups), 1)
     own = crowd.points[inside]
-    middle = np.stack([np.bincount(labels[inside], column, groups) for column in own.T], axis=1)
-    middle = middle / sizes[:, None]
+    sums = [np.bincount(labels[inside], column, groups) / sizes for column in own.T]
+    middle = np.stack(sums, axis=1)
     apart = np.square(own - middle[labels[inside]]).sum(axis=1)
     radius = np.sqrt(np.bincount(labels[inside], apart, groups) / sizes)
     width = widths(radius, crowd.settings.grid)

@@ -1,0 +1,101 @@
+"""A town over epochs: its figures, its page, and the command."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from location.checker import Checker
+from voronym.cli import app
+from voronym.context import Context
+from voronym.errors import Cancelled, InputError
+from voronym.location import Settings
+from voronym.location.intruders import Intruder
+from voronym.location.policies import POLICIES
+from voronym.location.simulate import _lives, simulate
+from voronym.location.simulation_page import render
+from voronym.location.town import Town
+
+SMALL = {"people": 200, "epochs": 6, "change": 0.05, "settings": Settings(k=5, budget=0.2)}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return simulate(**SMALL, budgets=[0.1, 0.3], seed=3)
+
+
+def test_figures_are_those_of_an_independent_checker():
+    import numpy as np
+
+    settings, town = Settings(k=5, budget=0.2), Town.make(600, seed=3)
+    for name in POLICIES:
+        policy, seen, linked, checker = (
+            POLICIES[name](settings), Intruder(linking=False), Intruder(linking=True), Checker(),
+        )  # fmt: skip
+        names, used = {}, 0
+        for _, person in _lives(200, 6, 0.05, 3):
+            told = policy.step(person, town.homes[person % 600], Context())
+            handed = {}
+            for row, one in enumerate(person.tolist()):
+                if told.fresh[row] or one not in names:
+                    used += 1
+                    names[one] = used
+                if told.place[row] >= 0:
+                    handed[one] = (names[one], int(told.place[row]))
+            counted = checker.observe({one: one for one in person.tolist()}, handed)
+            ours = tuple(
+                one.see(person, told.place, told.fresh, 5).smallest for one in (seen, linked)
+            )  # fmt: skip
+            assert ours == counted
+            assert np.isfinite(told.metres[told.place >= 0]).all()
+
+
+def test_cohorts_keep_k_and_others_do_not(found):
+    assert all(row.pseudonym.smallest >= 5 and row.pseudonym.below == 0 for row in found.rows["cohort"])
+    assert found.rows["afresh"][-1].pseudonym.below > 0.9
+    assert found.rows["reuse"][-1].pseudonym.below > 0.2
+    assert found.designs["PCL"] < found.designs["MDAV"]
+    assert found.density[0][1] < found.density[-1][1]  # nearer where people live close together
+    assert [point.budget for point in found.points] == [0.1, 0.3]
+
+
+def test_the_page_shows_the_curves_and_nothing_from_outside(found):
+    page = render(found)
+    assert "Everybody who is served shares their history with at least 5" in page
+    assert page.count('<svg class="fig"') == 10
+    assert not re.findall(r"(?:src|href)=\"(?:https?:)?//", page)
+    assert "<script" not in page
+
+
+def test_wrong_towns_are_refused():
+    with pytest.raises(InputError, match="fewer than k=10"):
+        simulate(people=5)
+    with pytest.raises(InputError, match="no policy is called 'best'"):
+        simulate(**SMALL, policies=["best"])
+
+
+def test_a_wish_ends_it_after_a_whole_epoch_and_cancelling_makes_nothing():
+    ctx = Context(progress=lambda step: ctx.finish() if step.stage == "epoch 2" else None)
+    found = simulate(**SMALL, policies=["cohort"], ctx=ctx)
+    assert len(found.rows["cohort"]) == 2
+    ctx2 = Context(progress=lambda step: ctx2.cancel() if step.stage == "epoch 2" else None)
+    with pytest.raises(Cancelled):
+        simulate(**SMALL, policies=["cohort"], ctx=ctx2)
+
+
+def test_the_command_writes_a_page_and_figures(tmp_path):
+    from typer.testing import CliRunner
+
+    page = tmp_path / "town.html"
+    town = ["-n", "60", "-k", "5", "--epochs", "3", "--budgets", "0.2"]
+    words = ["location", "simulate", *town, "--json", "--report"]
+    done = CliRunner().invoke(app, [*words, str(page)])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rows"]["cohort"][-1]["epoch"] == 3
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    again = CliRunner().invoke(app, [*words, str(page)])
+    assert isinstance(again.exception, InputError)
+    wrong = CliRunner().invoke(app, [*words[:-1], "--budgets", "much"])
+    assert "shares from 0 to 1" in str(wrong.exception)
