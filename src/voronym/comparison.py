@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -14,12 +14,12 @@ from markupsafe import Markup
 from voronym.arguments import checked
 from voronym.context import Context, Progress, check_seed
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
+from voronym.evaluate.asked import check_risk, people_of
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.masks import mask_point, own_options
 from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
-from voronym.keys import DEFAULT_SPACE, Coordinates
-from voronym.methods.crowd import Crowd
+from voronym.keys import Coordinates
 from voronym.options import Options
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
@@ -27,7 +27,9 @@ from voronym.registry import METHODS, algorithms
 from voronym.show import html_table, text_table
 from voronym.table import Table
 
-RISKS = ("linkage", "mutual-information")
+if TYPE_CHECKING:
+    from voronym.report.plot import Plot
+
 _EARLY = "the comparison was finished before its turn"
 LATE = "there was not enough time for it"
 _SLOW = ("exchange", "anneal", "pairs", "icsm", "pcl-variable", "pcl", "noisy-pcl")
@@ -90,6 +92,12 @@ class Comparison:
                 plain |= {f"{name}_{key}": value for key, value in more.items()}
             flat.append(plain)
         return pl.DataFrame(flat, infer_schema_length=None)
+
+    def plot(self, what: str = "loss") -> Plot:
+        """Return a picture that a notebook shows: "loss" of each method and k, or "map", risk and loss."""
+        from voronym.report.plot import plot_comparison  # a layer above: only when asked for
+
+        return plot_comparison(self, what)
 
     def best(self, k: int) -> Row:
         """Return the row of least loss at this k."""
@@ -216,11 +224,11 @@ def compare(
     True
     """
     ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
-    named = _check_risk(risk, confidential)
+    named = check_risk(risk, confidential)
     if not keys:
         raise InputError("name at least one key column to compare methods on")
     table = Table.build(data, keys=keys, confidential=named, drop_undeclared=True, **columns)
-    table = _people(table)
+    table = people_of(table)
     sizes = k if isinstance(k, Sequence) else [k]
     found = compare_methods(table, ctx, sizes=sizes, methods=methods, options=options, seed=seed, each=each)
     ctx.done()
@@ -285,32 +293,6 @@ def compare_methods(
         raise Unfinished("no method was done yet: there is nothing to compare")
     found, rows = _with_limits(rows, found)
     return Comparison(tuple(rows), skipped, table.n, table.keys, found)
-
-
-def _people(table: Table) -> Table:
-    """Return the people behind the rows as records of their own, where they are declared."""
-    if table.units is None:
-        return table
-    if table.confidential or table.units.household is not None:
-        raise InputError("people are compared by linkage alone, and households not at all: leave those out")
-    return Crowd.of(table, DEFAULT_SPACE, Context(), Options()).table
-
-
-def _check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:
-    """Return the confidential columns that this risk looks at, or say why they do not fit."""
-    if risk not in RISKS:
-        raise InputError(f"no risk is called {risk!r}; there are: {', '.join(RISKS)}")
-    named = [confidential] if isinstance(confidential, str) else list(confidential)
-    if risk == "linkage" and named:
-        raise InputError(
-            "confidential columns are looked at by risk 'mutual-information' alone; ask for it, or name none"
-        )
-    if risk == "mutual-information" and len(named) != 1:
-        raise InputError(
-            "risk 'mutual-information' is about one confidential column at a time; name one"
-            + (f" of {', '.join(map(repr, named))}" if named else "")
-        )
-    return named
 
 
 def _rank(name: str) -> int:

@@ -17,6 +17,7 @@ from voronym.arguments import checked
 from voronym.clock import now
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
+from voronym.evidence import Evidence
 from voronym.facts import ALLOW, ColumnFacts
 from voronym.history.booking import Booking
 from voronym.history.following import follow
@@ -29,7 +30,7 @@ from voronym.privacy import Model, listed_models
 from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
-from voronym.release import Evidence, Release
+from voronym.release import Release
 from voronym.table import tidy
 from voronym.table.read import load, read
 from voronym.table.table import Table

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from voronym.certify import prove
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
+from voronym.evidence import Evidence
 from voronym.history.booking import Booking
-from voronym.keys import Coordinates
-from voronym.masked import Cost, Grouped, Masked
-from voronym.partition import Partition
+from voronym.masked import Cost
 from voronym.privacy import Finding
 from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.show import chip, html_facts, html_table
 from voronym.staging import accompany, together
-from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.mark import mark, refuse_changed
 from voronym.table.read import read
@@ -37,6 +33,7 @@ from voronym.table.write import WriteReceipt, reading_back, write
 
 if TYPE_CHECKING:
     from voronym.dossier import Dossier
+    from voronym.report.plot import Plot
 
 _CHEAP = 100_000
 """Records up to which a gap is worth the search for every record's nearest neighbours."""
@@ -46,71 +43,6 @@ _QUICK = 5_000
 
 _FEW = 16
 """Records up to which the optimum is a matter of milliseconds."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the data holder knows and the public does not: originals, groups and where each row came from.
-
-    Parameters
-    ----------
-    table : Table
-        The original records.
-    coordinates : Coordinates, optional
-        Their keys as numbers; None where a key is of a kind that has none, such as text.
-    masked : Masked
-        What the method made and has to say.
-    order : array, shape (n,)
-        Released row r came from original row ``order[r]``.
-    published_loss : float, optional
-        Percent of variance lost in what is published, after means were rounded to values that can occur.
-    seconds : mapping
-        Seconds per stage.
-    """
-
-    table: Table
-    coordinates: Coordinates | None
-    masked: Masked
-    order: NDArray[np.int64]
-    published_loss: float | None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def original(self) -> nw.DataFrame[Any]:
-        """The original records as a frame."""
-        return self.table.frame
-
-    @property
-    def X(self) -> NDArray[np.float64] | None:  # noqa: N802 - the field's own name
-        """The original keys as numbers."""
-        return None if self.coordinates is None else self.coordinates.X
-
-    @property
-    def codec(self) -> Codec | None:
-        """How keys become numbers."""
-        return None if self.coordinates is None else self.coordinates.codec
-
-    @property
-    def partition(self) -> Partition | None:
-        """The groups, where the method made some."""
-        return None if self.grouped is None else self.grouped.partition
-
-    @property
-    def centroids(self) -> NDArray[np.float64] | None:
-        """The means of the groups, as numbers."""
-        if self.partition is None or self.coordinates is None:
-            return None
-        return self.partition.centroids(self.coordinates.X)
-
-    @property
-    def published_as(self) -> Mapping[str, str]:
-        """How each key is published, where it is not as the codec says."""
-        return {} if self.grouped is None else self.grouped.published_as
-
-    @property
-    def grouped(self) -> Grouped | None:
-        """What the method made, where it made groups."""
-        return self.masked if isinstance(self.masked, Grouped) else None
 
 
 class Release:
@@ -357,6 +289,19 @@ class Release:
         from voronym.report import write_report  # a layer above: only when asked for
 
         return write_report(self, path, audience=audience)
+
+    def plot(self, what: str = "plane") -> Plot:
+        """Return a figure of the internal report, which a notebook shows; it needs the originals in memory.
+
+        Parameters
+        ----------
+        what : str
+            The section of the report: "plane" (records and groups), "loss", "other-k", "known", "risk",
+            "sizes", "statistics" (correlations), "told", or "map" where keys are a place.
+        """
+        from voronym.report.plot import plot_release  # a layer above: only when asked for
+
+        return plot_release(self, what)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures about this release as plain data, without a single record: see `dossier`."""

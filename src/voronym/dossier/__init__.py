@@ -10,6 +10,9 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 ``counts``   distributions of columns and sizes of groups, as counts
 ``disclosed`` people whose confidential value is certain
 ``planes``   records and groups in the plane
+``places``   records on a map, where two keys are a place
+``other_k``  what other sizes of groups would cost, estimated
+``rows``     one group unfolded, and people before and after; never public
 ``told``     what the keys tell about a confidential column, between its limits
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ class Disclosed:
         Share to expect if the same values were dealt out to the same groups at random.
     usual : float
         Share of the most frequent value: how often somebody is right who knows only the table's counts.
+    before : float or None
+        Share of people whose value was certain from their original keys; None where these are not known.
     """
 
     column: str
@@ -37,6 +39,7 @@ class Disclosed:
     share: float
     chance: float
     usual: float
+    before: float | None = None
 
     @property
     def excess(self) -> float:
@@ -44,34 +47,46 @@ class Disclosed:
         return self.share - self.chance
 
 
-def disclosed(table: Table) -> tuple[Disclosed, ...]:
+def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, ...]:
     """Count for each confidential column who is known, the column with most excess over chance first.
 
-    From the released table alone. A record that shares its keys with nobody counts, too: whoever finds it
-    knows what it says.
+    From the released table alone, but for ``before``. A record that shares its keys with nobody counts, too:
+    whoever finds it knows what it says.
     """
     labels = table.classes.labels
     sizes = np.bincount(labels)
     found = [_one(table, name, labels, sizes) for name in table.confidential]
+    if original is not None:
+        own = original.classes.labels
+        many = np.bincount(own)
+        found = [
+            replace(one, before=float(many[_alone(original, one.column, own, many)].sum() / len(own)))
+            for one in found
+        ]
     return tuple(sorted(found, key=lambda one: -one.excess))
 
 
 def _one(table: Table, name: str, labels: Ints, sizes: Ints) -> Disclosed:
-    codes = np.unique(table.codes(name), return_inverse=True)[1].reshape(-1)
-    low, high = np.full(len(sizes), np.iinfo(np.int64).max), np.full(len(sizes), -1)
-    np.minimum.at(low, labels, codes)
-    np.maximum.at(high, labels, codes)
-    alone = low == high
-    counts = np.bincount(codes)
+    alone = _alone(table, name, labels, sizes)
+    counts = np.unique(table.codes(name), return_counts=True)[1]
     people = int(sizes[alone].sum())
     return Disclosed(
         name,
         int(alone.sum()),
         people,
-        people / len(codes),
+        people / len(labels),
         alone_by_chance(sizes, counts),
-        float(counts.max() / len(codes)),
+        float(counts.max() / len(labels)),
     )
+
+
+def _alone(table: Table, name: str, labels: Ints, sizes: Ints) -> NDArray[np.bool_]:
+    """Return which groups have a single value in a column."""
+    codes = np.unique(table.codes(name), return_inverse=True)[1].reshape(-1)
+    low, high = np.full(len(sizes), np.iinfo(np.int64).max), np.full(len(sizes), -1)
+    np.minimum.at(low, labels, codes)
+    np.maximum.at(high, labels, codes)
+    return low == high
 
 
 def alone_by_chance(sizes: Ints, counts: Ints) -> float:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from voronym import sums
 from voronym.context import Context
-from voronym.dossier import methods, planes
+from voronym.dossier import methods, places, planes, rows
 from voronym.dossier.counts import Distribution, as_names, distribution
 from voronym.dossier.disclosed import disclosed
 from voronym.dossier.masks import Clusters, Epsilon, Sizes
+from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
@@ -23,10 +24,11 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.pair import make_pair
 from voronym.evaluate.risk import risk
 from voronym.evaluate.utility import Utility, compare
+from voronym.evidence import Evidence
 from voronym.rate import Rate
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
-from voronym.release import Evidence, Release
+from voronym.release import Release
 from voronym.table.classes import Classes
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
@@ -104,6 +106,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 1.0)),
         channel=methods.channel_of(release.figures, recipe.options) if story == "channel" else None,
         stirred=methods.stirred_of(release.figures, recipe.options, schema) if story == "records" else None,
+        places=places.published(table.frame, schema) if story == GROUPS and counted.k > 1 else None,
     )
 
 
@@ -199,8 +202,30 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         ),
         plane=_plane(evidence),
         clusters=_clusters(release, evidence),
-        disclosed=disclosed(table) if story_of(release.recipe) == GROUPS else (),
+        disclosed=disclosed(table, evidence.table) if story_of(release.recipe) == GROUPS else (),
+        other_k=_other_k(release, evidence, ctx.part(0.9, 1.0, stage="measuring")),
+        unfolded=_unfolded(release, evidence, table, Y),
+        samples=rows.samples(evidence.original, table, evidence.order),
+        places=places.compared(table.frame, evidence.original, schema, evidence.order),
     )
+
+
+def _other_k(release: Release, evidence: Evidence, ctx: Context) -> OtherK | None:
+    """Estimate what other k would lose, where groups are made of coordinates."""
+    grouped, loss = evidence.grouped, release.information_loss
+    if grouped is None or grouped.records is None or grouped.records.points is None or loss is None:
+        return None
+    return other_k(grouped.records, release.recipe.required_k, loss, ctx)
+
+
+def _unfolded(release: Release, evidence: Evidence, table: Table, Y: Floats | None) -> rows.Unfolded | None:
+    if story_of(release.recipe) != GROUPS or release.risk.k < 2:
+        return None
+    if Y is None or evidence.X is None:
+        far = np.zeros(table.n)
+    else:
+        far = np.square(evidence.X[evidence.order] - Y).sum(axis=1)
+    return rows.unfolded(evidence.original, table, evidence.order, far)
 
 
 def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:

@@ -13,6 +13,9 @@ from typing import Any
 from voronym.dossier.counts import Distribution
 from voronym.dossier.disclosed import Disclosed
 from voronym.dossier.masks import Channel, Clusters, Stirred
+from voronym.dossier.other_k import OtherK
+from voronym.dossier.places import PlaceMap
+from voronym.dossier.rows import Samples, Unfolded
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.masked import Cost
@@ -22,8 +25,8 @@ from voronym.privacy.information import Estimate
 from voronym.rate import Rate
 
 Point = tuple[float, float]
-PICTURES = ("plane",)
-"""Parts that hold places of records, for drawings; left out of the plain data unless asked for."""
+PICTURES = ("plane", "unfolded", "samples", "places")
+"""Parts that hold records or their places, to look at; left out of the plain data unless asked for."""
 
 
 # -- of every method -------------------------------------------------------------------------------------
@@ -106,6 +109,8 @@ class Public:
     distributions: tuple[Distribution, ...] = ()
     channel: Channel | None = None
     stirred: Stirred | None = None
+    places: PlaceMap | None = None
+    """Where records are published, where two keys are a place."""
 
     @property
     def counted(self) -> str:
@@ -251,6 +256,10 @@ class Inside:
     clusters: Clusters | None = None
     disclosed: tuple[Disclosed, ...] = ()
     """For each confidential column whose value is certain in a group; most excess over chance first."""
+    other_k: OtherK | None = None
+    unfolded: Unfolded | None = None
+    samples: Samples | None = None
+    places: PlaceMap | None = None
 
 
 @dataclass(frozen=True)

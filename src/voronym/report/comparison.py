@@ -14,8 +14,12 @@ from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, Line, Series, chart, risk_plane
 from voronym.report.html import Part, fill, part
+from voronym.report.squares import dots
 from voronym.report.tradeoff import lines, nats3
 from voronym.report.write import Table, share
+
+FEW = 8
+"""Methods that can still be told apart by lines and colours."""
 
 
 def render_comparison(comparison: Comparison, *, title: str = "Comparison of methods") -> str:
@@ -57,56 +61,99 @@ def _by_method(rows: Sequence[Row]) -> dict[str, list[Row]]:
     }
 
 
-def _loss(rows: Sequence[Row], levels: Sequence[int]) -> Part:
-    own = {method: [(float(row.k), row.loss) for row in kept] for method, kept in _by_method(rows).items()}
-    if len(levels) > 1:
-        title = "Information loss against k"
-        drawn = chart(
-            [Series(method, points) for method, points in own.items()],
-            title=title,
-            desc=f"One line for each of {len(own)} methods; the table has the figures.",
-            x_name="k",
-            y_name="information loss, %",
-        )
-    else:  # lines need two places
+def loss_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
+    """Return a title and a drawing of what methods lose at each k; few as lines, many as dots."""
+    own = _by_method(rows)
+    levels = sorted({row.k for row in rows})
+    if len(levels) == 1:
         title = f"Information loss at k = {levels[0]}"
         drawn = bars.bars(
             list(own),
-            [points[0][1] for points in own.values()],
+            [points[0].loss for points in own.values()],
             title=title,
             desc=f"One bar for each of {len(own)} methods; the table has the figures.",
             write=_percent,
             across=WIDE,
         )
+    elif len(own) <= FEW:
+        title = "Information loss against k"
+        drawn = chart(
+            [Series(method, [(float(row.k), row.loss) for row in kept]) for method, kept in own.items()],
+            title=title,
+            desc=f"One line for each of {len(own)} methods; the table has the figures.",
+            x_name="k",
+            y_name="information loss, %",
+        )
+    else:
+        title = "Information loss of each method"
+        drawn = dots(
+            {method: {row.k: row.loss for row in kept} for method, kept in own.items()},
+            title=title,
+            desc=f"A row for each of {len(own)} methods, a mark for each k; the table has the figures.",
+            x_name="information loss",
+        )
+    return title, drawn
+
+
+def _loss(rows: Sequence[Row], levels: Sequence[int]) -> Part:
+    title, drawn = loss_figure(rows)
     losses = {(row.method, row.k): row.loss for row in rows}
     table = Table.of(
         ("method", *(f"k = {k}" for k in levels)),
-        [(method, *(_percent(losses.get((method, k))) for k in levels)) for method in own],
+        [(method, *(_percent(losses.get((method, k))) for k in levels)) for method in _by_method(rows)],
     )
     return part("loss", title, "comparison/loss.html", {"figure": drawn, "table": table})
 
 
-def _map(rows: Sequence[Row]) -> Part:
+def map_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
+    """Return a title and a drawing of risk against loss; of many methods, the unbeaten have names."""
+    title = "Risk against loss"
+    best = _unbeaten(rows)
+    own = _by_method(rows)
+    if len(own) > FEW:
+        own = {name: kept for name, kept in own.items() if any(row in best for row in kept)}
+        rest = [row for row in rows if row.method not in own]
+        shown = [(name, kept) for name, kept in list(own.items())[:FEW]]
+        rest += [row for name, kept in list(own.items())[FEW:] for row in kept]
+        shown += [(f"{len({row.method for row in rest})} others", rest)] if rest else []
+    else:
+        shown = list(own.items())
     drawn = chart(
         [
             Series(
-                method,
-                [(row.loss, 100 * row.linkage) for row in own],
+                name,
+                [(row.loss, 100 * row.linkage) for row in kept],
                 joined=False,
-                words=[f"k={row.k}" for row in own],
+                words=[f"k={row.k}" for row in kept],
             )
-            for method, own in _by_method(rows).items()
+            for name, kept in shown
         ],
-        title="Risk against loss",
+        title=title,
         x_name="information loss, %",
         y_name="records linked right, %",
         zero="xy",
     )
+    return title, drawn
+
+
+def _unbeaten(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows for which no other has both less loss and less risk, at the same k."""
+    return [
+        row
+        for row in rows
+        if not any(
+            other.k == row.k and other.loss < row.loss and other.linkage <= row.linkage for other in rows
+        )
+    ]
+
+
+def _map(rows: Sequence[Row]) -> Part:
+    title, drawn = map_figure(rows)
     table = Table.of(
         ("method", "k", "loss", "linked right"),
         [(row.method, row.k, _percent(row.loss), share(row.linkage)) for row in rows],
     )
-    return part("map", "Risk against loss", "comparison/map.html", {"figure": drawn, "table": table})
+    return part("map", title, "comparison/map.html", {"figure": drawn, "table": table})
 
 
 def _everything(rows: Sequence[Row]) -> Part:

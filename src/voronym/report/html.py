@@ -37,6 +37,7 @@ class Part:
     title: str
     body: Markup
     shape: str = "wide"
+    special: bool = False
 
 
 def render(given: Release | Dossier, *, audience: Audience = "internal") -> str:
@@ -113,7 +114,14 @@ def _parts(seen: Dossier, audience: Audience, words: Any, only: Sequence[str] | 
         if data is not None:
             template = _template(one.template if one.source is None else None, one.source)
             parts.append(
-                part(one.anchor, one.title, template, {**data, "d": seen, "words": words}, one.shape)
+                part(
+                    one.anchor,
+                    one.title,
+                    template,
+                    {**data, "d": seen, "words": words},
+                    one.shape,
+                    special=one.special,
+                )
             )
     return parts
 
@@ -126,11 +134,17 @@ def _of_release(release: Release, audience: Audience) -> Dossier:
 
 
 def part(
-    anchor: str, title: str, template: str | Template, data: Mapping[str, object], shape: str = "wide"
+    anchor: str,
+    title: str,
+    template: str | Template,
+    data: Mapping[str, object],
+    shape: str = "wide",
+    *,
+    special: bool = False,
 ) -> Part:
     """Fill the template of a section; ``title`` in its data goes before the one given."""
     made = _template(template, None) if isinstance(template, str) else template
-    return Part(anchor, str(data.get("title", title)), Markup(made.render(data)), shape)  # noqa: S704
+    return Part(anchor, str(data.get("title", title)), Markup(made.render(data)), shape, special)  # noqa: S704
 
 
 def style_sheet() -> str:

@@ -57,7 +57,7 @@ def groups(found: GroupMap, *, title: str, desc: str = "") -> Markup:
     members = [np.flatnonzero(own == group) for group in shown]
     if found.dimensions > 1:
         for group, rows in zip(shown, members, strict=True):
-            axes.add(path(_corners(places[rows]), f"h c{colours[int(group)]}", closed=True))
+            axes.add(path(corners(places[rows]), f"h c{colours[int(group)]}", closed=True))
     for group, rows in zip(shown, members, strict=True):
         axes.add(spots(map(tuple, places[rows]), f"d c{colours[int(group)]}"))
     axes.add(*(circle(x, y, 1.8, "o") for x, y in axes.at(found.centres)))
@@ -84,7 +84,7 @@ def shift(found: ShiftMap, *, words: tuple[str, str], title: str) -> Markup:
         axes.add(spots(map(tuple, places[own < 0]), "dg"))
         for group in shown:
             rows = calm[own[calm] == group]
-            axes.add(path(_corners(places[rows]), f"h c{colours[int(group)]}", closed=True))
+            axes.add(path(corners(places[rows]), f"h c{colours[int(group)]}", closed=True))
         for group in shown:
             axes.add(spots(map(tuple, places[own == group]), f"d c{colours[int(group)]}"))
         if name == "After":
@@ -208,7 +208,8 @@ def hull(points: Floats) -> Floats:
         return distinct[[0, -1]]  # sorted by np.unique, so these are the ends
 
 
-def _corners(places: Floats) -> list[Point]:
+def corners(places: Floats) -> list[Point]:
+    """Return the corners of the outline around places."""
     return [(float(a), float(b)) for a, b in hull(np.round(places.reshape(-1, 2), 1))]
 
 

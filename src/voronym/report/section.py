@@ -42,6 +42,8 @@ class Section:
         A figure beside its table, small figures, or text.
     source : str, optional
         The template itself.
+    special : bool
+        Whether it is for specialists: such sections stand folded at the end.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Section:
     place: int = 50
     shape: str = "wide"
     source: str | None = None
+    special: bool = False
 
     @property
     def anchor(self) -> str:
@@ -91,11 +94,12 @@ def section(
     place: int = 50,
     shape: str = "wide",
     source: str | None = None,
+    special: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a section of release pages; see `Section` for the arguments."""
 
     def register(function: Function) -> Function:
-        sections.add(name, Section(name, title, function, needs, audience, place, shape, source))
+        sections.add(name, Section(name, title, function, needs, audience, place, shape, source, special))
         return function
 
     return register

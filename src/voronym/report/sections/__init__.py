@@ -1,5 +1,5 @@
 """The sections of a release's pages, by what they are about. Importing this package registers them all."""
 
-from voronym.report.sections import closing, clusters, columns, known, losses, places, risks, rules
+from voronym.report.sections import closing, clusters, columns, known, looking, losses, places, risks, rules
 
-__all__ = ["closing", "clusters", "columns", "known", "losses", "places", "risks", "rules"]
+__all__ = ["closing", "clusters", "columns", "known", "looking", "losses", "places", "risks", "rules"]

@@ -10,6 +10,7 @@ from voronym.evaluate.utility import Utility
 from voronym.report import bars
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
+from voronym.report.squares import MOST_SQUARES, triangles
 from voronym.report.svg import moment
 from voronym.report.write import Table, bin_names, decimal, duration, share
 
@@ -81,20 +82,36 @@ def statistics(_: Dossier, found: Utility) -> Data | None:
         return None
     head = ("key", "mean before", "after", "sd before", "after", "distance", "categories lost")
     shown = pairs[:MOST_PAIRS]
-    drawn = ranges(
-        [Range(*pair) for pair in shown],
-        limits=(-1.0, 1.0),
-        title="Correlations before and after",
-    )
+    title = "Correlations before and after"
+    squares = found.correlation is not None and len(found.correlation.names) <= MOST_SQUARES
+    if found.correlation is not None and squares:
+        told = found.correlation
+        drawn, shown = triangles(told.names, told.before, told.after, title=title), pairs
+    else:
+        drawn = ranges([Range(*pair) for pair in shown], limits=(-1.0, 1.0), title=title)
     rows = [(label, *(f"{v:+.2f}".replace("-", "−") for v in both)) for label, *both in pairs[:MOST_ROWS]]
     return {
         "found": found,
         "pairs": len(pairs),
         "shown": len(shown),
+        "squares": squares,
         "figure": drawn,
         "correlations": Table.of(("pair", "before", "after"), rows),
         "means": Table.of(head, keys) if keys else None,
     }
+
+
+@section(
+    "alike",
+    "Can a model tell them apart",
+    needs=("inside.utility.pmse",),
+    place=61,
+    shape="text",
+    special=True,
+)
+def alike(_: Dossier, found: object) -> Data:
+    """Say how well a logistic model tells original from released records."""
+    return {"found": found}
 
 
 def _pairs(found: Correlation | None) -> list[tuple[str, float, float]]:

@@ -26,14 +26,19 @@ _FOUND = 0.05
 def known(_: Dossier, found: tuple[Disclosed, ...]) -> Data:
     """Show how many people's confidential value is certain, because all of their group share it."""
     drawn = ranges(
-        [Range(one.column, 100 * one.chance, 100 * one.share) for one in found],
+        [
+            Range(one.column, None if one.before is None else 100 * one.before, 100 * one.share)
+            for one in found
+        ],
         title="People whose value is certain to whoever knows their keys",
         unit=" %",
-        limits=(0.0, min(100.0, max(10.0, 115.0 * max(one.share for one in found)))),
-        hints=("by chance", "in this table"),
+        limits=(0.0, min(100.0, max(10.0, 110.0 * max(max(one.share, one.before or 0.0) for one in found)))),
+        hints=("with the original keys", "in this release"),
     )
-    rows = [(one.column, one.people, share(one.share), share(one.chance)) for one in found]
-    head = ("column", "people known", "share", "by chance")
+    rows = [
+        (one.column, one.people, *map(share, (one.before, one.share, one.chance, one.usual))) for one in found
+    ]
+    head = ("column", "people", "before", "after", "chance", "usual")
     return {"figure": drawn, "table": Table.of(head, rows), "worst": found[0]}
 
 

@@ -64,7 +64,7 @@ def costs(_: Dossier, given: tuple[Cost, ...]) -> Data | None:
     return {"figure": drawn, "table": Table.of(("guarantee", "loss with it", "it cost", "enforced by"), rows)}
 
 
-@section("told", "What the keys tell", needs=("inside.told",), place=60)
+@section("told", "What the keys tell", needs=("inside.told",), place=60, special=True)
 def told(_: Dossier, found: Told) -> Data:
     """Show where a release sits between what its keys told unmasked and nothing, with the limits."""
     now, loss = found.now, found.loss

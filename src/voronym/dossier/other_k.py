@@ -1,0 +1,73 @@
+"""What another k would cost: the ratios of MDAV's losses, on a sample where there are many records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voronym.context import Context
+from voronym.errors import VoronymError
+from voronym.problem import Problem
+from voronym.registry import METHODS
+from voronym.space.records import Records
+
+LADDER = (2, 3, 5, 7, 10, 15, 20, 30)
+MOST = 2_500
+"""Records above which a sample is taken."""
+_WORK = 60_000
+"""Coordinates above which the sample is smaller: many columns take longer."""
+_LEAST = 400
+
+
+@dataclass(frozen=True)
+class OtherK:
+    """Estimated losses at other sizes of groups.
+
+    Parameters
+    ----------
+    here : int
+        The k of the release.
+    loss : float
+        Its loss, in percent: measured, not estimated.
+    points : tuple of (int, float)
+        k and estimated loss in percent, ascending; the release itself among them.
+    records : int
+        How many records the ratios were taken from.
+    """
+
+    here: int
+    loss: float
+    points: tuple[tuple[int, float], ...]
+    records: int
+
+
+def other_k(records: Records, k: int, loss: float, ctx: Context) -> OtherK | None:
+    """Estimate what other k lose; None where groups lose nothing, or there are too few records.
+
+    The loss of the release is scaled by how MDAV's loss changes with k. The exponent of k is nearly the same
+    in a sample as in the whole, so the ratios are, too.
+    """
+    n = len(records)
+    width = 1 if records.points is None else max(1, records.points.shape[1])
+    most = min(MOST, max(_LEAST, _WORK // width))
+    if n > most:
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:most])
+        records = records.subset(rows)
+    fits = [size for size in sorted({*LADDER, k}) if 2 * size <= len(records)]
+    if k not in fits or loss <= 0:
+        return None
+    found: dict[int, float] = {}
+    method = METHODS["mdav"]
+    for number, size in enumerate(fits):
+        ctx.tell(number / len(fits), whole=True)
+        problem = Problem(records, size)
+        try:
+            part = method.partition(problem, ctx.quiet(), method.options.of(method.name, {}))
+        except VoronymError:  # a figure less is better than no report
+            return None
+        found[size] = problem.loss(part)
+    if found[k] <= 0:
+        return None
+    points = tuple((size, loss * value / found[k]) for size, value in found.items())
+    return OtherK(k, loss, points, len(records))

@@ -1,0 +1,116 @@
+"""A few rows to look at: one group unfolded, and people before and after. For the data holder alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.table import Table
+
+Ints = NDArray[np.int64]
+MOST_MEMBERS = 12
+MOST_ROWS = 5
+MOST_COLUMNS = 10
+_LONG = 24
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """A group: the original keys of its people, what is published for all of them, and what they keep.
+
+    Parameters
+    ----------
+    keys, confidential : tuple of str
+        Columns, no more than some.
+    originals, kept : tuple of rows
+        Of each person, in the same order: keys before, and confidential values.
+    published : row
+        The keys that all of them are published with.
+    size : int
+        People in the group; no more than some are in ``originals``.
+    """
+
+    keys: tuple[str, ...]
+    confidential: tuple[str, ...]
+    originals: tuple[Row, ...]
+    kept: tuple[Row, ...]
+    published: Row
+    size: int
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The same people before and after, in the columns that both tables have."""
+
+    columns: tuple[str, ...]
+    before: tuple[Row, ...]
+    after: tuple[Row, ...]
+
+
+def unfolded(
+    original: nw.DataFrame[Any], released: Table, order: Ints, moved: NDArray[np.float64]
+) -> Unfolded:
+    """Unfold a group that is like most: of usual size, moved about as far as half of the groups.
+
+    Parameters
+    ----------
+    original : DataFrame
+        The original records.
+    released : Table
+        The release; its row r came from original row ``order[r]``.
+    moved : array, shape (n,)
+        How far each released record is from its original.
+    """
+    labels = released.classes.labels
+    sizes = np.bincount(labels)
+    means = np.bincount(labels, moved) / sizes
+    usual = np.flatnonzero(sizes == int(np.median(sizes)))
+    if not len(usual):
+        usual = np.arange(len(sizes))
+    chosen = usual[np.argmin(np.abs(means[usual] - np.median(means[usual])))]
+    members = np.flatnonzero(labels == chosen)[:MOST_MEMBERS]
+    keys, kept = released.keys[:MOST_COLUMNS], released.confidential[:3]
+    return Unfolded(
+        tuple(keys),
+        tuple(kept),
+        written(original, keys, order[members]),
+        written(released.frame, kept, members),
+        written(released.frame, keys, members[:1])[0],
+        int(sizes[chosen]),
+    )
+
+
+def samples(original: nw.DataFrame[Any], released: Table, order: Ints, *, seed: int = 0) -> Samples:
+    """Take a few people at random, by a fixed seed."""
+    n = len(order)
+    rows = np.sort(np.random.default_rng(seed).permutation(n)[:MOST_ROWS])
+    columns = [name for name in released.columns if name in original.columns][:MOST_COLUMNS]
+    return Samples(
+        tuple(columns), written(original, columns, order[rows]), written(released.frame, columns, rows)
+    )
+
+
+def written(frame: nw.DataFrame[Any], columns: Sequence[str], rows: Ints) -> tuple[Row, ...]:
+    """Return some rows as texts."""
+    if not len(columns):
+        return tuple(() for _ in rows)
+    lists = [frame[name][rows.tolist()].to_list() for name in columns]
+    return tuple(tuple(map(_text, row)) for row in zip(*lists, strict=True))
+
+
+def _text(value: object) -> str:
+    if value is None or value != value:  # a missing number is not itself
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    if isinstance(value, dt.datetime) and value.time() == dt.time(0):
+        return value.date().isoformat()
+    text = str(value)
+    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"

@@ -1,0 +1,40 @@
+"""What a comparison is asked for: whom it is about, and by which risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from voronym.context import Context
+from voronym.errors import InputError
+from voronym.keys import DEFAULT_SPACE
+from voronym.methods.crowd import Crowd
+from voronym.options import Options
+from voronym.table import Table
+
+RISKS = ("linkage", "mutual-information")
+
+
+def people_of(table: Table) -> Table:
+    """Return the people behind the rows as records of their own, where they are declared."""
+    if table.units is None:
+        return table
+    if table.confidential or table.units.household is not None:
+        raise InputError("people are compared by linkage alone, and households not at all: leave those out")
+    return Crowd.of(table, DEFAULT_SPACE, Context(), Options()).table
+
+
+def check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:
+    """Return the confidential columns that this risk looks at, or say why they do not fit."""
+    if risk not in RISKS:
+        raise InputError(f"no risk is called {risk!r}; there are: {', '.join(RISKS)}")
+    named = [confidential] if isinstance(confidential, str) else list(confidential)
+    if risk == "linkage" and named:
+        raise InputError(
+            "confidential columns are looked at by risk 'mutual-information' alone; ask for it, or name none"
+        )
+    if risk == "mutual-information" and len(named) != 1:
+        raise InputError(
+            "risk 'mutual-information' is about one confidential column at a time; name one"
+            + (f" of {', '.join(map(repr, named))}" if named else "")
+        )
+    return named

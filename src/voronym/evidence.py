@@ -1,0 +1,82 @@
+"""What the data holder knows of a release and the public does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.keys import Coordinates
+from voronym.masked import Grouped, Masked
+from voronym.partition import Partition
+from voronym.table.codec import Codec
+from voronym.table.table import Table
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the data holder knows and the public does not: originals, groups and where each row came from.
+
+    Parameters
+    ----------
+    table : Table
+        The original records.
+    coordinates : Coordinates, optional
+        Their keys as numbers; None where a key is of a kind that has none, such as text.
+    masked : Masked
+        What the method made and has to say.
+    order : array, shape (n,)
+        Released row r came from original row ``order[r]``.
+    published_loss : float, optional
+        Percent of variance lost in what is published, after means were rounded to values that can occur.
+    seconds : mapping
+        Seconds per stage.
+    """
+
+    table: Table
+    coordinates: Coordinates | None
+    masked: Masked
+    order: NDArray[np.int64]
+    published_loss: float | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def original(self) -> nw.DataFrame[Any]:
+        """The original records as a frame."""
+        return self.table.frame
+
+    @property
+    def X(self) -> NDArray[np.float64] | None:  # noqa: N802 - the field's own name
+        """The original keys as numbers."""
+        return None if self.coordinates is None else self.coordinates.X
+
+    @property
+    def codec(self) -> Codec | None:
+        """How keys become numbers."""
+        return None if self.coordinates is None else self.coordinates.codec
+
+    @property
+    def partition(self) -> Partition | None:
+        """The groups, where the method made some."""
+        return None if self.grouped is None else self.grouped.partition
+
+    @property
+    def centroids(self) -> NDArray[np.float64] | None:
+        """The means of the groups, as numbers."""
+        if self.partition is None or self.coordinates is None:
+            return None
+        return self.partition.centroids(self.coordinates.X)
+
+    @property
+    def published_as(self) -> Mapping[str, str]:
+        """How each key is published, where it is not as the codec says."""
+        return {} if self.grouped is None else self.grouped.published_as
+
+    @property
+    def grouped(self) -> Grouped | None:
+        """What the method made, where it made groups."""
+        return self.masked if isinstance(self.masked, Grouped) else None

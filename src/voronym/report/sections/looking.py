@@ -1,0 +1,98 @@
+"""What people look at first: rows, one group unfolded, a map, and what another k would cost."""
+
+from __future__ import annotations
+
+from voronym.dossier import Dossier
+from voronym.dossier.other_k import OtherK
+from voronym.dossier.places import PlaceMap
+from voronym.dossier.rows import Samples, Unfolded
+from voronym.report.atlas import atlas
+from voronym.report.section import Data, section
+from voronym.report.squares import ladder
+from voronym.report.svg import percent
+from voronym.report.write import Table, share
+
+
+@section(
+    "rows", "Rows before and after", needs=("inside.samples",), audience="internal", place=5, shape="text"
+)
+def rows(_: Dossier, found: Samples) -> Data:
+    """Show a few people as they were and as they are published."""
+    numbered = [(str(i + 1), *row) for i, row in enumerate(found.before)]
+    after = [(str(i + 1), *row) for i, row in enumerate(found.after)]
+    head = ("person", *found.columns)
+    return {
+        "before": Table(head, tuple(numbered), "Before", numeric=False),
+        "after": Table(head, tuple(after), "After: the same people", numeric=False),
+    }
+
+
+@section(
+    "unfolded", "One group unfolded", needs=("inside.unfolded",), audience="internal", place=12, shape="text"
+)
+def unfolded(_: Dossier, found: Unfolded) -> Data:
+    """Show the people of one group, and the one row of keys that all of them are published with."""
+    both = zip(found.originals, found.kept, strict=True)
+    people = [(str(i + 1), *own, *kept) for i, (own, kept) in enumerate(both)]
+    published = ("published", *found.published, *("as they are" for _ in found.confidential))
+    head = ("person", *found.keys, *found.confidential)
+    values = [sorted({row[i] for row in found.kept}) for i in range(len(found.confidential))]
+    alike = [name for name, own in zip(found.confidential, values, strict=True) if len(own) == 1]
+    return {
+        "found": found,
+        "table": Table(head, (*people, published), numeric=False),
+        "alike": alike,
+        "different": [name for name in found.confidential if name not in alike],
+    }
+
+
+@section("map:inside", "On the map", needs=("inside.places",), audience="internal", place=14)
+def inside_map(_: Dossier, found: PlaceMap) -> Data:
+    """Show where records were and where they are published."""
+    return _map(found)
+
+
+@section("map:public", "On the map", needs=("public.places",), audience="public", place=14)
+def public_map(_: Dossier, found: PlaceMap) -> Data:
+    """Show where records are published."""
+    return _map(found)
+
+
+def _map(found: PlaceMap) -> Data:
+    sizes = sorted(found.sizes)
+    table: list[tuple[str, object]] = [
+        ("published places", found.found),
+        ("drawn", len(found.places)),
+        ("records at a place, least", sizes[0]),
+        ("half of the places have at most", sizes[len(sizes) // 2]),
+        ("most", sizes[-1]),
+    ]
+    lat, lon = found.columns
+    return {
+        "figure": atlas(found, title=f"Places by {lat} and {lon}"),
+        "table": Table.of(("figure", "value"), table),
+        "found": found,
+    }
+
+
+@section("other-k", "What another k would cost", needs=("inside.other_k",), audience="internal", place=23)
+def another(d: Dossier, found: OtherK) -> Data:
+    """Show the estimated loss at other sizes of groups, and where this release stands."""
+    rows = [
+        (
+            f"{k} (this release)" if k == found.here else str(k),
+            f"about {percent(loss)}" if k != found.here else percent(loss),
+            f"1 in {k}",
+        )
+        for k, loss in found.points
+    ]
+    return {
+        "figure": ladder(found.points, found.here, title="Information loss at other k, estimated"),
+        "table": Table.of(("k", "information loss", "chance to pick the right record"), rows),
+        "found": found,
+        "sampled": found.records < d.public.records,
+        "models": [
+            one for one in d.public.findings if one.required is not None and one.model != "k-anonymity"
+        ],
+        "share": share(found.records / max(1, d.public.records)),
+    }
