@@ -86,7 +86,7 @@ def _alone(table: Table, name: str, labels: Ints, sizes: Ints) -> NDArray[np.boo
     low, high = np.full(len(sizes), np.iinfo(np.int64).max), np.full(len(sizes), -1)
     np.minimum.at(low, labels, codes)
     np.maximum.at(high, labels, codes)
-    return low == high
+    return np.asarray(low == high)
 
 
 def alone_by_chance(sizes: Ints, counts: Ints) -> float:
