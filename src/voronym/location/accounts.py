@@ -24,7 +24,7 @@ PENDING = 3
 UNKNOWN = "you are not signed in, or no longer: sign in again"
 WRONG = "address, password or code is wrong"
 
-_EMAIL = re.compile(r"[^@\s\x00-\x1f<>\"',;:]{1,64}@[A-Za-z0-9.-]{1,189}")
+_EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f\ud800-\udfff<>\"',;:]{1,64}@[A-Za-z0-9.-]{1,189}")
 
 
 @dataclass(frozen=True)

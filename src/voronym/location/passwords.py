@@ -34,12 +34,12 @@ class Passwords:
 
     def hash(self, password: str) -> str:
         """Return what is stored of a password."""
-        return self._hasher.hash(password)
+        return self._hasher.hash(_bytes(password))
 
     def check(self, stored: str | None, password: str) -> bool:
         """Say whether a password is right; where there is none, work as long and say no."""
         try:
-            self._hasher.verify(stored or self._nobody, password)
+            self._hasher.verify(stored or self._nobody, _bytes(password))
         except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
             return False
         return stored is not None
@@ -50,6 +50,10 @@ def check_password(password: object) -> str:
     if not isinstance(password, str) or not LEAST <= len(password) <= MOST:
         raise BadRequest(f"a password has {LEAST} to {MOST} characters")
     return password
+
+
+def _bytes(password: str) -> bytes:
+    return password.encode(errors="replace")  # half a sign can be sent, too
 
 
 def one_time_code(secret: bytes, at: float, drift: int = 0) -> str:

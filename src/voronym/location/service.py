@@ -54,6 +54,7 @@ class Service:
         self._passwords = Passwords(settings.hash_memory, settings.hash_rounds)
         self._memory = _Memory()
         self._outline: tuple[float, dict[str, Any] | None] | None = None
+        self._sending = Lock()
         self._postman = ThreadPoolExecutor(1, "voronym-mail")
         self._postman.submit(self._deliver)
 
@@ -340,7 +341,8 @@ class Service:
 
     def deliver(self) -> int:
         """Send the mail that waits, now."""
-        return deliver(self.store, self.settings)
+        with self._sending:  # nothing twice
+            return deliver(self.store, self.settings)
 
     def _deliver(self) -> None:
         try:

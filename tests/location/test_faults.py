@@ -1,0 +1,248 @@
+"""Full disk, database gone, clock set back: a clear sentence, and the old epoch is still served."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from location.audit import Audit
+from location.town_hall import FAST, Postgres, postgres_bin, quick_token, scattered, service
+from voronym.errors import GuaranteeError
+from voronym.location import publishing
+from voronym.location.errors import Busy, Unavailable
+from voronym.location.homes import STANDING
+from voronym.location.service import Service
+from voronym.location.settings import ServiceSettings
+from voronym.location.statements import Statement
+from voronym.location.store.quick import Quick
+
+
+def looked(one: Service, tmp_path: Path) -> int:
+    return Audit(one.settings.database or str(tmp_path / "service.db"), 10).look()
+
+
+def test_a_clock_that_is_set_back_makes_no_epoch_and_loses_none(tmp_path: Path, database: str) -> None:
+    shown = [1_800_000_000.0]
+    with service(tmp_path, database=database, clock=lambda: shown[0]) as one:
+        one.import_directory(scattered(60))
+        one.run_epoch()
+        token = quick_token(one, "p1@example.org")
+        before = one.statement(token)
+        shown[0] -= 3600
+        with pytest.raises(Unavailable, match="clock"):
+            one.run_epoch()
+        assert one.statement(token) == before
+        one.submit_address(token, "street 3")  # writes go on
+        shown[0] += 7200
+        assert one.run_epoch()["epoch"] == 2
+
+
+def test_a_database_that_is_away_is_said_and_what_was_said_before_is_said_again(tmp_path: Path) -> None:
+    programs = postgres_bin()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (on Debian: apt-get install postgresql)")
+    postgres = Postgres(programs)
+    try:
+        with service(tmp_path, database=postgres.fresh()) as one:
+            one.import_directory(scattered(60))
+            one.run_epoch()
+            token, other, leaver = (quick_token(one, f"p{number}@example.org") for number in (1, 2, 3))
+            before = one.statement(token)
+            assert isinstance(before, Statement)
+            one.statement(leaver)
+            one.cancel(leaver)
+            assert asyncio.run(_soon(one, token)) == before
+            postgres.stop()
+            assert one.statement(token) == before
+            assert asyncio.run(_soon(one, token)) == before
+            for unknown in (other, leaver):  # nothing was said to one; the other left
+                with pytest.raises(Unavailable, match="cannot be reached"):
+                    one.statement(unknown)
+            for call in (
+                lambda: one.submit_address(token, "street 4"),
+                lambda: one.cancel(token),
+                one.run_epoch,
+            ):
+                with pytest.raises(Unavailable, match="nothing was changed"):
+                    call()
+            postgres.start()
+            assert one.statement(token) == before
+            one.submit_address(token, "street 4")
+            assert one.run_epoch()["epoch"] == 2
+    finally:
+        postgres.close()
+
+
+async def _soon(one: Service, token: str) -> object:
+    quick = Quick(one.store, STANDING)
+    try:
+        return await one.statement_soon(token, quick)
+    finally:
+        await quick.close()
+
+
+def test_a_file_without_a_name_is_not_written(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.import_directory(scattered(60))
+        one.run_epoch()
+        token = quick_token(one, "p1@example.org")
+        before = one.statement(token)
+        (tmp_path / "service.db").rename(tmp_path / "elsewhere.db")
+        with pytest.raises(Unavailable, match="no longer where it was"):
+            one.submit_address(token, "street 3")
+        with pytest.raises(Unavailable, match="no longer where it was"):
+            one.run_epoch()
+        assert one.statement(token) == before
+        (tmp_path / "elsewhere.db").rename(tmp_path / "service.db")
+        one.submit_address(token, "street 3")
+
+
+FULL = """
+import resource, signal, sys
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from location.town_hall import quick_token, scattered, service
+from voronym.location.errors import Unavailable
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with service(Path({folder!r})) as one:
+    one.import_directory(scattered(300))
+    one.run_epoch()
+    token = quick_token(one, "p1@example.org")
+    before = one.statement(token)
+    size = sum(file.stat().st_size for file in Path({folder!r}).glob("service.db*"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, resource.RLIM_INFINITY))
+    for name, call in (
+        ("move", lambda: [one.submit_address(token, f"street {{n % 300}}") for n in range(3000)]),
+        ("epoch", one.run_epoch),
+    ):
+        try:
+            call()
+            print(name, "went through")
+        except Unavailable as error:
+            print(name, error)
+    assert one.statement(token) == before
+    print("served")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    one.submit_address(token, "street 7")
+    print("epoch", one.run_epoch()["epoch"])
+"""
+
+
+def test_a_full_disk_is_said_and_statements_are_read_as_before(tmp_path: Path) -> None:
+    script = FULL.format(tests=str(Path(__file__).parents[1]), folder=str(tmp_path), room=4096)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert said[0].startswith("move the disk of the database")
+    assert said[1].startswith("epoch the disk of the database")
+    assert "nothing was changed" in said[0]
+    assert said[2:] == ["served", "epoch 2"]
+    assert Audit(str(tmp_path / "service.db"), 10).look() == 2
+
+
+def test_an_epoch_that_breaks_the_promise_is_not_published(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both counts refuse on their own: the one over arrays, and the one in SQL."""
+    with service(tmp_path, database=database) as one:
+        one.import_directory(scattered(60))
+        one.run_epoch()
+        token = quick_token(one, "p1@example.org")
+        before = one.statement(token)
+
+        def broken(*given: object, **more: object) -> object:
+            made = publishing_plan(*given, **more)  # type: ignore[arg-type]
+            rows = np.flatnonzero(made.group == made.standing.groups[0])[3:]
+            made.group[rows] = made.standing.groups[1]  # people join a group that lives, and leave too few
+            return made
+
+        publishing_plan = publishing.plan
+        monkeypatch.setattr(publishing, "plan", broken)
+        with pytest.raises(GuaranteeError, match="not published"):
+            one.run_epoch()
+        monkeypatch.setattr(publishing, "check", lambda *_: None)
+        with pytest.raises(GuaranteeError, match="below k=10"):
+            one.run_epoch()
+        assert looked(one, tmp_path) == 1
+        assert one.statement(token) == before
+        monkeypatch.undo()
+        assert one.run_epoch()["epoch"] == 2
+
+
+def test_who_leaves_while_the_epoch_is_planned_does_not_count(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Known cancellations: a group that is large enough only with them is not published."""
+    with service(tmp_path, database=database, epochs={"headroom": 0}) as one:
+        one.import_directory(scattered(60))
+        tokens = [quick_token(one, f"p{number}@example.org") for number in range(60)]
+        plan, left = publishing.plan, []
+
+        def slow(*given: object, **more: object) -> object:
+            made = plan(*given, **more)  # type: ignore[arg-type]
+            sizes = np.bincount(made.group)
+            row = int(np.flatnonzero(sizes[made.group] == sizes.min())[0])
+            left.append(row)
+            one.cancel(tokens[row])
+            one.submit_address(tokens[(row + 1) % 60], "street 9")  # a move is for the next epoch
+            return made
+
+        monkeypatch.setattr(publishing, "plan", slow)
+        figures = one.run_epoch()
+        assert figures["people"] == 59
+        assert looked(one, tmp_path) == 1
+        assert one.statement(tokens[left[0]]) is None
+        moved = one.statement(tokens[(left[0] + 1) % 60])
+        assert not isinstance(moved, Statement) or moved.moving
+
+
+def test_a_draft_whose_maker_died_is_shown_to_nobody_and_removed(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        one.import_directory(scattered(60))
+        one.run_epoch()
+        token = quick_token(one, "p1@example.org")
+        before = one.statement(token)
+        with one.store.write() as connection:
+            connection.execute(
+                text(
+                    "insert into member (epoch, person, cohort, since, seen, version, household, counting) "
+                    "select 2, person, -1, 2, 2, version, household, counting from member"
+                )
+            )
+            connection.execute(
+                text("insert into cohort (id, born, latitude, longitude) values (999, 2, 0, 0)")
+            )
+        assert one.statement(token) == before
+        assert one.run_epoch()["epoch"] == 2
+        looked(one, tmp_path)
+
+
+def test_only_one_epoch_is_made_at_a_time(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one, publishing._alone(one.store), pytest.raises(Busy):
+        one.run_epoch()
+
+
+def test_the_scheduler_makes_epochs_and_heeds_the_clock(tmp_path: Path) -> None:
+    from voronym.location.scheduler import Scheduler
+
+    settings = ServiceSettings(folder=tmp_path, period=1.0, **FAST)
+    with Service(settings) as one:
+        one.import_directory(scattered(30))
+        one.run_epoch()
+        scheduler = Scheduler(one)
+        assert 0.0 < scheduler.due() <= 1.0
+        one.clock = lambda: time.time() - 100
+        assert scheduler.due() == 60.0
+        one.clock = lambda: time.time() + 100
+        assert scheduler.due() == 0.0
+        assert scheduler._once()
+        assert (one.in_force() or {})["epoch"] == 2

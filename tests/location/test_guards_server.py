@@ -1,0 +1,462 @@
+"""Attacks on the server, each of which must fail."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import logging
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from location.town_hall import FAST, PASSWORD, Postgres, code_for, join, quick_token, scattered, service
+from voronym.location import census
+from voronym.location.app import create_app
+from voronym.location.directory import Entry
+from voronym.location.errors import BadRequest, Refused, TooMany, Unavailable
+from voronym.location.logs import JsonLines
+from voronym.location.passwords import one_time_code
+from voronym.location.service import Service
+from voronym.location.settings import ServiceSettings
+from voronym.location.statements import Statement
+
+SECRET_PLACE = 48.123456789
+MARK = "very-private-mark"
+
+
+class Client:
+    """Sends requests to an application, all from one event loop."""
+
+    def __init__(self, app: Any, runner: asyncio.Runner) -> None:
+        self.app, self._runner = app, runner
+        way = httpx.ASGITransport(app, raise_app_exceptions=False)
+        self._client = httpx.AsyncClient(transport=way, base_url="http://town.example")
+
+    def request(self, method: str, path: str, **given: Any) -> httpx.Response:
+        return self._runner.run(self._client.request(method, path, **given))
+
+    def get(self, path: str, **given: Any) -> httpx.Response:
+        return self.request("GET", path, **given)
+
+    def post(self, path: str, **given: Any) -> httpx.Response:
+        return self.request("POST", path, **given)
+
+    def put(self, path: str, **given: Any) -> httpx.Response:
+        return self.request("PUT", path, **given)
+
+    def close(self) -> None:
+        self._runner.run(self._client.aclose())
+        self._runner.run(self.app.state.quick.close())
+
+
+@contextmanager
+def clients(folder: Path, **given: Any) -> Iterator[Client]:
+    settings = ServiceSettings(folder=folder, **FAST | given)
+    with Service(settings) as one, asyncio.Runner() as runner:
+        made = Client(create_app(settings, one), runner)
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with clients(tmp_path, body=5000, upload=20_000, rows=50) as made:
+        yield made
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def of(client: Client) -> Service:
+    return client.app.state.service
+
+
+# -- Sybil
+
+
+def crowd(one: Service, many: int, place: tuple[float, float], apart: float) -> list[str]:
+    """Sign up made-up people around a place, each at an address of its own, and return their tokens."""
+    tokens = []
+    for number in range(many):
+        token = join(one, f"fake{place[0]:.4f}-{number}@example.org")
+        angle = 2 * np.pi * number / many
+        one.submit_home(token, place[0] + apart * np.sin(angle), place[1] + apart * np.cos(angle))
+        tokens.append(token)
+    return tokens
+
+
+def epochs_until_served(one: Service, token: str, most: int) -> int:
+    for number in range(1, most + 1):
+        one.run_epoch()
+        if isinstance(one.statement(token), Statement):
+            return number
+    return most + 1
+
+
+def lonely(tmp_path: Path, **given: Any) -> int:
+    """Return after how many epochs a target far out is served among k-1 made-up people; 5 for never."""
+    with service(tmp_path, epochs={"wait": 0, "homes": 1, "headroom": 0}, **given) as one:
+        one.import_directory(scattered(40))
+        one.run_epoch()
+        target = join(one, "target@example.org")
+        with one.store.write() as connection:  # the town's directory reaches this far
+            connection.exec_driver_sql("delete from directory")
+        one.submit_home(target, 49.0, 12.0)
+        crowd(one, 9, (49.0, 12.0), 0.001)
+        return epochs_until_served(one, target, 4)
+
+
+def test_made_up_neighbours_count_only_after_a_while_and_slowly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as without:
+        without.setattr(census, "_counting", lambda latitude, *_: np.ones(len(latitude), bool))
+        assert lonely(tmp_path / "open") == 1  # they fill a group at once
+    assert lonely(tmp_path / "shut", age=2, newcomers=0.0) == 4  # their age, then half of k at a time
+
+
+def test_people_at_one_address_count_once(tmp_path: Path) -> None:
+    with service(tmp_path, epochs={"wait": 0, "homes": 1}) as one:
+        one.import_directory([Entry("tower 1", 48.0, 11.0, f"t{number}@example.org") for number in range(30)])
+        figures = one.run_epoch()
+        assert figures["served"] == 0
+        token = join(one, "near@example.org")
+        one.submit_home(token, 48.0003, 11.0002)  # some metres off is the same address
+        with one.store.read() as connection:
+            houses = connection.exec_driver_sql("select count(distinct household) from home").scalar()
+        assert houses == 1
+
+
+def test_a_home_far_from_every_address_is_refused(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.import_directory(scattered(30))
+        token = join(one, "ada@example.org")
+        with pytest.raises(BadRequest, match="no address of the directory"):
+            one.submit_home(token, 40.0, 10.0)
+
+
+def test_without_the_code_nobody_has_an_account(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.sign_up("ada@example.org", PASSWORD)
+        with pytest.raises(Refused):
+            one.sign_in("ada@example.org", PASSWORD)
+
+
+# -- enumeration, timing, authentication
+
+
+def test_signing_up_and_in_answer_the_same_whether_or_not_somebody_is_here(client: Client) -> None:
+    join(of(client), "here@example.org")
+    answers = []
+    for email in ("here@example.org", "nobody@example.org"):
+        given = {"email": email, "password": "wrong password!"}
+        one = client.post("/v1/sign-in", json=given)
+        two = client.post("/v1/sign-up", json=given)
+        three = client.post("/v1/verify", json={"email": email, "code": "1"})
+        answers.append([(each.status_code, each.text, sorted(each.headers)) for each in (one, two, three)])
+    assert answers[0] == answers[1]
+    of(client).deliver()
+    mails = [file.read_text() for file in of(client).settings.mailbox.glob("*.eml")]
+    assert sum("To: here@" in mail for mail in mails) - 1 == sum("To: nobody@" in mail for mail in mails) == 1
+
+
+def test_signing_in_takes_as_long_for_nobody(tmp_path: Path) -> None:
+    with service(tmp_path, hash_memory=16_384, hash_rounds=2) as one:
+        join(one, "here@example.org")
+        times: dict[str, list[float]] = {"here": [], "nobody": []}
+        for _ in range(4):
+            for who, found in times.items():
+                began = time.process_time()
+                with pytest.raises(Refused):
+                    one.sign_in(f"{who}@example.org", "wrong password!")
+                found.append(time.process_time() - began)
+        assert 0.5 < median(times["here"]) / median(times["nobody"]) < 2.0
+
+
+@pytest.mark.parametrize("email", ["here@example.org", "nobody@example.org"])
+def test_guessing_is_slowed_down_for_everybody_alike(tmp_path: Path, email: str) -> None:
+    shown = [1e9]
+    with service(tmp_path, clock=lambda: shown[0]) as one:
+        join(one, "here@example.org")
+        for _ in range(6):
+            with pytest.raises(Refused):
+                one.sign_in(email, "wrong password!")
+        with pytest.raises(TooMany) as found:
+            one.sign_in(email, PASSWORD)
+        assert 0 < found.value.wait <= 2
+        shown[0] += 3
+        with pytest.raises(Refused):
+            one.sign_in(email, "wrong password!")
+        with pytest.raises(TooMany) as found:
+            one.sign_in(email, "wrong password!")
+        assert found.value.wait > 2
+
+
+def test_guessing_codes_is_slowed_down(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.sign_up("ada@example.org", PASSWORD)
+        for number in range(6):
+            assert not one.verify("ada@example.org", f"{number:08d}")
+        with pytest.raises(TooMany):
+            one.verify("ada@example.org", code_for(one, "ada@example.org"))
+
+
+def test_one_network_address_may_not_try_without_end(tmp_path: Path) -> None:
+    with clients(tmp_path, attempts=5) as client:
+        given = {"email": "ada@example.org", "password": PASSWORD}
+        answers = [client.post("/v1/sign-up", json=given).status_code for _ in range(7)]
+    assert answers == [202] * 5 + [429] * 2
+
+
+def test_mail_is_not_a_weapon(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        for _ in range(10):
+            one.sign_up("victim@example.org", PASSWORD)
+        one.deliver()
+        assert len(list(one.settings.mailbox.glob("*.eml"))) == 3
+
+
+def test_tokens_and_passwords_are_not_in_the_database(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        token = join(one, "ada@example.org")
+    stored = b"".join(file.read_bytes() for file in tmp_path.glob("service.db*"))
+    assert token.encode() not in stored
+    assert PASSWORD.encode() not in stored
+    assert b"$argon2id$" in stored
+
+
+def test_a_new_password_ends_all_sessions_and_a_session_ends(tmp_path: Path) -> None:
+    shown = [1e9]
+    with service(tmp_path, clock=lambda: shown[0]) as one:
+        old = join(one, "ada@example.org")
+        shown[0] += 1
+        new = join(one, "ada@example.org")
+        with pytest.raises(Refused):
+            one.whoami(old)
+        assert one.whoami(new).email == "ada@example.org"
+        shown[0] += 31 * 86400
+        for ask in (one.whoami, one.statement, one.home, one.export, one.cancel, one.delete):
+            with pytest.raises(Refused):
+                ask(new)
+
+
+def test_an_operator_needs_the_second_factor_and_cannot_be_taken_over_by_mail(tmp_path: Path) -> None:
+    import base64
+
+    with service(tmp_path) as one:
+        secret = base64.b32decode(one.add_operator("op@example.org", PASSWORD))
+        for code in ("", "000000", one_time_code(b"x" * 20, time.time())):
+            with pytest.raises(Refused):
+                one.sign_in("op@example.org", PASSWORD, code)
+        token = one.sign_in("op@example.org", PASSWORD, one_time_code(secret, time.time())).token
+        assert one.whoami(token).operator
+        one.sign_up("op@example.org", "another password")
+        assert not one.verify("op@example.org", code_for(one, "op@example.org"))
+
+
+# -- asking for others, the operator's curiosity
+
+
+def test_every_route_asks_for_a_token_and_none_takes_a_name(client: Client) -> None:
+    described = client.get("/v1/openapi.json").json()["paths"]
+    free = {"/v1/sign-up", "/v1/verify", "/v1/sign-in", "/v1/sign-out", "/v1/keys", "/healthz"}
+    for path, methods in described.items():
+        if not path.startswith("/v1") and path != "/healthz":
+            continue  # the pages have tests of their own
+        assert "{" not in path
+        for method, about in methods.items():
+            assert about.get("description"), path
+            if path not in free:
+                body = {"latitude": 1, "longitude": 1} if path == "/v1/home" else None
+                answer = client.request(method, path, headers=bearer("x" * 43), json=body)
+                assert answer.status_code == 401, (method, path)
+
+
+def test_an_operator_sees_no_home_and_no_small_count(client: Client) -> None:
+    one = of(client)
+    one.import_directory(scattered(40))
+    one.run_epoch()
+    token = quick_token(one, "p1@example.org")
+    assert client.get("/v1/operator/figures", headers=bearer(token)).status_code == 403
+    assert client.post("/v1/operator/directory", headers=bearer(token), content=b"x").status_code == 403
+    one.add_operator("op@example.org", PASSWORD)
+    operator = quick_token(one, "op@example.org")
+    said = client.get("/v1/operator/figures", headers=bearer(operator))
+    assert said.status_code == 200
+    assert "@" not in said.text
+    home = one.home(token)
+    assert home is not None
+    assert str(home["latitude"])[:8] not in said.text
+    for number in range(35):
+        one.cancel(quick_token(one, f"p{number}@example.org"))
+    one.run_epoch()
+    newest = client.get("/v1/operator/figures", headers=bearer(operator)).json()["epochs"][0]
+    assert newest["people"] is None
+    assert newest["waiting"] is None
+    assert "voronym_people" not in client.get("/metrics", headers={}).text
+    with one.store.read() as connection:
+        noted = connection.exec_driver_sql("select action from audit").scalars().all()
+    assert noted.count("figures read") == 2
+
+
+# -- uploads
+
+
+def test_uploads_are_limited_in_bytes_and_rows_and_not_unpacked(client: Client) -> None:
+    one = of(client)
+    one.add_operator("op@example.org", PASSWORD)
+    head = bearer(quick_token(one, "op@example.org"))
+
+    def send(content: Any, **more: str) -> tuple[int, str]:
+        answer = client.post("/v1/operator/directory", headers=head | more, content=content)
+        return answer.status_code, answer.text
+
+    async def _pieces() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b"x" * 1000
+
+    lines = ["address,latitude,longitude", *(f"s {row},48,11" for row in range(60))]
+    assert send("\n".join(lines[:40]).encode())[0] == 200
+    assert send("\n".join(lines).encode())[0] == 413
+    assert send(b"x" * 30_000)[0] == 413
+    assert send(_pieces())[0] == 413
+    packed = gzip.compress(b"address,latitude,longitude\n" + b"s,48,11\n" * 10**6)
+    assert len(packed) < 20_000
+    assert send(packed, **{"content-encoding": "gzip"})[0] == 415
+    status, said = send(f"address,latitude,longitude\nok,48,11\n{MARK},{MARK},11".encode())
+    assert status == 400
+    assert "line 3" in said
+    assert MARK not in said
+    with one.store.read() as connection:  # a file with a mistake changed nothing
+        assert connection.exec_driver_sql("select count(*) from directory where key = 'ok'").scalar() == 0
+
+
+# -- values in answers and logs
+
+
+def test_neither_answers_nor_logs_repeat_what_was_sent(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    one = of(client)
+    try:
+        token = join(one, "ada@example.org")
+        answers = [
+            client.put("/v1/home", headers=bearer(token), json={"latitude": MARK, "longitude": MARK}),
+            client.put("/v1/home", headers=bearer(token), json={"address": MARK}),
+            client.put("/v1/home", headers=bearer(token), json={"latitude": 1e300, MARK: MARK}),
+            client.post("/v1/sign-in", json={"email": MARK, "password": MARK}),
+            client.post("/v1/sign-up", content=f"{{{MARK}"),
+            client.post("/v1/sign-up", json=[MARK]),
+            client.get(f"/v1/{MARK}?{MARK}", headers=bearer(MARK)),
+            client.get("/v1/statement", headers=bearer(MARK)),
+        ]
+
+        def broken(*_: object) -> None:
+            raise RuntimeError(MARK)
+
+        monkeypatch.setattr(one, "home", broken)
+        answers.append(client.get("/v1/home", headers=bearer(token)))
+        monkeypatch.setattr(one.store, "read", broken)
+        answers.append(client.get("/v1/me", headers=bearer(token)))
+        assert [each.status_code for each in answers] == [422, 400, 422, 400, 422, 422, 404, 401, 500, 500]
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+    assert all(MARK not in each.text + str(each.headers) for each in answers)
+    said = lines.getvalue()
+    assert '"defect"' in said
+    for value in (MARK, token, "ada@example.org", PASSWORD):
+        assert value not in said
+
+
+def test_errors_of_the_database_quote_no_values(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        with pytest.raises(Unavailable) as found, one.store.write() as connection:
+            connection.exec_driver_sql(f"insert into nowhere values ('{MARK}')")
+        assert MARK not in str(found.value)
+        assert found.value.__cause__ is None
+
+
+# -- injection, deletion, tables
+
+
+@pytest.mark.parametrize("word", ["' or 1=1 --", "'; drop table home; --", "%", "\x00", "\ud800"])
+def test_what_is_sent_is_never_sql(tmp_path: Path, word: str) -> None:
+    with service(tmp_path) as one:
+        one.import_directory(scattered(20))
+        token = join(one, "ada@example.org")
+        with pytest.raises(BadRequest):
+            one.submit_address(token, word)
+        for ask in (one.whoami, one.statement):
+            with pytest.raises(Refused):
+                ask(word)
+        with pytest.raises((BadRequest, Refused)):
+            one.sign_in(f"x{word}@example.org", word)
+        with one.store.read() as connection:
+            assert connection.exec_driver_sql("select count(*) from home").scalar() == 20
+
+
+def test_delete_means_delete(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        one.import_directory(scattered(60))
+        token = join(one, "leaver@example.org")
+        one.submit_home(token, *list(one.home(quick_token(one, "p7@example.org")).values())[:2])
+        one.run_epoch()
+        said = one.statement(token)
+        one.delete(token)
+        one.run_epoch()
+    base = sqlite3.connect(tmp_path / "service.db")
+    base.execute("pragma wal_checkpoint(truncate)")
+    base.close()
+    stored = b"".join(file.read_bytes() for file in tmp_path.glob("service.db*"))
+    assert b"leaver@example.org" not in stored
+    assert isinstance(said, Statement)
+    assert bytes.fromhex(said.pseudonym) not in stored
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    with service(tmp_path / "new") as one:
+        join(one, "ada@example.org")
+        one.run_epoch()
+        files = [file for file in (tmp_path / "new").rglob("*") if file.is_file()]
+        assert len(files) >= 3
+        assert all(file.stat().st_mode & 0o077 == 0 for file in files)
+
+
+def test_a_role_with_few_rights_is_enough(tmp_path: Path, postgres: Postgres) -> None:
+    url = postgres.fresh()
+    name = url.split("@/")[1].split("?")[0]
+    with service(tmp_path, database=url):
+        pass
+    postgres.sql(
+        name,
+        "drop role if exists helper; create role helper login; "
+        "grant select, insert, update, delete on all tables in schema public to helper; "
+        "grant usage on all sequences in schema public to helper",
+    )
+    with service(tmp_path, database=postgres.url(name, "helper")) as one:
+        one.import_directory(scattered(30))
+        token = join(one, "ada@example.org")
+        one.submit_address(token, "street 1")
+        assert one.run_epoch()["people"] == 31
+        one.delete(token)
+        with pytest.raises(Unavailable), one.store.write() as connection:
+            connection.exec_driver_sql("drop table home")
+    postgres.sql(name, "drop owned by helper; drop role helper")
