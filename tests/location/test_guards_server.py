@@ -105,7 +105,7 @@ def epochs_until_served(one: Service, token: str, most: int) -> int:
 
 def lonely(tmp_path: Path, **given: Any) -> int:
     """Return after how many epochs a target far out is served among k-1 made-up people; 5 for never."""
-    with service(tmp_path, epochs={"wait": 0, "homes": 1, "headroom": 0}, **given) as one:
+    with service(tmp_path, epochs={"wait": 0, "homes": 1, "headroom": 0, "budget": 1.0}, **given) as one:
         one.import_directory(scattered(40))
         one.run_epoch()
         target = join(one, "target@example.org")

@@ -16,7 +16,9 @@ from location.killed import work
 from location.town_hall import FAST, Postgres, quick_token, scattered, service
 from voronym.location.settings import ServiceSettings
 
-PEOPLE = 160
+PEOPLE = 260
+RESTLESS = 60
+"""Those who move and cancel; the others keep groups alive that the promise is about."""
 LONGEST = 1.2
 
 
@@ -87,7 +89,7 @@ def killed(
     draw = random.Random(seed)
     with service(folder, database=database) as one:
         one.import_directory(scattered(PEOPLE))
-        tokens = [(number, quick_token(one, f"p{number}@example.org")) for number in range(PEOPLE)]
+        tokens = [(number, quick_token(one, f"p{number}@example.org")) for number in range(RESTLESS)]
         one.run_epoch()
     settings = ServiceSettings(folder=folder, database=database, **FAST).to_json()
     promises, audit = Promises(), Audit(database or str(folder / "service.db"), 10)
@@ -118,6 +120,7 @@ def killed(
     with service(folder, database=database) as one:  # and it goes on
         assert one.run_epoch()["epoch"] > promises.published
     audit.look()
+    assert min(audit.smallest) >= 10
     return promises, audit
 
 
