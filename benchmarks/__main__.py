@@ -1,7 +1,7 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--only TEXT] [--quick] [--json]``.
 
-NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location-load`,
-`loss`, `mixed`, `proof`, `quantize`, `records`: one module each.
+NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
+`location-load`, `loss`, `mixed`, `proof`, `quantize`, `records`: one module each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     gpu,
     large,
     limits,
+    location,
     location_load,
     loss,
     mixed,

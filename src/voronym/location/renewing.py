@@ -35,6 +35,10 @@ ROUNDS = 4
 """Times that areas are looked for, as long as there is something left of the budget."""
 FIRST = 0.6
 """Share of what is left of the budget that a time spends on areas: to join a new group costs one person."""
+TRIED, FEW = 12, 2000
+"""Areas tried for each that the budget has room for, those first that promise most; or all of so few."""
+HOPE = 0.25
+"""Share of the squared metres of living groups that regrouping them might gain."""
 BLOCK = 512
 """Areas that are tried between two looks at the clock."""
 
@@ -122,15 +126,21 @@ class Search:
         self.first = np.searchsorted(field.group[self.member], np.arange(m + 1))
         self.free = np.diff(self.first) > 0  # groups that may be dissolved
         self.loose = field.group < 0
+        share = np.where(field.leave[self.member], 1.0, HOPE) * field.cost[self.member]
+        self.hope = np.bincount(field.group[self.member], share, m)  # of each group
         self.dissolved = np.zeros(m, bool)
         self.labels = np.full(len(field.points), -1, np.int64)
         self.formed = self.told = 0
 
     def take(self, room: int, ctx: Context) -> int:
         """Take areas in the order of gain for each person told; return how many."""
-        groups, loose = self._areas()
+        groups, loose, hopes = self._areas()
         if room < self.k or not len(groups):
             return 0
+        most = max(FEW, TRIED * room // self.k)
+        if len(groups) > most:  # what an epoch costs grows with what it changes
+            chosen = np.sort(np.argpartition(-hopes, most)[:most])
+            groups, loose = groups[chosen], loose[chosen]
         gains, told, slots, units = self._tried(groups, loose, ctx)
         order = np.argsort(-gains / np.maximum(told, 1), kind="stable")
         taken = 0
@@ -181,12 +191,12 @@ class Search:
                 taken += 1
         return taken
 
-    def _areas(self) -> tuple[Ints, Ints]:
-        """Return the groups and the waiting addresses of areas, padded by -1."""
+    def _areas(self) -> tuple[Ints, Ints, Floats]:
+        """Return the groups and the waiting addresses of areas, padded by -1, and what each promises."""
         alive, loose = np.flatnonzero(self.free), np.flatnonzero(self.loose)
         width = max(LOOSE[0] + LOOSE[1] * AROUND, self.k + 4)
-        groups, waiting = [], []
-        tree = cKDTree(self.field.points[loose]) if len(loose) else None
+        around = Around(self.field, loose, width)
+        groups: list[Ints] = []
         if len(alive):
             many = min(AROUND + 1, len(alive))
             near = cKDTree(self.places[alive]).query(self.places[alive], many)[1].reshape(len(alive), many)
@@ -194,14 +204,19 @@ class Search:
                 own = np.full((len(alive), AROUND + 1), -1, np.int64)
                 own[:, : j + 1] = alive[near[:, : j + 1]]
                 groups.append(own)
-                middle = self.places[own[:, : j + 1]].mean(axis=1)
-                waiting.append(_near(tree, loose, middle, LOOSE[0] + LOOSE[1] * j, width))
+                around.look(self.places[own[:, : j + 1]].mean(axis=1), LOOSE[0] + LOOSE[1] * j)
         if len(loose) >= self.k:
             groups.append(np.full((len(loose), AROUND + 1), -1, np.int64))
-            waiting.append(_near(tree, loose, self.field.points[loose], self.k + 4, width))
+            around.look(self.field.points[loose], self.k + 4)
         if not groups:
-            return np.empty((0, AROUND + 1), np.int64), np.empty((0, width), np.int64)
-        return np.concatenate(groups), np.concatenate(waiting)
+            none = np.empty(0, np.int64)
+            return none.reshape(0, AROUND + 1), none.reshape(0, width), np.empty(0)
+        both = np.concatenate(groups)
+        hopes, people = np.concatenate(around.hopes), np.concatenate(around.people)
+        inside = np.where(both >= 0, both, 0)
+        hopes = hopes + np.where(both >= 0, self.hope[inside], 0.0).sum(axis=1)
+        people = people + np.where(both >= 0, np.diff(self.first)[inside], 0).sum(axis=1)
+        return both, np.concatenate(around.found), hopes / np.maximum(people, 1)
 
     def _tried(self, groups: Ints, loose: Ints, ctx: Context) -> tuple[Floats, Ints, Ints, Ints]:
         """Regroup areas by trial; return gains, people told, and who would be where."""
@@ -228,13 +243,28 @@ class Search:
         return gains, told, slots, units
 
 
-def _near(tree: cKDTree | None, loose: Ints, at: Floats, many: int, width: int) -> Ints:
-    """Return the waiting addresses nearest to each place, padded by -1."""
-    out = np.full((len(at), width), -1, np.int64)
-    if tree is not None:
-        many = min(many, len(loose))
-        out[:, :many] = loose[tree.query(at, many)[1].reshape(len(at), many)]
-    return out
+class Around:
+    """Looks for the waiting addresses around places, and what it might gain to take them in."""
+
+    def __init__(self, field: Field, loose: Ints, width: int) -> None:
+        self.field, self.loose, self.width = field, loose, width
+        self.tree = cKDTree(field.points[loose]) if len(loose) else None
+        self.found: list[Ints] = []
+        self.hopes: list[Floats] = []
+        self.people: list[Ints] = []
+
+    def look(self, at: Floats, many: int) -> None:
+        """Find so many waiting addresses around each place."""
+        out = np.full((len(at), self.width), -1, np.int64)
+        gain = np.zeros((len(at), 1))
+        if self.tree is not None:
+            many = min(many, len(self.loose))
+            gap, near = (one.reshape(len(at), many) for one in self.tree.query(at, many))
+            out[:, :many] = self.loose[near]
+            gain = np.maximum(self.field.cost[out[:, :many]] - np.square(gap), 0.0)
+        self.found.append(out)
+        self.hopes.append(gain.sum(axis=1))
+        self.people.append((gain > 0.0).sum(axis=1))
 
 
 def _searched(field: Field, labels: Ints, k: int, ctx: Context) -> Ints:
