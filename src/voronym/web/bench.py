@@ -16,13 +16,15 @@ from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
 from voronym.pipeline import anonymize
 from voronym.privacy import split_models
+from voronym.problem import check_k
 from voronym.recipe import Recipe
+from voronym.registry import METHODS
 from voronym.staging import together
 from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.source import source_of
 from voronym.table.table import Table
-from voronym.web.intake import check_columns, check_unpacked
+from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
 
@@ -97,6 +99,7 @@ class Bench:
         file = Path(path)
         if limits is not None:
             check_unpacked(file, limits["unpacked"])
+            check_lines(file, limits["columns"])
         frame = read(file, **reading)
         if limits is not None:
             check_columns(len(frame.columns), limits["columns"])
@@ -231,16 +234,10 @@ def _wrong(table: Table, name: str, value: Any) -> str:
         if name == "models":
             given = {"models": tuple(split_models(value))}
         made = Recipe(table.schema, **given)
-        if name in ("k", "models"):
-            _ = made.required
-        if name == "k":
-            from voronym.problem import check_k
-
+        if name == "k" or (name == "models" and value):
             check_k(made.required_k, table.n)
         if name == "method":
-            from voronym.registry import METHODS
-
-            METHODS[value]
+            METHODS[value]  # says which there are, where this is none
     except VoronymError as error:
         return str(error)
     return ""

@@ -126,13 +126,24 @@ class Table:
     async def worker(self) -> Process:
         """Return the worker with the table in it; one that was ended is replaced, and reads it again."""
         async with self._lock:
-            if self._process is None or not self._process.alive:
-                await self._read(await self._worker(), self.reading)
+            for last in (False, True):  # the spare one may have been ended, too
+                try:
+                    if self._process is None or not self._process.alive:
+                        await self._read(await self._worker(), self.reading)
+                    break
+                except Refused as error:
+                    if last or error.kind != "Gone":
+                        raise
             assert self._process is not None  # noqa: S101 - made just now
             return self._process
 
     async def ask(self, do: str, **given: Any) -> Any:
-        """Ask the worker something that takes a moment."""
+        """Ask the worker something that takes a moment; where it was ended, another one, once."""
+        try:
+            return await (await self.worker()).ask(do, **given)
+        except Refused as error:
+            if error.kind != "Gone":
+                raise
         return await (await self.worker()).ask(do, **given)
 
     async def draw(self) -> Sketch:
@@ -211,6 +222,11 @@ class Table:
         """Number of its worker in the system, where there is one."""
         return None if self._process is None or not self._process.alive else self._process.pid
 
+    def give_up(self) -> Process | None:
+        """Part with the worker."""
+        process, self._process = self._process, None
+        return process
+
     async def forget(self) -> None:
         """End the worker and remove all files."""
         for run in self.runs:
@@ -221,6 +237,10 @@ class Table:
         if self.sketch is not None and self.sketch.work is not None:
             await asyncio.gather(self.sketch.work, return_exceptions=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+async def _itself(process: Process) -> Process:
+    return process
 
 
 class Desk:
@@ -251,7 +271,6 @@ class Desk:
         if not process.alive:
             await process.end()
             process = await Process.start(self.memory)
-        self.prepare()
         return process
 
     def place(self) -> Path:
@@ -270,12 +289,24 @@ class Desk:
             await table.open(dict(recipe.reading) if recipe is not None else {})
             if recipe is not None:
                 table.settings = Settings.of_recipe(recipe)
-        except BaseException:
+        except BaseException as error:
             self.recipe = recipe
+            await self._take_back(table, error)
             await table.forget()
             raise
         self.tables[table.id] = table
+        self.prepare()
         return table
+
+    async def _take_back(self, table: Table, error: BaseException) -> None:
+        """Keep the worker of a table that could not be read for the next one: nothing of it is left there."""
+        process = table.give_up()
+        if process is None:
+            return
+        if isinstance(error, Refused) and process.alive and self._spare is None:
+            self._spare = asyncio.create_task(_itself(process))
+        else:
+            await process.end()
 
     async def forget(self, table: Table) -> None:
         """Take a table off the desk."""

@@ -219,4 +219,7 @@ def _reading(reading: Mapping[str, Any]) -> list[str]:
 def number(text: str) -> Any:
     """Read what was typed where a number is meant; empty is nothing, and what is none stays as it is."""
     text = text.strip()
-    return None if not text else read_value(text)
+    try:
+        return None if not text else read_value(text)
+    except (RecursionError, ValueError):  # a thousand brackets, or digits
+        return text

@@ -1,0 +1,260 @@
+"""A walk through the page in a real browser, wide and narrow, light and dark: Chromium by Playwright.
+
+``VORONYM_SHOTS=folder`` keeps a picture of every step, to be looked at.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from voronym import datasets
+from web.house import House, house
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+sync_api = pytest.importorskip("playwright.sync_api")
+axe_api = pytest.importorskip("axe_playwright_python.sync_playwright")
+if not Path(CHROMIUM).exists():
+    pytest.skip("there is no Chromium here: apt-get install chromium", allow_module_level=True)
+
+SLOW = 90_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    with sync_api.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path) as made:
+        yield made
+
+
+class Walk:
+    """A tab, and what was seen in it: every request, every picture, every complaint of axe."""
+
+    def __init__(self, made: House, browser: object, width: int, scheme: str) -> None:
+        self.house, self.width, self.scheme = made, width, scheme
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        )
+        self.context.set_default_timeout(SLOW)
+        self.tab = self.context.new_page()
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.steps = 0
+        self.tab.on("request", lambda one: self.requests.append(one.url))
+        self.tab.on("pageerror", lambda one: self.complaints.append(f"script: {one}"))
+        self.tab.on("console", lambda one: self._console(one))
+
+    def _console(self, said: object) -> None:
+        if said.type == "error" and "422" not in said.text:
+            self.complaints.append(f"console: {said.text}")
+
+    def step(self, name: str, *, axe: bool = True) -> None:
+        """Look at what is there: no wider than the window, no complaint of axe, a picture."""
+        self.steps += 1
+        wide = self.tab.evaluate("document.documentElement.scrollWidth")
+        if wide > self.width:
+            self.complaints.append(f"{name}: {wide} pixels wide in {self.width}")
+        if axe:
+            found = axe_api.Axe().run(self.tab)
+            for one in found.response["violations"]:
+                nodes = [node["html"][:120] for node in one["nodes"][:3]]
+                self.complaints.append(f"{name}, {self.scheme}: {one['id']}: {nodes}")
+        folder = os.environ.get("VORONYM_SHOTS")
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            file = f"{self.width}-{self.scheme}-{self.steps:02d}-{name}.png"
+            self.tab.screenshot(path=str(Path(folder, file)), full_page=True)
+
+    def button(self, name: str) -> None:
+        self.tab.get_by_role("button", name=name).first.click()
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.complaints == []
+        assert {one.split("/")[2].split(":")[0] for one in self.requests} == {"127.0.0.1"}
+
+
+def people(folder: Path, rows: int = 300) -> Path:
+    path = folder / "people.csv"
+    datasets.hospital(rows, outliers=2, seed=2).write_csv(path)
+    return path
+
+
+def counted(path: Path, keys: list[str]) -> tuple[int, int]:
+    """Rows of a file and the size of its smallest class, counted by code of its own."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return len(rows), min(Counter(tuple(row[key] for key in keys) for row in rows).values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")]
+)
+def test_a_walk_of_twenty_five_steps(
+    page: House, browser: object, tmp_path: Path, width: int, scheme: str
+) -> None:
+    walk = Walk(page, browser, width, scheme)
+    tab = walk.tab
+    tab.goto(page.address)
+    walk.step("start")
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_bytes(b"a,b\n1,2\n3\n")
+    tab.set_input_files("#file", str(wrong))
+    tab.wait_for_selector("#error-file:not(:empty)")
+    walk.step("wrong-file")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("k = = 3")
+    tab.set_input_files("#recipe", str(broken))
+    tab.wait_for_selector("#error-recipe:not(:empty)")
+    walk.step("wrong-recipe")
+    tab.set_input_files("#file", str(people(tmp_path)))
+    tab.wait_for_url("**/read")
+    walk.step("read")
+    tab.click("#reading summary")
+    tab.fill("[name=delimiter]", "long")
+    walk.button("Read it this way")
+    assert "delimiter" in tab.inner_text("#error-reading")
+    walk.step("wrong-reading")
+    tab.fill("[name=delimiter]", ",")
+    walk.button("Read it this way")
+    walk.step("read-again")
+    walk.button("Yes: on to its columns")
+    tab.wait_for_selector('#alone:has-text("300 of 300 people stand alone")')
+    walk.step("roles")
+    for name in ("days", "cost", "admitted", "weight", "nationality"):
+        tab.locator(f'fieldset:has(legend:text-is("{name}"))').get_by_label("other", exact=True).check()
+    tab.wait_for_selector('#alone:has-text("stand alone"):not(:has-text("300 of 300"))')
+    walk.step("fewer-keys")
+    tab.locator('fieldset:has(legend:text-is("patient_id"))').get_by_label("key", exact=True).check()
+    walk.button("On to the protection")
+    tab.wait_for_selector(".col .error")
+    walk.step("refused-key")
+    tab.locator('fieldset:has(legend:text-is("patient_id"))').get_by_label("identifier", exact=True).check()
+    walk.button("On to the protection")
+    tab.wait_for_selector("svg.fig")
+    walk.step("picture-begun")
+    tab.wait_for_selector("[data-k='20'][data-method='mdav']", state="attached")
+    walk.step("picture")
+    tab.fill("[name=k]", "1000")
+    walk.button("Make the release")
+    tab.wait_for_selector("#error-k:not(:empty)")
+    walk.step("wrong-k")
+    tab.wait_for_selector("svg.fig")
+    tab.locator("path[data-k='7']").first.click(force=True)
+    assert tab.input_value("[name=k]") == "7"
+    walk.step("point-chosen")
+    tab.click("#sketch-table summary")
+    tab.locator("button[data-k='5'][data-method='mdav']").focus()
+    tab.keyboard.press("Enter")
+    assert tab.input_value("[name=k]") == "5"
+    walk.step("chosen-by-keyboard")
+    tab.click("#expert summary")
+    tab.select_option("[name=method]", "auto")
+    tab.fill("[name=time_limit]", "60")
+    walk.button("Make the release")
+    tab.wait_for_selector('dd.value:has-text("%")')
+    walk.step("running")
+    here = tab.url
+    tab.goto("about:blank")
+    tab.goto(here)
+    tab.wait_for_selector("progress")
+    walk.step("come-back")
+    walk.button("Take the best so far")
+    tab.wait_for_url("**/result/1")
+    walk.step("result")
+    with tab.expect_download() as waiting:
+        tab.get_by_text("Download the release").click()
+    assert counted(Path(waiting.value.path()), ["age", "sex", "zip"]) >= (300, 5)
+    walk.step("downloaded", axe=False)
+    tab.get_by_text("Try another protection").click()
+    tab.wait_for_selector("svg.fig")
+    tab.fill("[name=k]", "10")
+    tab.check("[name=p-sensitive]")
+    tab.click("#expert summary")
+    tab.fill("[name=time_limit]", "")
+    tab.select_option("[name=method]", "mdav")
+    walk.step("second-protection")
+    walk.button("Make the release")
+    tab.wait_for_url("**/result/2")
+    tab.wait_for_selector("#ab table")
+    walk.step("compared")
+    tab.get_by_role("button", name="Go back to the settings of run 1").click()
+    assert tab.input_value("[name=k]") == "5"
+    walk.step("gone-back")
+    tab.click("#expert[open] summary, #expert summary")
+    tab.fill("[name=time_limit]", "60")
+    walk.button("Make the release")
+    tab.wait_for_selector("progress")
+    began = time.monotonic()
+    walk.button("Cancel")
+    tab.wait_for_selector('h1:has-text("Cancelled")')
+    assert time.monotonic() - began < 5
+    walk.step("cancelled")
+    report = walk.context.new_page()
+    report.goto(re.sub(r"/run/\d+$", "/result/2/report", tab.url))
+    assert "Do not publish it" in report.inner_text("body")
+    tab.goto(re.sub(r"/run/\d+$", "/result/2", tab.url))
+    walk.step("back-at-the-result")
+    other = walk.context.new_page()
+    other.goto(page.base)
+    other.get_by_role("button", name="Take the made-up patients").click()
+    other.wait_for_url("**/read")
+    other.goto(page.base)
+    tab.goto(page.base)
+    walk.step("two-on-the-desk")
+    tab.get_by_role("button", name="Forget people.csv").click()
+    tab.wait_for_selector('.desk:not(:has-text("people.csv"))')
+    walk.step("forgotten")
+    tab.goto(f"{page.base}/t/nothing/read")
+    walk.complaints = [one for one in walk.complaints if "404" not in one]
+    walk.step("not-there")
+    assert walk.steps >= 25
+    walk.close()
+
+
+def test_the_short_way_and_a_restart(page: House, browser: object, tmp_path: Path) -> None:
+    walk = Walk(page, browser, 390, "light")
+    tab = walk.tab
+    tab.goto(page.address)
+    tab.set_input_files("#file", str(people(tmp_path, 60)))
+    tab.wait_for_url("**/read")
+    walk.button("Yes: on to its columns")
+    tab.wait_for_selector('#alone:has-text("60 of 60 people stand alone")')
+    for name in ("days", "cost", "admitted", "weight", "nationality", "zip"):
+        tab.locator(f'fieldset:has(legend:text-is("{name}"))').get_by_label("other", exact=True).check()
+    walk.step("roles")
+    walk.button("On to the protection")
+    tab.click("#expert summary")
+    tab.select_option("[name=method]", "mdav")
+    tab.fill("[name=k]", "4")
+    walk.button("Make the release")
+    tab.wait_for_url("**/result/1")
+    walk.step("result")
+    with tab.expect_download() as waiting:
+        tab.get_by_text("Download the release").click()
+    assert counted(Path(waiting.value.path()), ["age", "sex"]) >= (60, 4)
+    here = tab.url
+    assert page.end() == 0
+    assert not any((tmp_path / "tmp").iterdir())
+    with house(tmp_path, "--port", here.split("/")[2].rpartition(":")[2]):  # the same place, another server
+        answer = tab.goto(here)
+        assert answer.status == 403
+        assert "locked" in tab.inner_text("body")
+    walk.complaints = [one for one in walk.complaints if "403" not in one and "404" not in one]
+    walk.close()
