@@ -66,6 +66,7 @@ class Walk:
     def step(self, name: str, *, axe: bool = True) -> None:
         """Look at what is there: no wider than the window, no complaint of axe, a picture."""
         self.steps += 1
+        self.tab.wait_for_load_state()
         wide = self.tab.evaluate("document.documentElement.scrollWidth")
         if wide > self.width:
             self.complaints.append(f"{name}: {wide} pixels wide in {self.width}")
