@@ -1,9 +1,9 @@
 """The page with 48,842 rows of Adult: how long people wait, and whether memory comes back.
 
 Run ``VORONYM_DATA=... python -m benchmarks.page``. A server of its own is started, and driven as a browser
-would drive it. Printed, each beside its target: seconds from choosing roles to the first picture of risk against
-loss; the longest silence of a run's progress; seconds from *Cancel* to the page that says so; memory of all
-processes before the table was opened, with it, and after it was forgotten.
+would drive it. Printed, each beside its target: seconds from choosing roles to the first picture of risk
+against loss; the longest silence of a run's progress; seconds from *Cancel* to the page that says so; memory
+of all processes before the table was opened, with it, and after it was forgotten.
 """
 
 from __future__ import annotations
@@ -98,9 +98,8 @@ def measure(client: httpx.Client, server: psutil.Process) -> None:
     said = client.post(f"{run}/cancel").text
     print(f"cancelled in {time.perf_counter() - start:.2f} s (target 1): {'Cancelled' in said}")
     client.post(f"{place}/forget")
-    print(
-        f"memory {before:.0f} MB before, {held:.0f} MB with the table, {settled(server, 1):.0f} MB after forgetting it"
-    )
+    after = settled(server, 1)
+    print(f"memory {before:.0f} MB before, {held:.0f} MB with the table, {after:.0f} MB when it is forgotten")
 
 
 def main() -> None:
