@@ -97,6 +97,11 @@ def calls() -> dict[str, Call]:
             "X": X, "centroids": X[:4], "capacities": None, "minimum": None, "weights": None, "loads": None,
             "space": None, "progress": None,
         }),
+        "quantize.design_measures": (vr.quantize.design_measures, {
+            "X": X, "cells": 4, "weights": None, "loads": None, "probabilities": None, "bounds": None,
+            "stay": None, "moving": 0.0, "init": "random", "space": None, "seed": 0, "tolerance": 1e-6,
+            "iterations": 3, "progress": None,
+        }),
         "costs.transport": (vr.quantize.costs.transport, {
             "X": X, "centroids": X[:4], "sizes": [10, 10, 10, 10], "space": None, "start": None,
             "tolerance": 1e-9, "progress": None,

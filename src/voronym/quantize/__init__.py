@@ -3,25 +3,29 @@
 `design` the door: points in, a quantizer out, and the methods "pcl" and "pcl-variable"; `pcl` the alternation
 behind it, which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the
 solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density`
-designs for a population. The methods "noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
+designs for a population, `measures` for points with weights, two measures, and a price of moving. The methods
+"noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
 """
 
 from voronym.quantize import costs, hierarchy, noisy  # noqa: F401 - importing registers
 from voronym.quantize.allocate import Allocation, allocate
 from voronym.quantize.density import Shares, design_density, shares
 from voronym.quantize.design import design
+from voronym.quantize.measures import Measured, design_measures
 from voronym.quantize.pcl import Design, pcl
 from voronym.quantize.quantizer import Quantizer
 
 __all__ = [
     "Allocation",
     "Design",
+    "Measured",
     "Quantizer",
     "Shares",
     "allocate",
     "costs",
     "design",
     "design_density",
+    "design_measures",
     "pcl",
     "shares",
 ]

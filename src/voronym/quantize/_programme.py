@@ -44,6 +44,8 @@ class Task:
         The least and the most that a place bears.
     space : Space
         The distance.
+    old, moving : arrays, shape (n,), optional
+        The place where each point was, -1 for none, and what it costs to send it elsewhere.
     """
 
     X: Floats
@@ -53,16 +55,36 @@ class Task:
     low: Floats
     high: Floats
     space: Space
+    old: Integers | None = None
+    moving: Floats | None = None
+
+    def subset(self, rows: Integers) -> Task:
+        """Return the task of some points; bounds stay."""
+        return replace(
+            self,
+            X=self.X[rows],
+            weights=self.weights[rows],
+            loads=self.loads[rows],
+            old=None if self.old is None else self.old[rows],
+            moving=None if self.moving is None else self.moving[rows],
+        )
 
     def tables(self, costs: Floats, loads: Floats | None = None) -> Iterator[tuple[slice, Floats]]:
         """Yield blocks of rows with ``weight * d + load * cost``; loads are 1 where none are given."""
         for rows in blocks(len(self.X), len(self.C)):
             paid = costs if loads is None else loads[rows, None] * costs
-            yield rows, self.weights[rows, None] * self.space.cost(self.X[rows], self.C) + paid
+            table = self.weights[rows, None] * self.space.cost(self.X[rows], self.C) + paid
+            if self.old is not None and self.moving is not None:
+                away = self.old[rows, None] != np.arange(len(self.C))
+                table += np.where(away & (self.old[rows, None] >= 0), self.moving[rows, None], 0.0)
+            yield rows, table
 
     def prices(self, i: Integers, q: Integers) -> Floats:
-        """Return ``weight * d`` of pairs of points and places."""
-        return np.asarray(self.weights[i] * self.space.paired(self.X[i], self.C, q))
+        """Return ``weight * d`` of pairs of points and places, and what moving costs."""
+        prices = np.asarray(self.weights[i] * self.space.paired(self.X[i], self.C, q))
+        if self.old is not None and self.moving is not None:
+            prices = prices + np.where((self.old[i] != q) & (self.old[i] >= 0), self.moving[i], 0.0)
+        return prices
 
     def dual(self, costs: Floats) -> float:
         """Return ``sum_i min_q (a_i d_iq + b_i c_q) - sum_q max(c_q low_q, c_q high_q)``, a lower bound."""
@@ -84,18 +106,22 @@ def solve(task: Task, ctx: Context) -> Plan:
     """Return an optimal plan."""
     heavy = np.flatnonzero(task.loads > 0)
     light = np.flatnonzero(task.loads == 0)  # they take no room: each to its nearest place
-    nearest = assign(task.X[light], task.C, np.zeros(len(task.C)), task.space)
+    if task.moving is None:
+        nearest = assign(task.X[light], task.C, np.zeros(len(task.C)), task.space)
+    else:
+        tables = task.subset(light).tables(np.zeros(len(task.C)))
+        nearest = np.concatenate([np.empty(0, np.int64), *(table.argmin(axis=1) for _, table in tables)])
     if not len(heavy):
         return Plan(light, nearest, np.ones(len(light)), np.zeros(len(task.C)))
     unit = float(task.loads[heavy].mean())  # the solver's tolerances are absolute
     flow = task.loads[heavy] / unit
     scaled = replace(
-        task,
-        X=task.X[heavy],
+        task.subset(heavy),
         weights=task.weights[heavy] / flow,
         loads=flow,
         low=task.low / unit,
         high=task.high / unit,
+        moving=None if task.moving is None else task.moving[heavy] / flow,
     )
     i, q, found = _grow(scaled, ctx)
     keep = found.flows > 1e-9 * flow[i]
@@ -127,16 +153,8 @@ def _grow(task: Task, ctx: Context) -> tuple[Integers, Integers, _Answer]:
         i, q = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     else:
         rows = np.sort(np.random.default_rng(n).permutation(n)[: n // SAMPLE])
-        loads = task.loads[rows]
-        part = float(loads.sum() / task.loads.sum())
-        fewer = replace(
-            task,
-            X=task.X[rows],
-            weights=task.weights[rows],
-            loads=loads,
-            low=task.low * part,
-            high=task.high * part,
-        )
+        part = float(task.loads[rows].sum() / task.loads.sum())
+        fewer = replace(task.subset(rows), low=task.low * part, high=task.high * part)
         i, q = _likely(task, _grow(fewer, ctx)[2].costs)
     worst = np.concatenate([table.max(axis=1) for _, table in task.tables(np.zeros(m))])
     scale = float(worst.mean()) or 1.0

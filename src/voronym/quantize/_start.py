@@ -74,7 +74,7 @@ def start(X: Floats, limits: Bounds, init: Init, space: Space, ctx: Context) -> 
     m = len(limits.low)
     if isinstance(init, Quantizer):
         C = check_centroids(init.centroids, X.shape[1])
-        return Start(count(C, m, "quantizer"), np.array(init.costs))
+        return resized(X, Start(C.copy(), np.array(init.costs)), m, space)
     if isinstance(init, Partition):
         C = space.centroids(X, init.labels, init.n_cells)
         return Start(count(C, m, "partition"), np.zeros(m), init.labels)
@@ -105,6 +105,26 @@ def shake(X: Floats, best: Quantizer, distortion: float, linear: bool, rng: np.r
         some = rng.choice(m, max(1, m // 5), replace=False)
         C[some] = X[rng.choice(len(X), len(some), replace=False)]
     return Start(C, np.array(best.costs))
+
+
+def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:
+    """Return a start with another number of cells: near ones become one, far points become new ones.
+
+    Of two centroids that become one, the one with fewer points near it goes. A new cell starts at the cost of
+    the cell that its point was in.
+    """
+    C, costs = begin.centroids, begin.costs
+    while len(C) > m:
+        apart = space.cost(C, C)
+        np.fill_diagonal(apart, np.inf)
+        pair = np.array(np.unravel_index(int(apart.argmin()), apart.shape))
+        near = np.bincount(space.cost(X, C[pair]).argmin(axis=1), minlength=2)
+        C, costs = (np.delete(one, pair[int(near.argmin())], axis=0) for one in (C, costs))
+    if len(C) < m:
+        new = X[farthest(X, C, m - len(C), space)]
+        beside = space.cost(new, C).argmin(axis=1)
+        C, costs = np.concatenate([C, new]), np.concatenate([costs, costs[beside]])
+    return Start(C, costs)
 
 
 def farthest(X: Floats, C: Floats, number: int, space: Space) -> list[int]:

@@ -152,11 +152,11 @@ def allocate(
     n, m = len(points), len(C)
     high = _bounds("capacities", capacities, m, np.inf)
     low = _bounds("minimum", minimum, m, 0.0)
-    a = _measure("weights", weights, n)
-    b = a if loads is None else _measure("loads", loads, n)
+    a = check_measure("weights", weights, n)
+    b = a if loads is None else check_measure("loads", loads, n)
     one = loads is None or np.array_equal(a, b)
     task = Task(points, C, a, b, low, high, check_space(space))
-    _feasible(task, weights is None and loads is None)
+    check_room(task, plain=weights is None and loads is None)
     ctx = Context(progress=progress).part(0.0, 1.0, stage="allocating")
     whole = one and all(map(_whole, (a, low, high[np.isfinite(high)]))) and 0 < a.sum() <= COPIES
     plan = _by_transport(task, ctx) if whole else _programme.solve(task, ctx)
@@ -211,7 +211,8 @@ def _bounds(what: str, given: ArrayLike | None, m: int, default: float) -> Float
     return bounds
 
 
-def _measure(what: str, given: ArrayLike | None, n: int) -> Floats:
+def check_measure(what: str, given: ArrayLike | None, n: int) -> Floats:
+    """Return weights or loads of n points, or say what is wrong; 1 each where none are given."""
     if given is None:
         return np.ones(n)
     measure = numbers(given, f"{what} must be numbers, one for each point")
@@ -223,7 +224,7 @@ def _measure(what: str, given: ArrayLike | None, n: int) -> Floats:
     return measure
 
 
-def _feasible(task: Task, plain: bool) -> None:
+def check_room(task: Task, *, plain: bool) -> None:
     """Refuse bounds that no plan can meet: any others can be met, as every point may go everywhere."""
     low, high, total = task.low, task.high, float(task.loads.sum())
     above = int((low > high).sum())

@@ -15,10 +15,16 @@ from voronym.partition import Partition
 from voronym.problem import check_points
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS
-from voronym.quantize.costs.base import Assignment, Bounds, Floats, Integers, Sizes, check_space
+from voronym.quantize.costs.base import Assignment, Bounds, Floats, Integers, Sizes, check_space, round_sizes
 from voronym.quantize.costs.transport import Engine, Solved
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Space
+
+LARGE, FINE = 100_000, 2_000
+"""Points in all, and in a cell, from which on a design starts with samples."""
+
+SAMPLES = (200, 1_000)
+"""Points in a cell of these samples."""
 
 TINY = 0.05
 """A cell with a smaller share of the size it should have is given up, and a large one is divided instead."""
@@ -86,7 +92,7 @@ def pcl(
     restarts: int = 1,
     space: Space | None = None,
     seed: int | np.random.Generator | None = 0,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     iterations: int = 300,
     time_limit: float | None = None,
     progress: Progress | None = None,
@@ -119,7 +125,9 @@ def pcl(
         The cost solver: "transport" (exact), "newton" or "levenberg-marquardt".
     init : str, Partition, array or Quantizer
         Where to start: the name of a partitioning method, "random" for random points, a partition, which also
-        gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs.
+        gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs. One with
+        another number of cells is fitted first: near cells become one, far points become new ones. By name,
+        very large data (100,000 points, 2,000 a cell) are designed on samples first.
     speed : float
         How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps,
         which end lower, too. The last steps are whole in any case.
@@ -130,7 +138,8 @@ def pcl(
     seed : int, Generator or None
         For random starts.
     tolerance : float
-        Relative decrease of the distortion below which to stop.
+        Relative decrease of the distortion below which to stop: by default 1e-6, and more above 100,000
+        points, with the square of their number, up to 1e-4 for a million: chance in the points is larger.
     iterations : int
         Assignments at most.
     time_limit : float, optional
@@ -157,6 +166,8 @@ def pcl(
     Design(2 cells of 3..3, distortion 12.6667 after 2 assignments, exact sizes)
     """
     points, where = check_points(X), check_space(space)
+    if tolerance is None:
+        tolerance = 1e-6 * min(100.0, max(1.0, len(points) / LARGE) ** 2)
     settings = Settings(costs, speed, restarts, tolerance, iterations)
     ctx = Context(seed=seed, time_limit=time_limit, progress=progress).part(0.0, 1.0, stage="designing")
     bounds = _start.bounds(len(points), cells, probabilities, sizes, init)
@@ -204,6 +215,9 @@ def alternate(
     """
     if not settings.exact and not bounds.exact:
         raise InputError(f"bounds on sizes need the cost solver 'transport', not {settings.costs!r}")
+    if settings.exact and isinstance(init, str) and init != "random" and _large(X, bounds):
+        init = _coarse(X, bounds, init, space, settings, ctx.part(0.0, 0.2))
+        ctx = ctx.part(0.2, 1.0)
     engine = Engine(X, space, ctx) if settings.exact else None
     best: Design | None = None
     for turn in range(settings.restarts):
@@ -231,6 +245,31 @@ def alternate(
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
+
+
+def _large(X: Floats, bounds: Bounds) -> bool:
+    return len(X) >= LARGE and len(X) // len(bounds.low) >= FINE
+
+
+def _coarse(
+    X: Floats, bounds: Bounds, init: str, space: Space, settings: Settings, ctx: Context
+) -> Quantizer:
+    """Design on samples, the second of which starts from the first: most rounds are spent on few points."""
+    m = len(bounds.low)
+    begin: str | Quantizer = init
+    for number, each in enumerate(SAMPLES):
+        rows = np.sort(ctx.rng.permutation(len(X))[: each * m])
+        share = len(rows) / len(X)
+        low, high = np.floor(bounds.low * share), np.ceil(bounds.high * share)
+        fewer = Bounds(low.astype(np.int64), high.astype(np.int64))
+        if bounds.exact:
+            sizes = round_sizes(bounds.low / bounds.low.sum(), len(rows))
+            fewer = Bounds(sizes, sizes)
+        part = ctx.part(number / len(SAMPLES), (number + 1) / len(SAMPLES))
+        once = replace(settings, restarts=1)
+        begin = alternate(X[rows], fewer, begin, space, once, part).quantizer
+    assert isinstance(begin, Quantizer)  # noqa: S101 - there are samples
+    return begin
 
 
 def hurry(ctx: Context) -> None:

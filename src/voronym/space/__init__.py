@@ -2,8 +2,9 @@
 
 A distance never travels without its centroid. `base` says what a space offers;
 `euclidean` has the squared distance and its mean; `mahalanobis` the same under a matrix; `manhattan` the sum
-of absolute differences and its median; `sphere` places on the globe and the direction of their mean; `mixed`
-records whose columns have metrics of their own (`metrics`, `field`, `mapping`) and the medoid (`medoid`).
+of absolute differences and its median; `sphere` places on the globe and the direction of their mean;
+`graph` vertices, their shortest paths and the vertex of least cost; `mixed` records whose columns have
+metrics of their own (`metrics`, `field`, `mapping`) and the medoid (`medoid`).
 
 That the cells of a quantizer are convex is proven for the squared Euclidean distance, and follows for
 `Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.
@@ -12,6 +13,7 @@ That the cells of a quantizer are convex is proven for the squared Euclidean dis
 from voronym.space import metrics
 from voronym.space.base import Space
 from voronym.space.euclidean import Euclidean
+from voronym.space.graph import Graph
 from voronym.space.mahalanobis import Mahalanobis
 from voronym.space.manhattan import Manhattan
 from voronym.space.mixed import Mixed
@@ -22,7 +24,8 @@ SPACES: dict[str, type[Space]] = {
     "mahalanobis": Mahalanobis,
     "manhattan": Manhattan,
     "sphere": Sphere,
+    "graph": Graph,
 }
 """Spaces that can be named in a file. What builds one again, beside its name, is in ``parameters()``."""
 
-__all__ = ["SPACES", "Euclidean", "Mahalanobis", "Manhattan", "Mixed", "Space", "Sphere", "metrics"]
+__all__ = ["SPACES", "Euclidean", "Graph", "Mahalanobis", "Manhattan", "Mixed", "Space", "Sphere", "metrics"]

@@ -8,6 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.errors import InputError
+
 Array = NDArray[np.float64]
 
 
@@ -53,6 +55,15 @@ class Space(ABC):
         for cell, rows in members(labels, cells):
             out[cell] = self.centroid(X[rows])
         return out
+
+    def weighted_centroid(self, X: Array, weights: Array) -> Array:  # noqa: ARG002 - for spaces that have it
+        """Return the point that minimises the cost to the rows of X, each counted by its weight.
+
+        Spaces that have none refuse: repeat rows there.
+        """
+        raise InputError(
+            f"the space {self.name!r} has no centroid of points with weights; repeat the points instead"
+        )
 
     def paired(self, X: Array, Y: Array, labels: NDArray[np.int64]) -> Array:
         """Return the cost between each row of X and the row of Y that its label names, shape (len(X),)."""

@@ -43,6 +43,10 @@ class Euclidean(Space):
         """Return the points as they are."""
         return X
 
+    def weighted_centroid(self, X: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weighted mean of the rows."""
+        return np.asarray(weights @ X / weights.sum())
+
     def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
         """Return the mean of each cell."""
         return group_means(X, labels, cells)

@@ -92,6 +92,10 @@ class Mahalanobis(Space):
         """Return the mean of the rows."""
         return np.asarray(X.mean(axis=0))
 
+    def weighted_centroid(self, X: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weighted mean of the rows."""
+        return np.asarray(weights @ X / weights.sum())
+
     def centroids(self, X: NDArray[np.float64], labels: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
         """Return the mean of each cell."""
         return group_means(X, labels, cells)

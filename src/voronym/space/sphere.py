@@ -50,6 +50,13 @@ class Sphere(Space):
         length = np.sqrt(np.square(mean).sum())
         return np.asarray(mean / length if length > 1e-14 else X[0].copy())
 
+    def weighted_centroid(self, X: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the direction of the weighted sum; the first row where the sum is 0."""
+        _check(X)
+        mean = weights @ X / weights.sum()
+        length = np.sqrt(np.square(mean).sum())
+        return np.asarray(mean / length if length > 1e-14 else X[0].copy())
+
     @staticmethod
     def from_degrees(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.float64]:
         """Return places as unit vectors, shape (n, 3)."""
