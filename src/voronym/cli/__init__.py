@@ -22,6 +22,7 @@ from voronym.cli import (
     methods,
     page,
     papers,
+    scale,
 )
 from voronym.cli.help import Group
 
@@ -34,7 +35,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-VERBS = (demo, anonymize, measure, attack, compare, inspect, ledger, methods, page, papers, location, doctor)
+VERBS = (
+    demo,
+    anonymize,
+    scale,
+    measure,
+    attack,
+    compare,
+    inspect,
+    ledger,
+    methods,
+    page,
+    papers,
+    location,
+    doctor,
+)
 for verb in VERBS:
     verb.register(app)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, complete, files
+from voronym.cli import common, complete, files, scale
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     # What a method alone understands, as --gamma 1.1, is read when the method is known.
     app.command("anonymize", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-        files.writes(files.reads(anonymize))
+        scale.scales(files.writes(files.reads(anonymize)))
     )
 
 
@@ -143,6 +143,7 @@ def anonymize(
     json: common.Json = False,
     reading: Any = None,
     writing: Any = None,
+    scaling: Any = None,
 ) -> None:
     """Make a k-anonymous release of a table.
 
@@ -150,6 +151,9 @@ def anonymize(
     kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
 
     The methods `channel` and `records` make no groups and promise no k: they mask record by record.
+
+    A folder, or a pattern such as 'people/*.parquet', is a data set of many files: it need not fit the
+    memory, and the release is a folder, too. See `voronym plan`.
     """
     from voronym.pipeline import anonymize as make
     from voronym.privacy import split_models
@@ -158,6 +162,26 @@ def anonymize(
 
     flags = [flag for one in more.command.params for flag in one.opts]
     source, own = common.words([source, *more.args], flags)
+    if scale.many(source, scaling):
+        scale.anonymize(
+            source,
+            output,
+            scaling,
+            roles={"keys": key, "confidential": confidential, "identifiers": identifier, "other": other,
+                   "allow_near_unique": allow_near_unique, "allow_loss": allow_loss},
+            columns={"kind": kind, "order": order, "location": location, "drop_undeclared": drop_undeclared,
+                     "person": person, "household": household, "pseudonyms": pseudonyms},
+            said={"k": k, "method": method, "option": option, "own": own, "flags": flags, "seed": seed,
+                  "model": model, "reading": reading,
+                  "recipe": None if recipe is None else Recipe.load(recipe)},
+            refused={"space": space, "time_limit": time_limit, "device": device, "intruder": intruder,
+                     "ledger": ledger, "keep_groups": keep_groups, "query": query, "report": report,
+                     "public_report": public_report},
+            save_recipe=save_recipe,
+            overwrite=overwrite,
+            json=json,
+        )  # fmt: skip
+        return
     files.refuse_stdout(save_recipe=save_recipe, report=report, public_report=public_report)
     outputs = [*files.check_release(output, json=json), save_recipe, report, public_report]
     common.check_outputs(outputs, source=source, overwrite=overwrite)

@@ -27,6 +27,7 @@ from voronym.scale.source import find
 
 BASE = 350 * 2**20
 """Bytes that a worker takes before it has read a row."""
+ROLES = ("keys", "confidential", "identifiers", "other")
 ROW = 800
 """Bytes that a record of a leaf takes while it is grouped, about, with all copies."""
 
@@ -115,41 +116,21 @@ def anonymize_files(
     (300, True, ['part-00000.parquet'])
     """
     target = Path(output)
-    facts: dict[str, Any] = dict(columns)
-    allow = {name: facts.pop(word, ()) for word, name in ALLOW.items()}
-    roles = {"keys": _list(keys), "confidential": _list(confidential), "identifiers": _list(identifiers),
-             "other": _list(other), **facts}  # fmt: skip
-    said = {
-        "k": k, "method": method, "options": options, "models": tuple(map(str, listed_models(models))),
-        "seed": seed, "allow": {name: one for name, one in allow.items() if one}, "time_limit": None,
-        "space": None, "device": None,
+    facts = dict(columns)
+    asked: dict[str, Any] = {
+        "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, "k": k,
+        "method": method, "options": options, "models": models, "seed": seed, "recipe": recipe,
+        "reading": reading, "leaf": leaf, "rounds": rounds, **facts,
     }  # fmt: skip
-    if recipe is not None and any(_given(one) for one in (*roles.values(), *said.values())):
-        raise InputError(
-            "a recipe states columns, k, method, models and seed: give it alone, or write another"
-        )
-    plan = {} if recipe is None else dict(recipe.engine)
-    name = engine or plan.get("name", "local")
     files = find(source)
     _check_output(target, files, overwrite=overwrite)
     folder = target.parent / f".{target.name}.work" if work is None else Path(work)
-    job = Job(
-        work=folder.absolute(),
-        release=target.absolute().parent / f".{target.name}.new",
-        files=tuple(str(one.absolute()) for one in files),
-        names=tuple(one.name for one in files),
-        roles=roles,
-        said=said,
-        reading={**({} if recipe is None else recipe.reading), **(reading or {})},
-        leaf=_whole("leaf", leaf if leaf is not None else plan.get("leaf", LEAF), 20),
-        rounds=_whole("rounds", rounds if rounds is not None else plan.get("rounds", ROUNDS), 1),
-        fixed=recipe,
-        stamps=tuple((one.stat().st_size, one.stat().st_mtime_ns) for one in files),
-    )
+    job = job_of(files, folder.absolute(), target.absolute().parent / f".{target.name}.new", **asked)
+    name = engine or ("local" if recipe is None else recipe.engine.get("name", "local"))
     ctx = Context(progress=progress)
     with folders(job.work, target.absolute(), resume=resume) as made:
         _enter(job, resume)
-        crew = _crew(name, workers, memory, job.leaf, address)
+        crew = crew_of(name, workers, memory, job.leaf, address)
         lead = Engine(job, crew, ctx)
         try:
             found = lead.run()
@@ -161,6 +142,49 @@ def anonymize_files(
     for note in out.notes:
         warnings.warn(note, stacklevel=2)
     return out
+
+
+def job_of(
+    files: Sequence[Path],
+    work: Path,
+    release: Path,
+    *,
+    recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
+    leaf: int | None = None,
+    rounds: int | None = None,
+    models: Any = (),
+    **asked: Any,
+) -> Job:
+    """Write down what is asked for, as every worker will read it."""
+    allow = {name: asked.pop(word, ()) for word, name in ALLOW.items()}
+    said = {name: asked.pop(name, None) for name in ("k", "method", "options", "seed")}
+    said |= {
+        "models": tuple(map(str, listed_models(models))),
+        "time_limit": None,
+        "space": None,
+        "device": None,
+    }
+    said["allow"] = {name: one for name, one in allow.items() if one}
+    roles = {name: _list(one) if name in ROLES else one for name, one in asked.items()}
+    if recipe is not None and any(_given(one) for one in (*roles.values(), *said.values())):
+        raise InputError(
+            "a recipe states columns, k, method, models and seed: give it alone, or write another"
+        )
+    plan = {} if recipe is None else dict(recipe.engine)
+    return Job(
+        work=work,
+        release=release,
+        files=tuple(str(one.absolute()) for one in files),
+        names=tuple(one.name for one in files),
+        roles=roles,
+        said=said,
+        reading={**({} if recipe is None else recipe.reading), **(reading or {})},
+        leaf=_whole("leaf", leaf if leaf is not None else plan.get("leaf", LEAF), 20),
+        rounds=_whole("rounds", rounds if rounds is not None else plan.get("rounds", ROUNDS), 1),
+        fixed=recipe,
+        stamps=tuple((one.stat().st_size, one.stat().st_mtime_ns) for one in files),
+    )
 
 
 def _list(names: Sequence[str]) -> list[str]:
@@ -218,7 +242,7 @@ def bytes_of(memory: int | str) -> int:
     return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
 
 
-def _crew(name: str, workers: int | None, memory: int | str, leaf: int, address: str | None) -> Runner:
+def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, address: str | None) -> Runner:
     """Start who does the work: as many as there are processors, and memory for."""
     import voronym.scale.runners.dask
     import voronym.scale.runners.local

@@ -16,20 +16,23 @@ from voronym.scale.runners.base import Runner, runner
 PIECE = 0.1
 
 
-def _tasks(batches: Iterable[Any]) -> Iterator[Any]:
-    """Do the tasks that a partition names, and give their answers: counts, never records."""
-    import pyarrow as pa
+def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return what an executor does with numbers: the tasks at these places, and their answers as bytes."""
 
-    for batch in batches:
-        for row in batch.to_pylist():
-            try:
-                found: tuple[bool, Any] = (True, perform(row["work"], row["stage"], row["number"]))
-            except VoronymError as error:  # said once, not after four attempts
-                found = (False, error)
-            yield pa.RecordBatch.from_pydict(
-                {"number": [row["number"]], "answer": [pickle.dumps(found)]},
-                schema=pa.schema([("number", pa.int64()), ("answer", pa.binary())]),
-            )
+    def do(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                try:
+                    found: tuple[bool, Any] = (True, perform(work, stage, tasks[place]))
+                except VoronymError as error:  # said once, not after four attempts
+                    found = (False, error)
+                kind = pa.schema([("number", pa.int64()), ("answer", pa.binary())])
+                told = {"number": [tasks[place]], "answer": [pickle.dumps(found)]}
+                yield pa.RecordBatch.from_pydict(told, schema=kind)
+
+    return do
 
 
 @runner("spark")
@@ -51,6 +54,7 @@ class Spark(Runner):
             return
         build = SparkSession.builder.appName("voronym").master(address or f"local[{workers}]")
         build = build.config("spark.ui.enabled", "false").config("spark.driver.memory", "512m")
+        build = build.config("spark.ui.showConsoleProgress", "false")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # read when a worker starts
         try:
             self._session = build.getOrCreate()
@@ -67,9 +71,8 @@ class Spark(Runner):
         if not tasks:
             return
         spark = self._session
-        rows = [(work, stage, number) for number in tasks]
-        named = spark.createDataFrame(rows, "work string, stage string, number long")
-        told = named.repartitionByRange(len(rows), "number").mapInArrow(_tasks, "number long, answer binary")
+        places = spark.range(0, len(tasks), 1, len(tasks))  # a partition for each
+        told = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
         answers: list[Any] = []
         errors: list[BaseException] = []
         group = f"voronym-{id(self)}-{stage}"

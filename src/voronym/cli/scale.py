@@ -1,0 +1,221 @@
+"""Data sets of many files on the command line: what `anonymize` does with them, and `voronym plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voronym.cli import common, complete, files
+from voronym.errors import InputError
+
+if TYPE_CHECKING:
+    from voronym.scale.outcome import FilesRelease
+
+SCALING: dict[str, tuple[Any, Any, str]] = {
+    "engine": (str | None, None, "Of many files: local, dask or spark [local]."),
+    "address": (str | None, None, "Of the Dask scheduler or the Spark master; one is started if not given."),
+    "workers": (int | None, None, "Tasks at a time; the release does not depend on it [processors]."),
+    "memory": (str | None, None, "For all workers together, such as 4GB [4GB]."),
+    "leaf": (int | None, None, "Records that are grouped together at a time [250000]."),
+    "rounds": (int | None, None, "How often leaves are cut anew, for methods that search [3]."),
+    "work": (Path | None, None, "The work folder, which all workers reach [beside the output]."),
+    "resume": (bool, False, "Go on from what an interrupted run left, and leave it when interrupted."),
+}
+
+
+def scales(verb: files.Verb) -> files.Verb:
+    """Give a verb the options about data sets of many files; what was given it gets as ``scaling``."""
+    return files._extended(verb, "scaling", SCALING, _scaling)
+
+
+def _scaling(values: list[Any]) -> dict[str, Any]:
+    given = dict(zip(SCALING, values, strict=True))
+    return {name: value for name, value in given.items() if value is not None and value is not False}
+
+
+def many(source: str, scaling: Mapping[str, Any]) -> bool:
+    """Whether a source is a data set of many files: a folder, a pattern, or one with an engine."""
+    return (
+        bool(scaling)
+        or Path(source).is_dir()
+        or (not Path(source).exists() and any(sign in source for sign in "*?["))
+    )
+
+
+def columns_of(source: str, reading: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a data set, from its first file."""
+    from voronym.scale.source import find, is_parquet, survey
+    from voronym.table.read import read
+
+    first = find(source)[0]
+    return list(survey([first]).types) if is_parquet(first) else read(first, **reading).columns
+
+
+def anonymize(
+    source: str,
+    output: Path,
+    scaling: Mapping[str, Any],
+    *,
+    roles: Mapping[str, Any],
+    columns: Mapping[str, Any],
+    said: Mapping[str, Any],
+    refused: Mapping[str, Any],
+    save_recipe: Path | None,
+    overwrite: bool,
+    json: bool,
+) -> None:
+    """Make a release of a data set of many files."""
+    from voronym.scale.door import anonymize_files
+
+    wrong = [common.flag(name) for name, value in refused.items() if value not in (None, False, (), [])]
+    if wrong:
+        raise InputError(
+            f"{', '.join(wrong)} is for single tables, not for data sets of many files: leave it out"
+        )
+    if str(output) == "-" or output.suffix:
+        raise InputError(
+            f"a data set of many files is written to a folder: name one, such as -o {output.stem or 'out'}/"
+        )
+    with common.ticker(not json) as bar:
+        bar.begin("looking", 0.0)
+        made = anonymize_files(
+            source,
+            output,
+            **asked(source, roles, columns, said),
+            **scaling,
+            overwrite=overwrite,
+            progress=bar.part(0.0, 1.0),
+        )
+        if save_recipe is not None:
+            made.recipe.save(save_recipe)
+    if json:
+        common.emit(made.to_dict())
+    else:
+        show(made)
+
+
+def asked(
+    source: str, roles: Mapping[str, Any], columns: Mapping[str, Any], said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return roles and wishes as `voronym.anonymize_files` takes them."""
+    from voronym.cli.anonymize import method_options
+    from voronym.privacy import split_models
+
+    known = columns_of(source, said.get("reading") or {})
+    out: dict[str, Any] = {name: common.names(one, known) for name, one in roles.items()}
+    out |= common.column_options(columns["kind"], columns["order"], columns["location"], known)
+    out |= {
+        name: columns[name]
+        for name in ("drop_undeclared", "person", "household", "pseudonyms")
+        if columns.get(name)
+    }
+    method, recipe = said["method"], said["recipe"]
+    name = (method or "auto") if recipe is None else recipe.method
+    chosen = method_options(name, None, said["option"] or (), said["own"], known, said["flags"])
+    out |= {
+        "k": said["k"],
+        "method": method,
+        "options": chosen or None,
+        "seed": said["seed"],
+        "recipe": recipe,
+    }
+    return {**out, "models": split_models(said["model"] or ()), "reading": said.get("reading") or None}
+
+
+def show(made: FilesRelease) -> None:
+    """Print what a release promises and what it cost."""
+    from rich.table import Table
+
+    from voronym.scale.plan import spoken
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column()
+    grid.add_row("records", f"{made.rows:,} in {made.files:,} files")
+    for finding in made.findings:
+        grid.add_row("holds" if finding.required is not None else "measured", str(finding))
+    if made.information_loss is not None:
+        grid.add_row("information loss", f"{made.information_loss:.2f} % of the keys' variance, as published")
+    if made.group_loss is not None:
+        grid.add_row(
+            "", f"{made.group_loss:.2f} % in the groups, before their centres became values that can occur"
+        )
+    grid.add_row("counted in the files", f"k = {made.k}")
+    for what, many_ in made.sampled.items():
+        grid.add_row("sampled", f"{what}: from {many_:,} of {made.rows:,} records")
+    grid.add_row(
+        "bytes",
+        f"{spoken(made.bytes_read)} of files read, {spoken(made.bytes_spilled)} through the work folder, "
+        f"{spoken(made.bytes_written)} written",
+    )
+    grid.add_row("written", str(made.path))
+    common.console().print(grid)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb `plan` to the application."""
+    app.command("plan")(scales(files.reads(plan)))
+
+
+def plan(
+    source: common.Source,
+    key: common.Keys = None,
+    confidential: common.Confidential = None,
+    identifier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--identifier", help="Columns that name a person; dropped.", autocompletion=complete.columns
+        ),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option("--other", help="Harmless columns; kept as they are.", autocompletion=complete.columns),
+    ] = None,
+    drop_undeclared: Annotated[
+        bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")
+    ] = False,
+    kind: common.Kinds = None,
+    order: common.Orders = None,
+    location: common.Locations = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", help="Least number of records that share a combination of keys.", show_default="5"
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help="auto or pairs; others group each leaf once.", show_default="auto"),
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
+    ] = None,
+    recipe: Annotated[
+        Path | None, typer.Option("--recipe", help="Take roles, method and models from a recipe.")
+    ] = None,
+    json: common.Json = False,
+    reading: Any = None,
+    scaling: Any = None,
+) -> None:
+    """Say what anonymizing a data set of many files would do and cost; nothing is changed."""
+    from voronym.recipe import Recipe
+    from voronym.scale.plan import plan_files
+
+    written = None if recipe is None else Recipe.load(recipe)
+    roles = {"keys": key, "confidential": confidential, "identifiers": identifier, "other": other}
+    columns = {"kind": kind, "order": order, "location": location, "drop_undeclared": drop_undeclared}
+    said = {
+        "k": k, "method": method, "option": (), "own": (), "flags": (), "seed": None, "model": model,
+        "recipe": written, "reading": reading,
+    }  # fmt: skip
+    with common.ticker(not json) as bar:
+        bar.begin("looking", 0.0)
+        here = {name: one for name, one in scaling.items() if name not in ("work", "resume", "address")}
+        found = plan_files(source, **asked(source, roles, columns, said), **here)
+    if json:
+        common.emit(found.to_dict())
+    else:
+        typer.echo(str(found))

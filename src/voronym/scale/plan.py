@@ -1,0 +1,192 @@
+"""What a run would do and cost, found out without doing it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voronym.arguments import checked
+from voronym.context import Context
+from voronym.keys import Coordinates
+from voronym.methods.grouped import Settings
+from voronym.problem import Problem
+from voronym.recipe import Recipe
+from voronym.registry import METHODS
+from voronym.scale import tasks
+from voronym.scale.door import BASE, ROW, bytes_of, job_of
+from voronym.scale.engine import Engine
+from voronym.scale.grouping import SEARCHES, begin, improve, visits
+from voronym.scale.runners.local import Local
+from voronym.scale.source import find, is_parquet
+from voronym.table.table import Table
+
+PROBE = 20_000
+"""Records of the leaf on which the time is tried."""
+PASSES = 9.0
+"""Processor microseconds for reading, sharing out, writing and counting a row, beside grouping."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do and cost. Times are estimates from a probe on this machine.
+
+    Parameters
+    ----------
+    files, rows, bytes : int
+        Of the data; rows of text files are estimated from the first.
+    leaf, leaves, rounds : int
+        Records of a leaf, how many there are, and how often they are cut.
+    coordinates : int
+        Numbers that the keys of a record become.
+    passes : int
+        How often every row is read: twice from the data, once in each round, and for writing and counting.
+    bytes_spilled, disk_needed : int
+        Written to the work folder in all; and the most that lies there at a time.
+    workers, memory_per_worker : int
+        How many start, and what each will take.
+    seconds : float
+        For all of it.
+    recipe : Recipe
+        What would be done.
+    """
+
+    files: int
+    rows: int
+    bytes: int
+    leaf: int
+    leaves: int
+    rounds: int
+    coordinates: int
+    passes: int
+    bytes_spilled: int
+    disk_needed: int
+    workers: int
+    memory_per_worker: int
+    seconds: float
+    recipe: Recipe
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        return {
+            **{name: one for name, one in asdict(self).items() if name != "recipe"},
+            "recipe": self.recipe.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        many = f"{self.leaves:,} leaves of about {self.leaf:,} records, cut {self.rounds} times"
+        rows = [
+            ("data", f"{self.rows:,} rows in {self.files:,} files, {spoken(self.bytes)}"),
+            ("leaves", many if self.leaves > 1 else "one: released as a table in memory"),
+            ("keys", f"{self.coordinates} coordinates"),
+            ("passes", f"{self.passes} over all rows"),
+            (
+                "work folder",
+                f"{spoken(self.bytes_spilled)} written, {spoken(self.disk_needed)} at a time",
+            ),
+            ("memory", f"{spoken(self.memory_per_worker)} for each of {self.workers} workers"),
+            ("time", f"about {_spoken(self.seconds)}, from a probe of {PROBE:,} records on this machine"),
+        ]
+        return "\n".join(f"{name:<13}{text}" for name, text in rows)
+
+
+def spoken(size: float) -> str:
+    """Return a number of bytes in words."""
+    for unit, word in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {word}"
+    return f"{size / 1e3:.0f} kB"
+
+
+def _spoken(seconds: float) -> str:
+    for size, word in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {word}"
+    return f"{max(seconds, 1.0):.0f} seconds"
+
+
+@checked
+def plan_files(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    memory: int | str = "4GB",
+    **asked: Any,
+) -> Plan:
+    """Say what `voronym.anonymize_files` would do with the same arguments, and what it would cost.
+
+    Nothing is written but to a temporary folder, which is removed.
+
+    Parameters
+    ----------
+    source, engine, workers, memory
+        As there.
+    **asked
+        Roles, k, method, models and so on, as there.
+    """
+    files = find(source)
+    size = sum(one.stat().st_size for one in files)
+    looked = list(files) if is_parquet(files[0]) else files[:1]
+    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
+        job = job_of(looked, Path(folder), Path(folder), **asked)
+        job.decide("job", job)
+        lead = Engine(job, Local(workers=1, memory=2**40), Context())
+        data, recipe = lead.prepare()
+        rows = data.rows
+        if len(looked) < len(files):
+            rows = int(rows * size / max(looked[0].stat().st_size, 1))
+        lead._check(data, recipe)
+        frame = tasks._some(job)
+    table = Table.of(frame, recipe.schema)
+    width, each = _probe(table, recipe)
+    row = 8 * len([one for one in recipe.schema if one.role != "identifier"]) + 16
+    leaves = -(-rows // job.leaf)
+    crew = min(workers or os.cpu_count() or 1, leaves)
+    crew = min(crew, crew_of_size(memory, job.leaf)) if engine == "local" else crew
+    held = 0 if leaves == 1 else rows * row * (job.rounds + 1)
+    return Plan(
+        files=len(files),
+        rows=rows,
+        bytes=size,
+        leaf=job.leaf,
+        leaves=leaves,
+        rounds=job.rounds if leaves > 1 else 1,
+        coordinates=width,
+        passes=4 if leaves == 1 else job.rounds + 5,
+        bytes_spilled=held + 2 * rows * row,
+        disk_needed=2 * rows * row,
+        workers=int(crew),
+        memory_per_worker=BASE + ROW * min(job.leaf, rows),
+        seconds=rows * (each + PASSES) / 1e6 / max(crew, 1),
+        recipe=recipe,
+    )
+
+
+def crew_of_size(memory: int | str, leaf: int) -> int:
+    """Return how many workers fit a memory."""
+    return int(max(1, bytes_of(memory) // (BASE + ROW * leaf)))
+
+
+def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
+    """Group some records as a leaf would be; return coordinates, and processor microseconds a record."""
+    some = np.linspace(0, table.n - 1, min(table.n, PROBE)).astype(np.int64)
+    problem = Problem(Coordinates.of(table.rows(np.unique(some))).records, recipe.required_k)
+    settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
+    width = problem.points.shape[1]
+    sweeps = getattr(settings.method, "sweeps", visits(problem.k, width))
+    spent = 0.0
+    for share in (0.02, 1.0):  # the first compiles
+        ctx = Context(seed=0, threads=1)
+        began = time.process_time()
+        labels = begin(problem, recipe.method, settings.method, ctx)
+        if recipe.method in SEARCHES:
+            improve(problem, labels, ctx, sweeps=sweeps * share, width=16, ends=(0.0, 1.0))
+        spent = time.process_time() - began
+    return width, 1e6 * spent / problem.n

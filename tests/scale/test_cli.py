@@ -1,0 +1,85 @@
+"""Data sets of many files on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from scale.conftest import people, rows, write
+from voronym.cli import app
+
+ROLES = ["--key", "age,income,sex,town", "--confidential", "ill", "--identifier", "name", "--drop-undeclared"]
+
+
+def call(*words: object) -> tuple[int, str]:
+    """Run a command; return its exit code and what it printed."""
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    return done.exit_code if done.exception is None or isinstance(
+        done.exception, SystemExit
+    ) else 1, done.output
+
+
+def test_a_folder_in_a_folder_out(data: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    code, said = call("anonymize", data, "-o", tmp_path / "out", *ROLES, "-k", 4, "--leaf", 1500, "--workers",
+                      1, "--save-recipe", recipe, "--json")  # fmt: skip
+    told = json.loads(said)
+    assert (code, told["rows"], told["k_counted"]) == (0, 6000, 4)
+    code, _ = call(
+        "anonymize", f"{data}/*.parquet", "-o", tmp_path / "again", "--recipe", recipe, "--workers", 1
+    )
+    assert code == 0
+    assert rows(tmp_path / "out").equals(rows(tmp_path / "again"))
+
+
+def test_a_plan_changes_nothing(data: Path, tmp_path: Path) -> None:
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    code, said = call("plan", data, *ROLES, "-k", 4, "--leaf", 1500, "--json")
+    told = json.loads(said)
+    assert code == 0
+    assert (told["rows"], told["files"], told["leaves"], told["rounds"]) == (6000, 3, 4, 3)
+    assert told["seconds"] > 0
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_texts_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    frame = people(1800)
+    for number in range(2):
+        frame[number * 900 : (number + 1) * 900].write_csv(
+            tmp_path / "texts" / f"{number}.csv", separator=";"
+        )
+    write(frame, tmp_path / "columns", 2)
+    for source in ("texts", "columns"):
+        code, said = call("anonymize", tmp_path / source, "-o", tmp_path / f"out-{source}", *ROLES, "-k", 4,
+                          "--leaf", 600, "--workers", 1)  # fmt: skip
+        assert code == 0, said
+    assert rows(tmp_path / "out-texts").equals(rows(tmp_path / "out-columns"))
+
+
+@pytest.mark.slow
+def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
+    """Kill the process at several moments; what was done is not done again, and the rows are the same."""
+    write(people(40_000), tmp_path / "data", 4)
+    words = [sys.executable, "-m", "voronym.cli", "anonymize", str(tmp_path / "data"), *ROLES, "-k", "5",
+             "--leaf", "2500", "--workers", "2"]  # fmt: skip
+    subprocess.run([*words, "-o", str(tmp_path / "whole")], check=True, capture_output=True)
+    for seconds in (4, 6, 8, 10, 12):
+        process = subprocess.Popen(
+            [*words, "-o", str(tmp_path / "out"), "--resume"], stderr=subprocess.DEVNULL
+        )
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            assert not (tmp_path / "out").exists()
+    if not (tmp_path / "out").exists():
+        subprocess.run([*words, "-o", str(tmp_path / "out"), "--resume"], check=True, capture_output=True)
+    assert rows(tmp_path / "out").equals(rows(tmp_path / "whole"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out", "whole"]
