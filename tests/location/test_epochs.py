@@ -130,3 +130,22 @@ def test_too_few_people_wait():
     check(people, epoch, Standing.empty(), 3)
     nobody = plan(people.rows(np.zeros(2, bool)), epoch.standing, Settings(k=3))
     assert nobody.figures.people == 0
+
+
+def test_a_redesign_starts_from_the_old_places_and_tells_everybody():
+    town = Town.make(2000, seed=6)
+    for settings in (Settings(k=5, redesign=3, budget=0.05), Settings(k=5, worse=0.02, budget=0.05)):
+        figures, before = [], None
+        for population, standing, epoch in lives(town, 7, settings, people=600, change=0.06):
+            check(population, epoch, standing, settings.k)
+            figures.append(epoch.figures)
+            if epoch.figures.redesigned:
+                assert epoch.told[epoch.group >= 0].all()
+                assert not np.intersect1d(standing.groups, epoch.standing.groups).size
+                assert epoch.figures.rms < 1.1 * figures[0].rms
+                assert epoch.standing.designed == epoch.figures.epoch
+            elif before is not None:
+                assert epoch.figures.told <= 0.05 * len(population) + settings.k
+            before = epoch
+        assert any(one.redesigned for one in figures[1:])
+        assert not all(one.redesigned for one in figures[1:])

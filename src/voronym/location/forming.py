@@ -12,9 +12,8 @@ from scipy.spatial import cKDTree
 
 from voronym.context import Context
 from voronym.errors import InputError
+from voronym.location.designing import design
 from voronym.location.population import Floats, Ints, Population, points
-from voronym.problem import Problem
-from voronym.registry import METHODS
 
 if TYPE_CHECKING:
     from voronym.location.epochs import Settings, Standing
@@ -127,8 +126,8 @@ def form(crowd: Crowd, ctx: Context) -> Ints:
         return labels
     many = np.bincount(codes)
     middle = np.stack([np.bincount(codes, column) / many for column in crowd.points[rows].T], axis=1)
-    problem = Problem.of(middle, min(k + crowd.settings.headroom, len(homes)))
-    labels[rows] = METHODS["pairs"].partition(problem, ctx).labels[codes]
+    least = min(k + crowd.settings.headroom, len(homes))
+    labels[rows] = design(middle, least, crowd.places, ctx)[codes]
     return obeying(crowd, labels)
 
 
