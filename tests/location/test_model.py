@@ -132,3 +132,19 @@ def test_javascript_verifies_statements():
             .then((found) => console.log(JSON.stringify(found)));
     """
     assert json.loads(node(code, str(SCRIPT), signed, signature, public)) == [True, False]
+
+
+def test_the_command_designs_a_model_and_says_a_probability(tmp_path):
+    from typer.testing import CliRunner
+
+    from voronym.cli import app
+
+    grid, out = tmp_path / "census.csv", tmp_path / "model.json"
+    grid.write_text("latitude,longitude,people\n48.1,11.5,900\n48.1,11.52,700\n48.12,11.5,400\n", "utf-8")
+    words = ["location", "model", str(grid), "-o", str(out), "--cells", "8", "--users", "400"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "probability" in done.stdout
+    assert len(Client.load(out).cells) == 8
+    wrong = CliRunner().invoke(app, [*words[:-3], "500", "--overwrite"])
+    assert "single homes" in str(wrong.exception)

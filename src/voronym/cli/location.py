@@ -93,6 +93,34 @@ def simulate(
             common.console().print(f"written: {report}")
 
 
+@app.command()
+def model(
+    census: Annotated[Path, typer.Argument(help="A table with the columns latitude, longitude and people.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model to publish (JSON).")],
+    cells: Annotated[int, typer.Option("--cells", help="How many cells of equal population.", min=1)],
+    width: Annotated[float, typer.Option("--width", help="Metres across a square of the census.")] = 1000.0,
+    users: Annotated[int, typer.Option("--users", help="How many people will use it.", min=1)] = 1000,
+    least: Annotated[
+        int, typer.Option("--least", help="Say how likely so many users share a cell.", min=2)
+    ] = 10,
+    doubt: Annotated[
+        float, typer.Option("--doubt", help="How far a cell's share of users may be off, as a share.")
+    ] = 0.3,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    seed: common.Seed = 0,
+) -> None:
+    """Design cells from a census grid, for devices that help themselves: a probability, never k."""
+    from voronym.location.model import Census, Model
+
+    common.check_outputs([output], source=str(census), overwrite=overwrite)
+    with common.ticker() as progress:
+        made = Model.design(Census.read(census, width), cells, doubt=doubt, seed=seed, progress=progress)
+        chance = made.chance(users, least)
+        made.save(output)
+    typer.echo(str(chance))
+    common.console().print(f"written: {output}")
+
+
 def _budgets(text: str) -> list[float]:
     from voronym.errors import InputError
 

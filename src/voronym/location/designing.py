@@ -16,8 +16,8 @@ from voronym.refiners.registry import REFINERS
 from voronym.registry import METHODS
 from voronym.space import Euclidean
 
-WARM = 50_000
-"""Addresses up to which a redesign starts from the old places; beyond, the search by itself is as good."""
+WARM = 6_000
+"""Addresses up to which a redesign starts from the old places; beyond, that takes longer than it gains."""
 
 
 def design(X: Floats, k: int, old: Floats, ctx: Context) -> Ints:
