@@ -11,7 +11,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all lint docs bench clean
+.PHONY: help install demo test test-all lint docs pictures bench clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -41,6 +41,9 @@ test-all: lint   ## everything, the slow tests included
 
 docs: install    ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+
+pictures: install ## draw the README's picture and table again
+	$(BIN)/python docs/_ext/pictures.py
 
 bench: install   ## speed, memory and loss, as ratios against a baseline in the same run
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

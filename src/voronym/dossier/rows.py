@@ -75,7 +75,8 @@ def unfolded(
     if not len(usual):
         usual = np.arange(len(sizes))
     chosen = usual[np.argmin(np.abs(means[usual] - np.median(means[usual])))]
-    members = np.flatnonzero(labels == chosen)[:MOST_MEMBERS]
+    members = np.flatnonzero(labels == chosen)
+    members = members[np.argsort(order[members])][:MOST_MEMBERS]  # rows of a release are in no order
     keys, kept = released.keys[:MOST_COLUMNS], released.confidential[:3]
     return Unfolded(
         tuple(keys),
@@ -90,11 +91,12 @@ def unfolded(
 def samples(original: nw.DataFrame[Any], released: Table, order: Ints, *, seed: int = 0) -> Samples:
     """Take a few people at random, by a fixed seed."""
     n = len(order)
-    rows = np.sort(np.random.default_rng(seed).permutation(n)[:MOST_ROWS])
+    chosen = np.sort(np.random.default_rng(seed).permutation(n)[:MOST_ROWS])
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    rows = place[chosen]
     columns = [name for name in released.columns if name in original.columns][:MOST_COLUMNS]
-    return Samples(
-        tuple(columns), written(original, columns, order[rows]), written(released.frame, columns, rows)
-    )
+    return Samples(tuple(columns), written(original, columns, chosen), written(released.frame, columns, rows))
 
 
 def written(frame: nw.DataFrame[Any], columns: Sequence[str], rows: Ints) -> tuple[Row, ...]:
