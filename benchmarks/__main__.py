@@ -1,6 +1,7 @@
 """Run a benchmark: ``python -m benchmarks [NAME] [--only TEXT] [--quick] [--json]``.
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
+`location-epoch`,
 `location-load`, `loss`, `mixed`, `proof`, `quantize`, `records`: one module each.
 """
 
@@ -17,6 +18,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     large,
     limits,
     location,
+    location_epoch,
     location_load,
     loss,
     mixed,

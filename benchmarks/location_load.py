@@ -106,8 +106,8 @@ def _server(on: str, folder: Path, people: int) -> Iterator[tuple[int, list[str]
             yield port, tokens, pid
 
 
-def prepared(folder: Path, url: str, people: int) -> list[str]:
-    """Fill a database with people, make their first epoch, and return a token of each."""
+def prepared(folder: Path, url: str, people: int, *, epoch: bool = True) -> list[str]:
+    """Fill a database with people, make their first epoch, and return tokens of some."""
     from sqlalchemy import select
 
     from voronym.location import accounts
@@ -122,7 +122,8 @@ def prepared(folder: Path, url: str, people: int) -> list[str]:
     )
     with Service(ServiceSettings(folder=folder, database=url)) as service:
         service.import_directory(rows)
-        service.run_epoch()
+        if epoch:
+            service.run_epoch()
         with service.store.write() as connection:
             numbers = list(connection.scalars(select(account.c.id).limit(5000)))
             return [accounts.issue(connection, one, time.time() + 1e6) for one in numbers]
