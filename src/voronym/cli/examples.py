@@ -38,6 +38,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "page": ("voronym page", "voronym page patients.csv"),
     "papers": ("voronym papers t-closeness --report page.html",),
     "doctor": ("voronym doctor",),
+    "plan": (
+        "voronym plan visits/ --key age,zip --confidential diagnosis --drop-undeclared -k 10 --memory 8GB",
+    ),
     "location simulate": ("voronym location simulate --people 2000 -k 10 --epochs 24",),
 }
 """By what is typed after the program's name."""
