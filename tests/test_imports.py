@@ -7,7 +7,23 @@ import sys
 
 import pytest
 
-EXTRAS = ["pandas", "pyarrow", "pyreadstat", "duckdb", "psycopg", "matplotlib", "sklearn"]
+EXTRAS = [
+    "scipy.stats",  # no extra, but half a second
+    "fastapi",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+    "dask",
+    "distributed",
+    "pyspark",
+    "pandas",
+    "pyarrow",
+    "pyreadstat",
+    "duckdb",
+    "psycopg",
+    "matplotlib",
+    "sklearn",
+]
 
 
 @pytest.mark.parametrize("module", ["voronym", "voronym.cli", "voronym.report"])

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special  # not scipy.stats, which takes half a second to load
 
 from voronym.attacks.base import Found
 from voronym.errors import InputError
@@ -81,10 +81,10 @@ def share(
         return Share(p * ceiling, 0.0, ceiling)
     effective = float(g) if variance <= 1e-18 else min(float(n), p * (1 - p) / variance)
     tail = (1 - confidence) / 2
-    effective *= (stats.t.ppf(1 - tail, n - 1) / stats.t.ppf(1 - tail, g - 1)) ** 2
+    effective *= (special.stdtrit(n - 1, 1 - tail) / special.stdtrit(g - 1, 1 - tail)) ** 2
     hits = p * effective
-    low = 0.0 if hits <= 0 else float(stats.beta.ppf(tail, hits, effective - hits + 1))
-    high = 1.0 if hits >= effective else float(stats.beta.ppf(1 - tail, hits + 1, effective - hits))
+    low = 0.0 if hits <= 0 else float(special.betaincinv(hits, effective - hits + 1, tail))
+    high = 1.0 if hits >= effective else float(special.betaincinv(hits + 1, effective - hits, 1 - tail))
     return Share(p * ceiling, min(p, low) * ceiling, max(p, high) * ceiling)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import narwhals as nw
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.scene import Scene
@@ -47,7 +47,8 @@ def minimality(scene: Scene, ctx: Context) -> Found:
 
 
 def _said(found: Posteriors, confidence: float) -> Found:
-    reach = 0.0 if found.exhaustive else float(stats.t.ppf((1 + confidence) / 2, BATCHES - 1)) * found.error
+    quantile = float(special.stdtrit(BATCHES - 1, (1 + confidence) / 2))
+    reach = 0.0 if found.exhaustive else quantile * found.error
     excess = found.success - found.control
     n = len(found.truth)
     if found.certain:
