@@ -16,13 +16,13 @@ from voronym.scale.source import wider
 from voronym.table.encoders.location import Location, _unit
 from voronym.table.encoders.numeric import _places, _refuse_infinite, _step
 from voronym.table.frame import time_unit
-from voronym.table.kinds import check_kind
+from voronym.table.kinds import MAX_CATEGORIES, check_kind
 from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 from voronym.table.values import Values
 
 MOST_LEVELS = 200_000
-"""Different categories of a key, or values of a confidential column that a model looks at, in all."""
+"""Different values of a confidential column that a model looks at, in all."""
 
 
 @dataclass
@@ -48,13 +48,14 @@ class Levels:
             self.counts[value] = self.counts.get(value, 0) + count
         self.missing += other.missing
 
-    def check(self, name: str) -> None:
-        """Refuse more levels than a driver should hold."""
-        if len(self.counts) > MOST_LEVELS:
+    def check(self, name: str, schema: Schema) -> None:
+        """Refuse more levels than there may be: of a key as in memory, of others what a driver can hold."""
+        most = MAX_CATEGORIES if schema[name].role == "key" else MOST_LEVELS
+        if len(self.counts) > most:
             raise SchemaError(
-                f"column {name!r} has more than {MOST_LEVELS:,} different values, too many for categories "
-                "that are counted over the whole data set: group them into broader ones, declare numbers "
-                "numeric, or make it an identifier, which drops it"
+                f"column {name!r} has more than {most:,} different values, too many for categories that are "
+                "counted over the whole data set: group them into broader ones, declare numbers numeric, or "
+                "make it an identifier, which drops it"
             )
 
     @property
@@ -210,11 +211,13 @@ def look(table: Table, schema: Schema, counted: Iterable[str]) -> dict[str, Stat
         out[name] = Levels.of(table[name])
     for name, one in out.items():
         if isinstance(one, Levels):
-            one.check(name)
+            one.check(name, schema)
     return out
 
 
-def merge(into: dict[str, Statistic], other: dict[str, Statistic], name: str) -> dict[str, Statistic]:
+def merge(
+    into: dict[str, Statistic], other: dict[str, Statistic], name: str, schema: Schema
+) -> dict[str, Statistic]:
     """Merge the statistics of a part; ``name`` is its file, for messages."""
     if not into:
         return other
@@ -229,5 +232,5 @@ def merge(into: dict[str, Statistic], other: dict[str, Statistic], name: str) ->
                 "the same everywhere, or declare its kind"
             ) from None
         if isinstance(one, Levels):
-            into[column].check(column)  # type: ignore[union-attr]
+            into[column].check(column, schema)  # type: ignore[union-attr]
     return into

@@ -89,11 +89,11 @@ def look(job: Job, number: int) -> dict[str, Any]:
     frame = _some(job)
     said = dict(job.said)
     allow = said.pop("allow", {})
-    if job.fixed is None:
-        table = Table.build(frame, **job.roles)
-        recipe = _recipe(table, allow=allow, **said)
-    else:
-        table, recipe = Table.of(frame, job.fixed.schema), job.fixed
+    try:
+        table = _table(job, frame)
+    except VoronymError as error:
+        raise _blamed(job, error) from None
+    recipe = _recipe(table, allow=allow, **said) if job.fixed is None else job.fixed
     if recipe.schema.units:
         raise InputError(
             "rows of one person or household may lie in any file, and data sets of many files are grouped "
@@ -104,6 +104,25 @@ def look(job: Job, number: int) -> dict[str, Any]:
     demanding(recipe.required, recipe.schema.confidential)
     doubts = cautions.before(table, recipe.allow)
     return {"recipe": recipe, "notes": [str(one) for one in doubts], "looked_at": len(frame)}
+
+
+def _table(job: Job, frame: pl.DataFrame) -> Table:
+    return Table.build(frame, **job.roles) if job.fixed is None else Table.of(frame, job.fixed.schema)
+
+
+def _blamed(job: Job, error: VoronymError) -> VoronymError:
+    """Return an error that names the file it comes from, where some files are wrong and others are not."""
+    data, wrong = job.dataset, {}
+    columns = [name for name, kind in data.types.items() if kind != pl.Null]
+    looked = {part.path: part for part in reversed(data.parts)}
+    for part in list(looked.values())[:64]:
+        frame = load(part, columns, data.types, LOOK // 20)
+        rest = (pl.lit(None).alias(name) for name in data.types if name not in columns)
+        try:
+            _table(job, frame.with_columns(rest).select(list(data.types)))
+        except VoronymError:
+            wrong[part.path] = part.name
+    return _about(error, min(wrong.values())) if 0 < len(wrong) < len(looked) else error
 
 
 def _some(job: Job) -> pl.DataFrame:
@@ -194,7 +213,7 @@ def cut(job: Job, number: int) -> dict[str, Any]:
     samples = []
     for part in data.parts:
         found, sample = spill.recall(job.path("scan", part.number, "pickle"))
-        merged = statistics.merge(merged, found, part.name)
+        merged = statistics.merge(merged, found, part.name, recipe.schema)
         samples.append(sample)
     coding = Coding(recipe.schema, merged, data.rows)
     packed = [coding.pack(Table.of(one, recipe.schema, only=list(recipe.schema.keys))) for one in samples]

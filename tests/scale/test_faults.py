@@ -1,0 +1,121 @@
+"""Faults on the way: the release is the same, or it is absent; and nothing is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import voronym as vr
+from scale.conftest import ROLES, people, rows, write
+from voronym.scale import spill
+from voronym.scale.runners import local
+
+ASKED = {**ROLES, "k": 4, "leaf": 300}
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 8, 14, 20, 26, 32, 38, 42])
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    write(people(900), tmp_path / "data", 2)
+    real, calls = os.link, []
+
+    def full(*paths: Path) -> None:
+        calls.append(paths)
+        if len(calls) > after:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(*paths)
+
+    monkeypatch.setattr(spill.os, "link", full)
+    with pytest.raises(vr.WriteError, match="No space left on device"):
+        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(people(3000), tmp_path / "data", 2)
+    vr.anonymize_files(tmp_path / "data", tmp_path / "one", **ASKED, workers=1)
+    monkeypatch.setattr(local, "LIVES", 50)
+    over, killed = threading.Event(), []
+
+    def kill() -> None:
+        """Kill a worker, now and then, once there are any."""
+        while not over.wait(0.7):
+            workers = [
+                one for one in psutil.Process().children(recursive=True) if one.cpu_times().user > 0.05
+            ]
+            if len(workers) > 1 and not killed:
+                os.kill(workers[-1].pid, signal.SIGKILL)
+                killed.append(workers[-1].pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        vr.anonymize_files(tmp_path / "data", tmp_path / "two", **ASKED, workers=2)
+    finally:
+        over.set()
+        thread.join()
+    assert killed
+    assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one", "two"]
+
+
+def test_two_workers_with_the_same_task(tmp_path: Path) -> None:
+    for text in (b"first", b"second"):
+        with spill.whole(tmp_path / "file") as temporary:
+            temporary.write_bytes(text)
+    assert (tmp_path / "file").read_bytes() == b"first"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    write(people(900), tmp_path / "data", 2)
+    said: list[BaseException] = []
+
+    def meanwhile(step: vr.Step) -> None:
+        if "round 1" in step.stage and not said:
+            with pytest.raises(vr.InputError, match="another run is at work") as found:
+                vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1)
+            said.append(found.value)
+
+    vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1, progress=meanwhile)
+    assert said
+    assert len(rows(tmp_path / "out")) == 900
+
+
+def test_a_folder_of_others_is_not_emptied(tmp_path: Path) -> None:
+    write(people(900), tmp_path / "data", 2)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(vr.InputError, match="files that are not ours"):
+        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_dask_workers_that_are_killed(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    write(people(6000), tmp_path / "data", 3)
+    vr.anonymize_files(tmp_path / "data", tmp_path / "local", **ASKED, workers=1)
+    for number in range(3):
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+
+            def kill(moment: float = 1.0 + 1.5 * number, nannies: object = cluster) -> None:
+                time.sleep(moment)
+                os.kill(nannies.workers[0].pid, signal.SIGKILL)  # type: ignore[attr-defined]
+
+            thread = threading.Thread(target=kill)
+            thread.start()
+            vr.anonymize_files(
+                tmp_path / "data", tmp_path / f"out{number}", **ASKED, engine="dask",
+                address=cluster.scheduler_address,
+            )  # fmt: skip
+            thread.join()
+        assert rows(tmp_path / f"out{number}").equals(rows(tmp_path / "local"))
