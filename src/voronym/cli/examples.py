@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "plan": (
         "voronym plan visits/ --key age,zip --confidential diagnosis --drop-undeclared -k 10 --memory 8GB",
     ),
+    "location demo": ("voronym location demo", "voronym location demo --once --json"),
     "location simulate": ("voronym location simulate --people 2000 -k 10 --epochs 24",),
 }
 """By what is typed after the program's name."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voronym.cli import common, files, serving
+from voronym.cli import common, files, serving, showing
 
 if TYPE_CHECKING:
     from voronym.location.simulate import Simulation
@@ -21,6 +21,7 @@ app = typer.Typer(
 
 def register(parent: typer.Typer) -> None:
     """Add the verbs to the application."""
+    showing.register(app)
     serving.register(app)
     parent.add_typer(app)
 

@@ -86,6 +86,11 @@ def close() -> None:
     _now.late = True
 
 
+def reopen() -> None:
+    """Heed wishes again: the outputs have their names, and the command goes on."""
+    _now.late = False
+
+
 def take_best(wanted: bool = True) -> None:
     """Have the first Ctrl-C ask for the best so far."""
     _now.best = wanted

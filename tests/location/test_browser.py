@@ -1,0 +1,245 @@
+"""The pages in a real browser: a citizen's walk, the operator's page, axe, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from location.town_hall import PASSWORD, code_for
+from location.visitor import entries, joined, town
+from voronym.location.demo import listening
+from voronym.location.directory import Entry
+from voronym.location.passwords import one_time_code
+from voronym.location.service import Service
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = Path("/usr/bin/chromium")
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason="there is no Chromium (Debian: apt-get install chromium)"
+)
+WIDTHS = {"desk": 1280, "phone": 390}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str, Any]]:
+    with town(tmp_path_factory.mktemp("town"), people=130) as (one, app, made):
+        del app
+        lat, lon = made.centre
+        evil = "<img src=x onerror=alert(1)>"
+        one.import_directory([Entry(f"{evil} {n}", lat + 0.0103 + 1e-4 * n, lon) for n in range(40)])
+        with listening(one, one.settings) as address:
+            yield one, address, made
+
+
+class Window:
+    """A window of the browser that notes what is asked of whom, and what goes wrong."""
+
+    def __init__(self, browser: Any, width: int, scheme: str = "light", *, scripts: bool = True) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
+        )
+        self.page = self.context.new_page()
+        self.asked: list[str] = []
+        self.wrong: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
+        self.page.on(
+            "dialog", lambda dialog: (self.wrong.append(f"dialog {dialog.message}"), dialog.dismiss())
+        )
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+        assert all(url.startswith("http://127.0.0.1:") for url in self.asked), self.asked
+        assert not self.wrong
+
+    def look(self, name: str) -> None:
+        """Check that the page fits its window; keep a picture where somebody asks for them."""
+        wide = self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, f"{name} is {wide} pixels too wide"
+        if folder := os.environ.get("VORONYM_PICTURES"):
+            self.page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+    def axe(self, name: str) -> None:
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page)
+        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+
+    def sign_in(self, address: str, email: str, code: str = "") -> None:
+        self.page.goto(f"{address}/sign-in")
+        self.page.get_by_label("E-mail address").fill(email)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        if code:
+            self.page.get_by_text("I am an operator").click()
+            self.page.get_by_label("Code of your second factor").fill(code)
+        self.page.get_by_role("button", name="Sign in").click()
+
+
+def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, place: Any) -> None:
+    one, address, made = place
+    with Window(browser, WIDTHS["phone"], "dark") as window:
+        page = window.page
+        page.goto(address)
+        page.locator("main").get_by_role("link", name="Sign up").click()
+        page.get_by_label("E-mail address").fill("walk@example.org")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Send me a code").click()
+        page.get_by_label("Code").fill(code_for(one, "walk@example.org"))
+        page.get_by_role("button", name="Verify").click()
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("link", name="Place my home").click()
+        page.get_by_label("Address, or latitude and longitude").fill(made.addresses[40])
+        page.get_by_role("button", name="Show on the map").click()
+        assert page.locator("#where").inner_text() == ", ".join(f"{v:.5f}" for v in made.houses[40])
+        page.get_by_role("button", name="This is my home").click()
+        page.get_by_role("heading", name="You are waiting for neighbours").wait_for()
+        assert one.home(page_token(window)) is not None
+        window.look("waiting")
+
+
+def page_token(window: Window) -> str:
+    return next(one["value"] for one in window.context.cookies() if one["name"].endswith("session"))
+
+
+def test_the_pin_follows_the_pointer_and_the_arrow_keys(browser: Any, place: Any) -> None:
+    one, address, _ = place
+    joined(one, "p1@example.org")
+    with Window(browser, WIDTHS["desk"]) as window:
+        window.sign_in(address, "p1@example.org")
+        page = window.page
+        page.goto(f"{address}/home")
+        frame = page.locator(".frame")
+        before = page.locator("#where").inner_text()
+        frame.click(position={"x": 480, "y": 320})
+        east = page.locator("#where").inner_text()
+        assert float(east.split(", ")[1]) > float(before.split(", ")[1])
+        assert (
+            east.split(", ")[0] == pytest.approx(before.split(", ")[0])
+            or abs(float(east.split(", ")[0]) - float(before.split(", ")[0])) < 1e-4
+        )
+        frame.focus()
+        page.keyboard.press("ArrowUp")
+        assert float(page.locator("#where").inner_text().split(", ")[0]) > float(east.split(", ")[0])
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/me")
+        home = one.home(page_token(window))
+        assert home is not None
+        assert home["longitude"] == pytest.approx(float(east.split(", ")[1]), abs=2e-5)
+
+
+def test_the_map_works_without_scripts(browser: Any, place: Any) -> None:
+    one, address, _ = place
+    joined(one, "p2@example.org")
+    with Window(browser, WIDTHS["phone"], scripts=False) as window:
+        window.sign_in(address, "p2@example.org")
+        page = window.page
+        page.goto(f"{address}/home")
+        before = float(page.locator("#where").inner_text().split(", ")[1])
+        page.locator(".frame input:visible").click(position={"x": 240, "y": 160})
+        # A quarter of a kilometre, which is what the map shows, to the east.
+        after = float(page.locator("#where").inner_text().split(", ")[1])
+        assert (after - before) * 111_195 * 0.6656 == pytest.approx(250, abs=8)
+        page.get_by_role("button", name="West").click()
+        assert float(page.locator("#where").inner_text().split(", ")[1]) < after
+        page.get_by_role("button", name="This is my new home").click()
+        page.wait_for_url("**/me")
+
+
+def test_another_site_cannot_frame_the_pages(browser: Any, place: Any, tmp_path: Path) -> None:
+    _, address, _ = place
+    trap = tmp_path / "trap.html"
+    trap.write_text(f'<iframe id="f" src="{address}/sign-in" width="800" height="600"></iframe>')
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(trap.as_uri())
+    page.wait_for_timeout(400)
+    inside = page.frames[1]
+    assert inside.get_by_label("Password").count() == 0
+    context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", WIDTHS)
+def test_a_citizens_whole_walk_and_the_operators_page_are_clean(
+    browser: Any, tmp_path: Path, size: str, scheme: str
+) -> None:
+    with town(tmp_path, people=130, epochs={"k": 10}) as (one, _, made):
+        lat, lon = made.centre
+        evil = "<img src=x onerror=alert(1)>"
+        one.import_directory([Entry(f"{evil} {n}", lat + 0.0103 + 1e-4 * n, lon) for n in range(40)])
+        one.import_directory(entries(made, 40, first=130))
+        one.run_epoch()
+        one.run_epoch()
+        joined(one, "p3@example.org")
+        secret = base64.b32decode(one.add_operator("op@example.org", PASSWORD))
+        with listening(one, one.settings) as address, Window(browser, WIDTHS[size], scheme) as window:
+            page = window.page
+
+            def seen(name: str) -> None:
+                window.look(f"{size}-{scheme}-{name}")
+                window.axe(name)
+
+            for path in ("/", "/sign-up", "/verify", "/sign-in"):
+                page.goto(address + path)
+                seen(path.strip("/") or "welcome")
+            page.get_by_label("E-mail address").fill("p3@example.org")
+            page.get_by_label("Password").fill("not that one")
+            page.get_by_role("button", name="Sign in").click()
+            page.get_by_role("alert").wait_for()
+            seen("wrong-password")
+            window.wrong.clear()  # the browser notes a 401 as an error
+            window.sign_in(address, "p3@example.org")
+            page.wait_for_url("**/me")
+            seen("me")
+            with page.expect_download() as loaded:
+                page.get_by_role("button", name="Download the statement").click()
+            assert "signature" in Path(loaded.value.path()).read_text()
+            page.goto(f"{address}/home")
+            seen("home")
+            page.get_by_label("Address, or latitude and longitude").fill(f"{lat + 0.0123}, {lon}")
+            page.get_by_role("button", name="Show on the map").click()
+            seen("evil-street")
+            page.get_by_label("Address, or latitude and longitude").fill("No such street 1")
+            page.get_by_role("button", name="Show on the map").click()
+            seen("not-found")
+            window.wrong.clear()
+            page.get_by_role("button", name="Closer").click()
+            page.get_by_role("button", name="North").click()
+            page.get_by_role("button", name="This is my new home").click()
+            page.wait_for_url("**/me")
+            seen("moving")
+            one.run_epoch()
+            page.reload()
+            seen("moved")
+            page.get_by_role("link", name="Leave").click()
+            seen("leave")
+            page.get_by_label("Type the word delete").fill("delete")
+            page.get_by_role("button", name="Delete everything").click()
+            page.get_by_role("heading", name="All of it is deleted").wait_for()
+            seen("deleted")
+            window.sign_in(address, "op@example.org", one_time_code(secret, time.time()))
+            page.wait_for_url("**/operator")
+            seen("operator")
+            assert "p4@example.org" not in page.content()
