@@ -1,0 +1,120 @@
+"""Settings, the verbs of the command line, and a server that listens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from location.town_hall import PASSWORD, scattered
+from voronym.cli import app
+from voronym.errors import InputError
+from voronym.location.metrics import Metrics
+from voronym.location.settings import ServiceSettings
+
+
+def directory(folder: Path) -> Path:
+    file = folder / "directory.csv"
+    rows = [f"{one.address},{one.latitude},{one.longitude},{one.email}" for one in scattered(40)]
+    file.write_text("address,latitude,longitude,email\n" + "\n".join(rows))
+    return file
+
+
+def test_a_file_is_read_and_the_environment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('name = "a"\nperiod = 60\n[epochs]\nk = 20\nheadroom = 4\n')
+    monkeypatch.setenv("VORONYM_LOCATION_PERIOD", "30")
+    monkeypatch.setenv("VORONYM_LOCATION_EPOCHS_K", "25")
+    monkeypatch.setenv("VORONYM_LOCATION_PROXY", "true")
+    found = ServiceSettings.load(file, folder=tmp_path)
+    assert (found.name, found.period, found.k, found.proxy) == ("a", 30.0, 25, True)
+    assert found.epochs["headroom"] == 4
+    assert ServiceSettings.from_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("nonsense = 1", "no setting 'nonsense'"),
+        ("period = 'soon'", "'period' must be a number"),
+        ("area = 0", "'area' must be more than 0"),
+        ("[epochs]\nk = 1", "'k' of the epochs"),
+        ("= 3", "no TOML"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_said(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        ServiceSettings.load(file)
+
+
+def test_importing_an_epoch_and_an_operator_from_the_command_line(tmp_path: Path) -> None:
+    run, where = CliRunner(), ["--folder", str(tmp_path / "town")]
+    done = run.invoke(app, ["location", "import", str(directory(tmp_path)), *where])
+    assert (done.exit_code, done.stderr) == (0, "40 rows, 40 new people\n")
+    done = run.invoke(app, ["location", "epoch", "--json", *where])
+    assert json.loads(done.stdout)["served"] == 40
+    done = run.invoke(
+        app, ["location", "operator", "op@example.org", *where], input=f"{PASSWORD}\n{PASSWORD}\n"
+    )
+    assert "otpauth://totp/" in done.stdout
+    assert run.invoke(app, ["location", "migrate", *where]).exit_code == 0
+    (tmp_path / "directory.csv").write_text("address,latitude\nx,1")
+    done = run.invoke(app, ["location", "import", str(tmp_path / "directory.csv"), *where])
+    assert isinstance(done.exception, InputError)
+
+
+def test_a_server_listens_and_ends_politely(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = [
+        sys.executable,
+        "-m",
+        "voronym.cli",
+        "location",
+        "serve",
+        "--port",
+        str(port),
+        "--folder",
+        tmp_path,
+    ]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ | {"CI": "true"})
+    try:
+        answer = None
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as found:
+                    answer = json.load(found)
+                break
+            except OSError:
+                time.sleep(0.1)
+        assert answer == {"status": "ok", "epoch": None}
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0
+    assert "all that was acknowledged is stored" in said
+
+
+def test_metrics_are_in_the_text_form_and_count() -> None:
+    metrics = Metrics()
+    for seconds in (0.001, 0.03, 9.0):
+        metrics.saw("GET", "/v1/statement", 200, seconds)
+    lines = metrics.text({"epoch": 3, "people": None, "served": 40}, True).splitlines()
+    assert 'voronym_requests_total{method="GET",route="/v1/statement",status="200"} 3' in lines
+    assert 'voronym_request_seconds_bucket{route="/v1/statement",le="0.05"} 2' in lines
+    assert 'voronym_request_seconds_bucket{route="/v1/statement",le="+Inf"} 3' in lines
+    assert "voronym_epoch 3" in lines
+    assert not any(line.startswith("voronym_people") for line in lines)
