@@ -20,7 +20,7 @@ from voronym.scale.runners import local
 ASKED = {**ROLES, "k": 4, "leaf": 300}
 
 
-@pytest.mark.parametrize("after", [0, 1, 3, 8, 14, 20, 26, 32, 38, 42])
+@pytest.mark.parametrize("after", [0, 1, 3, 8, 14, 20, 32, 42])
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     write(people(900), tmp_path / "data", 2)
     real, calls = os.link, []
@@ -37,6 +37,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(people(3000), tmp_path / "data", 2)
     vr.anonymize_files(tmp_path / "data", tmp_path / "one", **ASKED, workers=1)
