@@ -394,3 +394,18 @@ def test_entries_has_the_people_that_it_is_asked_for(place: Town) -> None:
     from voronym.location.village import Village
 
     assert [one.email for one in entries(Village.make(3), 2, first=5)] == ["p5@example.org", "p6@example.org"]
+
+
+def test_who_gave_no_home_can_see_their_data_and_leave(tmp_path: Path) -> None:
+    with town(tmp_path, people=12) as (one, app, _):
+        me = Visitor(app).sign_in(joined(one, "new@example.org"))
+        text = me.get("/me").text
+        assert 'action="/export"' in text
+        assert 'href="/leave"' in text
+        assert me.post("/export", {}).json()["home"] is None
+        assert me.post("/leave", {"do": "delete", "sure": " Delete "}).status_code == 200
+        assert me.cookie("session") is None
+        assert (
+            Visitor(app).post("/sign-in", {"email": "new@example.org", "password": PASSWORD}).status_code
+            == 401
+        )
