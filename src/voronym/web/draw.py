@@ -12,7 +12,7 @@ from voronym.report.svg import MARKERS, circle, escape, line, picture, spread, t
 from voronym.report.svg import width as text_width
 from voronym.report.write import fine, share
 
-WIDTH, HEIGHT = 560.0, 330.0
+WIDTH, HEIGHT = 430.0, 300.0
 LABELLED = (2, 3, 5, 10, 20)
 PLAIN = {"auto": "auto (default)", "mdav": "mdav (quick)", "kd": "kd (quickest)"}
 

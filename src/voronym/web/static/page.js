@@ -106,6 +106,7 @@ document.addEventListener("click", (event) => {
   }
 });
 document.addEventListener("change", (event) => {
+  if (event.target.name) say("error-" + event.target.name, "");  // it was about what stood there before
   if (event.target.name === "k" || event.target.name === "method") {
     for (const place of document.querySelectorAll("[data-poll][data-with]")) place.dispatchEvent(new Event("again"));
     for (const out of document.querySelectorAll("[data-k-here]")) out.textContent = document.querySelector("[name=k]").value || "k";

@@ -1,0 +1,85 @@
+"""What is on the desk goes when nobody asks, when memory runs out, and when a server was killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+from pathlib import Path
+from time import monotonic
+
+import psutil
+import pytest
+
+from voronym.web.desk import Desk, Table
+from voronym.web.guard import Guard
+from voronym.web.intake import Limits
+from voronym.web.process import Process, Refused
+from voronym.web.serve import _watch
+from web.house import house, upload
+
+
+async def _nothing(*_: object) -> None:
+    """An application that answers nothing."""
+
+
+def test_an_idle_desk_is_wiped_and_locked(tmp_path: Path) -> None:
+    async def idle() -> tuple[Desk, list[str], Path]:
+        (tmp_path / "desk").mkdir(mode=0o700)
+        desk, printed = Desk(tmp_path / "desk", Limits(), 1000), list[str]()
+        guard = Guard(_nothing, 1234, printed.append)
+        folder = desk.place()
+        (folder / "table.csv").write_text("a\n1\n")
+        table = Table(desk, folder / "table.csv", "table.csv", folder, None)
+        desk.tables[table.id] = table
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        watch = asyncio.create_task(_watch(guard, desk, 0.4))
+        guard.seen = monotonic() + 0.1
+        await asyncio.sleep(0.3)
+        assert desk.tables, "wiped too soon"
+        guard._visitors.add("somebody")
+        await asyncio.sleep(0.6)
+        watch.cancel()
+        await asyncio.gather(watch, return_exceptions=True)
+        assert not guard._visitors
+        return desk, printed, folder
+
+    desk, printed, folder = asyncio.run(idle())
+    assert not desk.tables
+    assert not folder.exists()
+    assert len(printed) == 1
+    assert "wiped after 8 hours" in desk.note
+
+
+@pytest.mark.slow
+def test_work_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{i * 7919}\n" for i in range(4_000_000)))
+
+    async def read() -> str:
+        process = await Process.start(600)
+        try:
+            await process.ask("open", path=str(path), reading={}, limits=None)
+        except Refused as error:
+            return str(error)
+        finally:
+            await process.end()
+        return ""
+
+    assert "not enough memory" in asyncio.run(read())
+
+
+@pytest.mark.slow
+def test_what_a_killed_server_left_is_wiped_by_the_next(tmp_path: Path) -> None:
+    with house(tmp_path) as first:
+        with first.enter() as client:
+            upload(client, "table.csv", b"a,b\n" + b"1,2\n3,4\n" * 20)
+        workers = psutil.Process(first.process.pid).children(recursive=True)
+        os.kill(first.process.pid, signal.SIGKILL)
+        first.process.wait()
+        assert first.files()
+        _, alive = psutil.wait_procs(workers, timeout=60)  # one may still be starting
+        assert not alive, "a worker outlived its server"
+    with house(tmp_path) as second:
+        assert second.files() == set()
