@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from voronym.dossier import Dossier
     from voronym.report.plot import Plot
 
-_CHEAP = 100_000
-"""Records up to which a gap is worth the search for every record's nearest neighbours."""
+_CHEAP, _FLAT = 1.5e11, 6
+"""Squared records times columns up to which every record's nearest are found within a minute or so. In up to
+so many columns boxes spare all but some forty times fewer of the distances."""
 
 _QUICK = 5_000
 """Records up to which a notebook may ask for the gap unasked: a fraction of a second."""
@@ -138,7 +139,7 @@ class Release:
     def gap(self) -> float | None:
         """How many percent the loss of the groups is above the least possible one, at most.
 
-        From the bound that the method proved, or from the cheap one by nearest neighbours, on first use.
+        From the bound that the method proved, or from the nearest of each record, on first use.
         None where there are too many records for that, where nothing but 0 is proven, where groups had to
         obey other models than k-anonymity, where the method made no groups, or made them in another space.
         """
@@ -154,8 +155,9 @@ class Release:
         k, bound = self.recipe.required_k, grouped.bound
         if len(X) < 2 * k or self.group_loss < 1e-10:  # type: ignore[operator]
             return 0.0  # a single group is all there can be; or nothing but rounding is lost
-        if bound is None and len(X) <= _CHEAP:
-            kind = "auto" if len(X) <= _FEW else "neighbours"
+        work = len(X) ** 2 * X.shape[1] / (40 if X.shape[1] <= _FLAT else 1)
+        if bound is None and work <= _CHEAP:
+            kind = "auto" if len(X) <= _FEW else "neighbours" if len(X) <= _QUICK else "local"
             bound = prove(Problem(grouped.records, k), ctx.limited(60.0), kind=kind)
         gap = None if bound is None else bound.gap(grouped.partition.sse(X))
         return gap if gap is not None and np.isfinite(gap) else None

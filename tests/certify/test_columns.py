@@ -174,7 +174,7 @@ def test_the_door():
             lower_bound(X, 3, **wrong)
     with pytest.raises(vr.GuaranteeError):
         lower_bound(X, 3, partition=vr.Partition(np.arange(40) // 2))
-    with pytest.raises(vr.InputError, match="neighbours"):
+    with pytest.raises(vr.InputError, match="local"):
         lower_bound(np.zeros((7000, 2)), 3, kind="columns")
 
 

@@ -157,14 +157,14 @@ def keep(values, sets, found, value, chosen, last, m):
 
 
 @kernel
-def begin(prices, cuts, work, anchor, pooled, m, limit):
-    """Fill the first level: the anchor, and the records of the pool that may join it."""
+def begin(prices, cuts, work, anchor, pooled, m, limit, reach):
+    """Fill the first level: the anchor, and the records of the pool that are within reach of it."""
     D2, near, lam = prices.D2, prices.near, prices.lam
     pool, members, raw, score = work.pool, work.members[0], work.raw[0], work.score[0]
     size = min(0, m)
     for t in range(pooled):
         j = pool[t]
-        if D2[anchor, j] < 2.0 * (m * lam[anchor] + limit):
+        if D2[anchor, j] < reach:
             members[size] = j
             raw[size] = D2[anchor, j] / m - lam[j]
             score[size] = raw[size] + near[j, m - 2] / (2.0 * m)
@@ -207,10 +207,10 @@ def deepen(prices, cuts, work, level, t, m, room):
 
 
 @kernel
-def price_anchor(prices, cuts, work, anchor, pooled, m, limit, budget, values, sets):
+def price_anchor(prices, cuts, work, anchor, pooled, m, limit, reach, budget, values, sets):
     """Find the best groups of m records with this anchor whose reduced cost is below ``limit``.
 
-    ``pool[:pooled]`` are the records that may join: of higher rank, and not too far.
+    ``pool[:pooled]`` are the records that may join, those whose squared distance is below ``reach``.
 
     A node is a group of some records and a list of candidates, sorted by ``score``: what a candidate adds by
     its distances to the group, minus its price, plus a half of the least distances to the others still to
@@ -222,9 +222,7 @@ def price_anchor(prices, cuts, work, anchor, pooled, m, limit, budget, values, s
     """
     found = min(0, m)
     nodes = min(0, m)
-    if prices.lam[anchor] <= 0.0 and limit <= 0.0:
-        return found, nodes, limit
-    begin(prices, cuts, work, anchor, pooled, m, limit)
+    begin(prices, cuts, work, anchor, pooled, m, limit, reach)
     halt, places, sizes, base, score, chosen = (
         prices.halt, work.places, work.sizes, work.base, work.score, work.chosen,
     )  # fmt: skip
@@ -285,6 +283,11 @@ def price(prices, cuts, work, out, first, last, limit, budget):
                 pool[pooled] = j
                 pooled += 1
         for s in range(kinds):
+            m = k + s
+            if price_of <= 0.0 and limit <= 0.0:
+                out.lower[a, s] = limit
+                continue
+            near = 2.0 * (m * price_of + limit)
             out.count[a, s], out.spent[a, s], out.lower[a, s] = price_anchor(
-                prices, cuts, work, anchor, pooled, k + s, limit, budget, out.values[a, s], out.sets[a, s]
+                prices, cuts, work, anchor, pooled, m, limit, near, budget, out.values[a, s], out.sets[a, s]
             )

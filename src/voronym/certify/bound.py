@@ -45,7 +45,7 @@ class Bound:
     k, n : int
         Least size of a group; number of records.
     kind : str
-        How it was proven: "neighbours", "columns" or "exact".
+        How it was proven: "neighbours", "local", "columns" or "exact".
     optimal : bool
         Whether ``partition`` attains the bound: no partition is better, up to rounding or, where an integer
         programme ended the proof, by more than some hundred-thousandths.
