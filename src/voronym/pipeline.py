@@ -180,9 +180,11 @@ def anonymize(
         recipe = _recipe(table, **said)
         declared: Sequence[str] = [identifiers] if isinstance(identifiers, str) else identifiers
     else:
-        if any(map(_given, (*roles.values(), *said.values(), keep_groups, intruder))):
+        stated = {**roles, **said, "keep_groups": keep_groups, "intruder": intruder}
+        if twice := [name for name, value in stated.items() if _given(value)]:
             raise InputError(
-                "a recipe states columns, k, method, models and seed: give it alone, or write another"
+                "a recipe states columns, k, method, models, seed and whether groups are kept: give it alone, "
+                f"without {', '.join(twice)}, or write another"
             )
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
