@@ -30,7 +30,7 @@ class Plot:
     >>> import voronym as vr
     >>> found = vr.compare(vr.datasets.hospital(60), keys=["age", "sex"], k=[3, 5], methods=["mdav"])
     >>> picture = found.plot()
-    >>> picture.svg[:4], "k = 5" in picture.svg
+    >>> picture.svg[:4], "mdav" in picture.svg
     ('<svg', True)
     """
 
