@@ -183,8 +183,8 @@ def anonymize(
         stated = {**roles, **said, "keep_groups": keep_groups, "intruder": intruder}
         if twice := [name for name, value in stated.items() if _given(value)]:
             raise InputError(
-                "a recipe states columns, k, method, models, seed and whether groups are kept: give it alone, "
-                f"without {', '.join(twice)}, or write another"
+                "a recipe states columns, k, method, models, seed and whether groups are kept: give it "
+                f"alone, without {', '.join(twice)}, or write another"
             )
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
