@@ -1,7 +1,8 @@
 """The command line: one module per verb.
 
 `common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `attack`,
-`compare`, `inspect`, `methods`, `page`, `papers`, `doctor` and `demo` are the verbs; `help` prints their
+`compare`, `inspect`, `methods`, `page`, `papers`, `doctor`, `demo`, `design`, `assign` and `allocate` are the
+verbs; `help` prints their
 options, `complete` is what the shell proposes. Each imports what it needs when it runs.
 """
 
@@ -10,10 +11,13 @@ from __future__ import annotations
 import typer
 
 from voronym.cli import (
+    allocate,
     anonymize,
+    assign,
     attack,
     compare,
     demo,
+    design,
     doctor,
     inspect,
     ledger,
@@ -47,6 +51,9 @@ VERBS = (
     methods,
     page,
     papers,
+    design,
+    assign,
+    allocate,
     location,
     doctor,
 )

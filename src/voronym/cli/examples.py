@@ -37,6 +37,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "methods": ("voronym methods", "voronym methods mdav"),
     "page": ("voronym page", "voronym page patients.csv"),
     "papers": ("voronym papers t-closeness --report page.html",),
+    "design": ("voronym design homes.csv -o districts.json --place lat,lon --cells 16 --map districts.svg",),
+    "assign": ("voronym assign newcomers.csv districts.json -o with-cells.csv --place lat,lon",),
+    "allocate": ("voronym allocate patients.csv hospitals.csv -o plan.csv --place lat,lon --capacity beds",),
     "doctor": ("voronym doctor",),
     "plan": (
         "voronym plan visits/ --key age,zip --confidential diagnosis --drop-undeclared -k 10 --memory 8GB",

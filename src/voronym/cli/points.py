@@ -1,0 +1,115 @@
+"""What the verbs about cells share: columns as points, and maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voronym.cli import common, complete
+from voronym.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from voronym.quantize import Quantizer
+    from voronym.space import Space
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Columns of numbers that are the coordinates, used as they are.",
+        autocompletion=complete.columns,
+    ),
+]
+Place = Annotated[
+    str | None, typer.Option("--place", help="LAT,LON: two columns in degrees, instead of --column.")
+]
+Weight = Annotated[
+    str | None, typer.Option("--weight", help="The column that says how much a point counts, such as people.")
+]
+Map = Annotated[Path | None, typer.Option("--map", help="Write a map of the cells, SVG.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+
+RADIUS = 6_371_008.8
+"""Metres: the mean radius of the earth."""
+
+
+def numbers(frame: Any, name: str) -> NDArray[np.float64]:
+    """Return a column as numbers without gaps, or say what is wrong."""
+    import numpy as np
+
+    if name not in frame.columns:
+        raise InputError(f"there is no column {name!r}; there are: {', '.join(frame.columns)}")
+    column = frame[name]
+    if not column.dtype.is_numeric():
+        raise InputError(f"the column {name!r} is not numeric; coordinates and weights are numbers")
+    gone = int(column.is_null().sum())
+    if gone:
+        raise InputError(f"{gone} of {len(column)} values of {name!r} are missing; leave those records out")
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[NDArray[np.float64], Space]:
+    """Return the points and their space: coordinates, or places on the globe."""
+    import numpy as np
+
+    from voronym.space import Euclidean, Sphere
+
+    if (columns is None) == (place is None):
+        raise InputError("say where the points are: --column X,Y, or --place LAT,LON")
+    if place is not None:
+        both = common.names([place], frame.columns)
+        if len(both) != 2:
+            raise InputError(f"--place takes two columns, LAT,LON, not {place!r}")
+        return Sphere.from_degrees(*(numbers(frame, name) for name in both)), Sphere()
+    chosen = common.names(columns, frame.columns)
+    return np.column_stack([numbers(frame, name) for name in chosen]), Euclidean()
+
+
+def metres(X: NDArray[np.float64], quantizer: Quantizer, labels: NDArray[np.int64]) -> tuple[float, float]:
+    """Return the mean and the largest way from places to their centroids, in metres along the globe."""
+    import numpy as np
+
+    line = np.sqrt(np.square(X - quantizer.centroids[labels]).sum(axis=1))
+    ways = 2.0 * RADIUS * np.arcsin(np.minimum(1.0, 0.5 * line))
+    return float(ways.mean()), float(ways.max())
+
+
+def far(X: NDArray[np.float64], quantizer: Quantizer, labels: NDArray[np.int64]) -> dict[str, float]:
+    """Return how far points are from their centroids: in metres for places, else the mean of the cost."""
+    import numpy as np
+
+    if quantizer.space.name == "sphere":
+        mean, most = metres(X, quantizer, labels)
+        return {"mean_metres": mean, "largest_metres": most}
+    return {"distortion": float(np.mean(quantizer.space.paired(X, quantizer.centroids, labels)))}
+
+
+def write_map(path: Path | None, X: NDArray[np.float64], quantizer: Quantizer, title: str) -> None:
+    """Write a map of the cells around the points, where one is asked for."""
+    if path is None:
+        return
+    import numpy as np
+
+    from voronym.quantize.picture import cell_map
+    from voronym.space import Sphere
+
+    if quantizer.space.name == "sphere":
+        latitude, longitude = Sphere.to_degrees(X)
+        flat = np.column_stack([longitude, latitude])
+    elif X.shape[1] == 2:
+        flat = X
+    else:
+        raise InputError("a map has two coordinates: give two columns, or --place LAT,LON")
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    room = 0.05 * np.where(high > low, high - low, 1.0)
+    low, high = low - room, high + room
+    if quantizer.space.name == "sphere":
+        low, high = np.maximum(low, [-180.0, -90.0]), np.minimum(high, [180.0, 90.0])
+    box = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+    path.write_text(cell_map(quantizer, box, title=title), encoding="utf-8")

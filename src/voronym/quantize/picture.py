@@ -1,0 +1,102 @@
+"""Maps of a quantizer's cells as SVG: where cells are, and nobody's own point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from colorsys import hls_to_rgb
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.quantize.quantizer import Quantizer
+from voronym.space import Sphere
+
+WIDE = 720  # pixels
+GRID = 180  # squares in a row, where borders are not straight
+
+Box = tuple[float, float, float, float]
+Placing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells") -> str:
+    """Return a map of the cells within (left, bottom, right, top), as the text of an SVG file.
+
+    In the plane, with straight borders, cells are polygons. On the sphere the box is in degrees, longitude
+    and latitude, and cells are drawn as small squares. Dots are the centroids; no points of people are drawn.
+
+    Examples
+    --------
+    >>> text = cell_map(Quantizer([[0.0, 0.0], [1.0, 0.0]]), (0.0, 0.0, 1.0, 1.0))
+    >>> text.count("<polygon"), text.count("<circle")
+    (2, 2)
+    """
+    left, bottom, right, top = box
+    globe = isinstance(quantizer.space, Sphere)
+    scale = WIDE / (right - left)
+    if globe:  # a degree of longitude is shorter than one of latitude
+        scale /= max(0.1, float(np.cos(np.radians(0.5 * (bottom + top)))))
+    tall = min(4.0 * WIDE, max(0.1 * WIDE, scale * (top - bottom)))
+
+    def place(points: NDArray[np.float64]) -> NDArray[np.float64]:
+        x = (points[:, 0] - left) / (right - left) * WIDE
+        return np.column_stack([x, (top - points[:, 1]) / (top - bottom) * tall])
+
+    shapes = _squares(quantizer, box, tall) if globe else _polygons(quantizer, box, place)
+    centres = quantizer.centroids
+    if globe:
+        latitude, longitude = Sphere.to_degrees(centres)
+        centres = np.column_stack([longitude, latitude])
+    dots = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"><title>cell {cell}</title></circle>'
+        for cell, (x, y) in enumerate(place(centres))
+    ]
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {tall:.0f}" role="img">',
+            f"<title>{_escaped(title)}</title>",
+            *shapes,
+            *dots,
+            "</svg>\n",
+        ]
+    )
+
+
+def _polygons(quantizer: Quantizer, box: Box, place: Placing) -> list[str]:
+    out = []
+    for cell, corners in enumerate(quantizer.diagram(box)):
+        if len(corners):
+            drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in place(corners))
+            out.append(
+                f'<polygon points="{drawn}" fill="{_colour(cell)}" stroke="#444" stroke-width="1">'
+                f"<title>cell {cell}</title></polygon>"
+            )
+    return out
+
+
+def _squares(quantizer: Quantizer, box: Box, tall: float) -> list[str]:
+    """Return one rectangle for each run of squares of a cell, row by row."""
+    left, bottom, right, top = box
+    x = left + (np.arange(GRID) + 0.5) / GRID * (right - left)
+    rows = max(1, round(GRID * tall / WIDE))
+    side, height = WIDE / GRID, tall / rows
+    out = []
+    for row in range(rows):
+        y = np.full(GRID, top - (row + 0.5) / rows * (top - bottom))
+        cells = quantizer.assign(Sphere.from_degrees(y, x))
+        edges = np.concatenate([[0], np.flatnonzero(np.diff(cells)) + 1, [GRID]])
+        out += [
+            f'<rect x="{side * a:.1f}" y="{height * row:.1f}" width="{side * (b - a) + 0.2:.1f}" '
+            f'height="{height + 0.2:.1f}" shape-rendering="crispEdges" fill="{_colour(int(cells[a]))}"/>'
+            for a, b in pairwise(edges)
+        ]
+    return out
+
+
+def _colour(cell: int) -> str:
+    red, green, blue = hls_to_rgb((0.61803398875 * cell) % 1.0, 0.82, 0.5)
+    return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

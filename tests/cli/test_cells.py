@@ -1,0 +1,152 @@
+"""The verbs about cells: design, assign, allocate."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from voronym.cli import app
+from voronym.errors import InputError
+from voronym.quantize import Quantizer, costs
+
+
+@pytest.fixture
+def homes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    lat, lon = 52.5 + 0.1 * rng.standard_normal(240), 13.4 + 0.2 * rng.standard_normal(240)
+    people = rng.integers(1, 9, 240)
+    table = pl.DataFrame({"lat": lat, "lon": lon, "people": people, "x": lon * 10, "y": lat * 10})
+    table.write_csv("homes.csv")
+    return table
+
+
+def call(*words):
+    done = CliRunner().invoke(app, list(words))
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_cells_of_equal_size_then_the_same_cells_again(homes):
+    said = json.loads(
+        call(
+            "design",
+            "homes.csv",
+            "-o",
+            "d.json",
+            "--column",
+            "x,y",
+            "--cells",
+            "8",
+            "--map",
+            "d.svg",
+            "--json",
+        )
+    )
+    assert (said["smallest"], said["largest"]) == (30, 30)
+    call("assign", "homes.csv", "d.json", "-o", "out.csv", "--column", "x,y")
+    out = pl.read_csv("out.csv")
+    assert out["cell"].value_counts()["count"].to_list() == [30] * 8
+    assert out.drop("cell").equals(pl.read_csv("homes.csv"))
+    X, rule = homes.select("x", "y").to_numpy(), Quantizer.load("d.json")
+    mean = np.square(X - rule.centroids[out["cell"].to_numpy()]).sum(axis=1).mean()
+    assert said["distortion"] == pytest.approx(mean, rel=1e-6)
+    drawn = ElementTree.parse("d.svg").getroot()  # noqa: S314 - our own
+    assert len(drawn.findall("{*}polygon")) == 8
+    assert len(drawn.findall("{*}circle")) == 8  # centroids; nobody's own point is drawn
+
+
+def test_places_in_metres(homes):
+    said = json.loads(
+        call(
+            "design",
+            "homes.csv",
+            "-o",
+            "d.json",
+            "--place",
+            "lat,lon",
+            "--cells",
+            "6",
+            "--map",
+            "d.svg",
+            "--json",
+        )
+    )
+    call("assign", "homes.csv", "d.json", "-o", "out.csv", "--place", "lat,lon")
+    cell = pl.read_csv("out.csv")["cell"].to_numpy()
+    C = Quantizer.load("d.json").centroids[cell]
+    lat, lon = np.radians(homes["lat"].to_numpy()), np.radians(homes["lon"].to_numpy())
+    lat_c, lon_c = np.arcsin(C[:, 2]), np.arctan2(C[:, 1], C[:, 0])
+    haversine = np.sin((lat - lat_c) / 2) ** 2 + np.cos(lat) * np.cos(lat_c) * np.sin((lon - lon_c) / 2) ** 2
+    ways = 2 * 6_371_008.8 * np.arcsin(np.sqrt(haversine))
+    assert said["mean_metres"] == pytest.approx(ways.mean(), rel=1e-6)
+    assert said["largest_metres"] == pytest.approx(ways.max(), rel=1e-6)
+    drawn = ElementTree.parse("d.svg").getroot()  # noqa: S314 - our own
+    assert len({one.get("fill") for one in drawn.findall("{*}rect")}) == 6
+
+
+def test_cells_equal_by_weight(homes):
+    said = json.loads(
+        call(
+            "design",
+            "homes.csv",
+            "-o",
+            "d.json",
+            "--column",
+            "x,y",
+            "--cells",
+            "5",
+            "--weight",
+            "people",
+            "--json",
+        )
+    )
+    total = homes["people"].sum()
+    assert abs(said["smallest"] - total / 5) <= 4 * 8  # but for the few that are divided
+    assert abs(said["largest"] - total / 5) <= 4 * 8
+
+
+def test_room_is_kept_at_the_least_cost(homes):
+    C = np.array([[133.0, 524.0], [135.0, 526.0], [134.0, 525.0]])
+    pl.DataFrame({"x": C[:, 0], "y": C[:, 1], "beds": [60, 60, 120]}).write_csv("places.csv")
+    words = ["--column", "x,y", "--capacity", "beds", "--map", "p.svg", "--json"]
+    said = json.loads(call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", *words))
+    assert said["loads"] == [60, 60, 120]
+    place = pl.read_csv("plan.csv")["place"].to_numpy()
+    assert np.bincount(place).tolist() == [0, 60, 60, 120]
+    X = homes.select("x", "y").to_numpy()
+    least = costs.transport(X, C, [60, 60, 120]).cost
+    assert np.square(X - C[place - 1]).sum() == pytest.approx(least, rel=1e-6)
+    assert "price of room" in call("allocate", "homes.csv", "places.csv", "-o", "b.csv", *words[:4])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cells", "4"], "--column X,Y, or --place"),
+        (["--cells", "4", "--column", "x,z"], "z"),
+        (["--cells", "4", "--place", "lat"], "two columns, LAT,LON"),
+        (["--cells", "4", "--place", "x,y"], "no latitude"),
+        (["--cells", "999", "--column", "x,y"], "240"),
+        (["--cells", "4", "--column", "x,y,lat", "--map", "m.svg"], "two coordinates"),
+    ],
+)
+def test_what_cannot_be_asked(homes, words, said):
+    with pytest.raises(InputError, match=said):
+        call("design", "homes.csv", "-o", "d.json", *words)
+
+
+def test_another_space_and_a_column_that_is_there(homes):
+    call("design", "homes.csv", "-o", "d.json", "--place", "lat,lon", "--cells", "4")
+    with pytest.raises(InputError, match="give --place LAT,LON"):
+        call("assign", "homes.csv", "d.json", "-o", "out.csv", "--column", "x,y")
+    homes.rename({"people": "cell"}).write_csv("again.csv")
+    with pytest.raises(InputError, match="a column 'cell' already"):
+        call("assign", "again.csv", "d.json", "-o", "out.csv", "--place", "lat,lon")
