@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _CHEAP, _FLAT = 1.5e11, 6
 """Squared records times columns up to which every record's nearest are found within a minute or so. In up to
-so many columns boxes spare all but some forty times fewer of the distances."""
+so many columns boxes spare most of the distances."""
 
 _QUICK = 5_000
 """Records up to which a notebook may ask for the gap unasked: a fraction of a second."""
@@ -155,7 +155,7 @@ class Release:
         k, bound = self.recipe.required_k, grouped.bound
         if len(X) < 2 * k or self.group_loss < 1e-10:  # type: ignore[operator]
             return 0.0  # a single group is all there can be; or nothing but rounding is lost
-        work = len(X) ** 2 * X.shape[1] / (40 if X.shape[1] <= _FLAT else 1)
+        work = len(X) ** 2 * X.shape[1] / (5 if X.shape[1] <= _FLAT else 1)
         if bound is None and work <= _CHEAP:
             kind = "auto" if len(X) <= _FEW else "neighbours" if len(X) <= _QUICK else "local"
             bound = prove(Problem(grouped.records, k), ctx.limited(60.0), kind=kind)
