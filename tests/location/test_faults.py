@@ -246,3 +246,25 @@ def test_the_scheduler_makes_epochs_and_heeds_the_clock(tmp_path: Path) -> None:
         assert scheduler.due() == 0.0
         assert scheduler._once()
         assert (one.in_force() or {})["epoch"] == 2
+
+
+def test_who_leaves_while_the_epoch_is_published_is_for_the_next(
+    tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL lets others commit within the transaction that publishes; SQLite has one writer."""
+    with service(tmp_path, database=postgres.fresh()) as one:
+        one.import_directory(scattered(60))
+        token = quick_token(one, "p1@example.org")
+        left = publishing._left
+
+        def late(*given: object) -> set[int]:
+            found = left(*given)  # type: ignore[arg-type]
+            one.cancel(token)
+            return found
+
+        monkeypatch.setattr(publishing, "_left", late)
+        assert one.run_epoch()["people"] == 60
+        assert looked(one, tmp_path) == 1
+        monkeypatch.undo()
+        assert one.run_epoch()["people"] == 59
+        assert looked(one, tmp_path) == 2

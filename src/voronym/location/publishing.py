@@ -181,8 +181,9 @@ def _publish(
     last = connection.scalar(text("select coalesce(max(number), 0) from epoch"))
     if last != now - 1:
         raise Busy("another epoch was published meanwhile: nothing was changed")
-    census, made = _without(census, made, _left(connection, now), k)
-    _settle(connection, made, now)
+    gone = _left(connection, now)
+    census, made = _without(census, made, gone, k)
+    _settle(connection, made, now, gone)
     check(census.people, made, census.before, k)
     count(connection, now, k)
     figures = made.figures.to_dict()
@@ -238,15 +239,16 @@ def _without(census: Census, made: Epoch, gone: set[int], k: int) -> tuple[Censu
     return replace(census, people=people), made
 
 
-def _settle(connection: Connection, made: Epoch, now: int) -> None:
-    """Make the draft say what was decided last, and end the groups that live no more."""
-    connection.execute(
-        text(
-            "delete from member where epoch = :now and not exists "
-            "(select 1 from home where home.person = member.person)"
-        ),
-        {"now": now},
-    )
+def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> None:
+    """Make the draft say what was decided last, and end the groups that live no more.
+
+    Exactly those are taken out who were missed before: somebody else may leave at this moment.
+    """
+    if gone:
+        connection.execute(
+            text("delete from member where epoch = :now and person = :person"),
+            [{"now": now, "person": one} for one in gone],
+        )
     living = set(made.standing.groups.tolist())
     drafted = connection.scalars(text("select distinct cohort from member where epoch = :now"), {"now": now})
     short = [{"now": now, "cohort": one} for one in drafted if one >= 0 and one not in living]
