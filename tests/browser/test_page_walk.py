@@ -233,6 +233,16 @@ def test_the_short_way_and_a_restart(page: House, browser: object, tmp_path: Pat
     walk = Walk(page, browser, 390, "light")
     tab = walk.tab
     tab.goto(page.address)
+    bare = tmp_path / "bare.csv"
+    bare.write_text("".join(people(tmp_path, 60).read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
+    tab.set_input_files("#file", str(bare))
+    tab.wait_for_selector('#error-file:has-text("looks like data")')
+    tab.select_option("[name=header]", "no")
+    walk.step("first-line-is-a-record")
+    tab.set_input_files("#file", str(bare))
+    tab.wait_for_url("**/read")
+    assert "column_3" in tab.inner_text("table")
+    tab.goto(page.base)
     tab.set_input_files("#file", str(people(tmp_path, 60)))
     tab.wait_for_url("**/read")
     walk.button("Yes: on to its columns")

@@ -7,6 +7,7 @@ import contextlib
 import secrets
 import shutil
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -281,12 +282,19 @@ class Desk:
         folder.mkdir(mode=0o700)
         return folder
 
-    async def add(self, path: Path, label: str, folder: Path, limits: Limits | None) -> Table:
+    async def add(
+        self,
+        path: Path,
+        label: str,
+        folder: Path,
+        limits: Limits | None,
+        reading: Mapping[str, Any] | None = None,
+    ) -> Table:
         """Put a table on the desk; one that cannot be read leaves nothing behind."""
         table = Table(self, path, label, folder, limits)
         recipe, self.recipe = self.recipe, None
         try:
-            await table.open(dict(recipe.reading) if recipe is not None else {})
+            await table.open({**(recipe.reading if recipe is not None else {}), **(reading or {})})
             if recipe is not None:
                 table.settings = Settings.of_recipe(recipe)
         except BaseException as error:

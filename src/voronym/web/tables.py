@@ -61,7 +61,8 @@ async def upload(request: Request) -> Response:
         except BaseException:
             folder.rmdir()
             raise
-        table = await desk.add(folder / label, label, folder, desk.limits)
+        reading = reading_of(request.query_params)
+        table = await desk.add(folder / label, label, folder, desk.limits, reading)
     except VoronymError as error:
         return _told(error, "file")
     return JSONResponse({"go": f"/t/{table.id}/read"})

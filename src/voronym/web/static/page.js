@@ -13,10 +13,14 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     form.classList.add("busy");
     say("status-" + field, "reading " + file.name + " …");
     try {
-      const answer = await fetch(form.dataset.upload + "?name=" + encodeURIComponent(file.name), { method: "POST", body: file });
+      const query = new URLSearchParams();
+      for (const [name, value] of new FormData(form)) if (typeof value === "string" && value) query.append(name, value);
+      query.set("name", file.name);
+      const answer = await fetch(form.dataset.upload + "?" + query, { method: "POST", body: file });
       const told = await answer.json();
       if (told.go) { location.assign(told.go); return; }
       say("error-" + field, told.error);
+      for (const more of form.querySelectorAll("details")) more.open = true;
     } catch (_) {
       say("error-" + field, "the file could not be sent: it may be too large, or voronym page has ended");
     }
