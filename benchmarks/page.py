@@ -66,7 +66,7 @@ def silence(client: httpx.Client, run: str, seconds: float) -> float:
         answer = client.get(f"{run}/progress")
         if "x-go" in answer.headers:
             break
-        shown = re.sub(r"\d+ s</dd>", "", answer.text)  # the clock is no progress
+        shown = re.sub(r"[\d.]+ s</dd>", "", answer.text)  # the clock is no progress
         if shown != last:
             longest, last, since = max(longest, time.perf_counter() - since), shown, time.perf_counter()
         time.sleep(0.05)
