@@ -9,7 +9,7 @@ One plan, whoever does the work. A map of the room, in the order in which data w
 - `spill`: the shuffle, through files in the work folder;
 - `grouping`: what is done in a leaf;
 - `counting`: k and models, counted in the written files;
-- `tasks` and `job`: all of this as tasks that any worker can do, alone or again;
+- `tasks`, `writing` and `job`: all of this as tasks that any worker can do, alone or again;
 - `engine`: leads a job through its stages, from files to a release or to nothing;
 - `runners`: who does the tasks: this machine, Dask, Spark;
 - `door` and `outcome`: `voronym.anonymize_files`, and what it returns.

@@ -143,7 +143,7 @@ def answer_path(work: Path, name: str, number: int) -> Path:
 
 def perform(work: str, name: str, number: int) -> Any:
     """Do one task, wherever this is, and return its answer; at once, where it was done before."""
-    import voronym.scale.tasks  # noqa: F401 - the stages, which register themselves
+    import voronym.scale.writing  # noqa: F401 - the stages, which register themselves
 
     folder = Path(work)
     path = answer_path(folder, name, number)

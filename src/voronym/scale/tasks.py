@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -17,18 +16,16 @@ from voronym.masked import Grouped
 from voronym.methods.grouped import Settings
 from voronym.partition import Partition
 from voronym.pipeline import _recipe, make_release
-from voronym.privacy import Finding
 from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
-from voronym.scale import counting, spill, statistics
+from voronym.scale import spill, statistics
 from voronym.scale.coding import Coding
 from voronym.scale.cuts import Tree, grow
 from voronym.scale.grouping import SEARCHES, Whole, begin, demanding, improve, judges, obey, stretch, visits
 from voronym.scale.job import LOOK, SAMPLE, Job, stage
 from voronym.scale.source import Part, load
 from voronym.space import Euclidean
-from voronym.table import tidy
 from voronym.table.conform import as_codes
 from voronym.table.frame import listing
 from voronym.table.read import read
@@ -306,7 +303,7 @@ def _publish(
         judge
         for model in demanding(recipe.required, recipe.schema.confidential)
         if model.required is not None
-        for judge in judges(model, _confidential(recipe, coding, frame))
+        for judge in judges(model, confidential(recipe, coding, frame))
     ]
     if asked:
         settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
@@ -339,7 +336,7 @@ def _values(frame: pl.DataFrame, name: str) -> Values:
     return Values(nw.from_native(frame[name], series_only=True))
 
 
-def _confidential(recipe: Recipe, coding: Coding, frame: pl.DataFrame) -> dict[str, Whole]:
+def confidential(recipe: Recipe, coding: Coding, frame: pl.DataFrame) -> dict[str, Whole]:
     """Return the confidential columns of some records before the whole distribution."""
     out = {}
     for name in recipe.schema.confidential:
@@ -347,68 +344,3 @@ def _confidential(recipe: Recipe, coding: Coding, frame: pl.DataFrame) -> dict[s
         codes = known.code(_values(frame, name)).fill_null(-1).to_numpy().astype(np.int64)
         out[name] = Whole.of(known, codes, column.kind, column.categories)
     return out
-
-
-# -- the release -------------------------------------------------------------------------------------------
-
-
-def _file(job: Job, number: int) -> Path:
-    return job.release / f"part-{number:05d}.parquet"
-
-
-@stage("write")
-def write(job: Job, number: int) -> dict[str, int]:
-    """Write a file of the release: rows from everywhere, in a fresh random order."""
-    tasks = int(job.recall("published"))
-    frames = spill.gather(job.paths("published", tasks), number, number + 1)
-    if not frames:
-        return {"rows": 0, "bytes": 0}
-    frame = pl.concat(frames)
-    frame = frame[np.random.default_rng().permutation(len(frame))]
-    schema = job.recipe.schema
-    kept = [name for name in job.dataset.types if schema[name].role != "identifier"]
-    clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept), eager_only=True)).to_native()
-    clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    with spill.whole(_file(job, number)) as temporary:
-        clean.write_parquet(temporary)
-    return {"rows": len(clean), "bytes": _file(job, number).stat().st_size}
-
-
-@stage("sort")
-def sort(job: Job, number: int) -> dict[str, Any]:
-    """Read a written file back, and send its rows to buckets by their keys."""
-    path = _file(job, number)
-    if not path.exists():
-        return {"rows": 0, "columns": None}
-    recipe, buckets = job.recipe, int(job.recall("buckets"))
-    models = demanding(recipe.required, recipe.schema.confidential)
-    frame = pl.read_parquet(path, hive_partitioning=False, glob=False)
-    columns = [*recipe.schema.keys, *(recipe.schema.confidential if models else ())]
-    return counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
-
-
-@stage("count")
-def count(job: Job, number: int) -> dict[str, Any]:
-    """Count the records behind each combination of keys in a bucket, and measure the models there."""
-    recipe = job.recipe
-    files = int(job.recall("files"))
-    paths = [path for path in job.paths("sorted", files) if path.exists()]
-    frames = spill.gather(paths, number, number + 1)
-    models = demanding(recipe.required, recipe.schema.confidential)
-    if not frames:
-        return counting.nothing()
-    frame = pl.concat(frames)
-    coding: Coding | None = job.recall("coding") if job.decided("coding") else None
-    columns = None if coding is None or not models else _confidential(recipe, coding, frame)
-    return counting.count(frame, list(recipe.schema.keys), models, columns)
-
-
-@stage("measure")
-def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], int, list[str]]:
-    """Measure all models in the written files, where all of them fit one leaf."""
-    del number
-    recipe = job.recipe
-    paths = [path for i in range(int(job.recall("files"))) if (path := _file(job, i)).exists()]
-    frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
-    table = Table.of(frame, recipe.schema, only=frame.columns)
-    return tuple(model.measure(table) for model in recipe.required), table.n, frame.columns

@@ -120,7 +120,7 @@ class Local(Runner):
             with _plain_surroundings():
                 how = multiprocessing.get_context(METHOD)
                 if METHOD == "forkserver":
-                    how.set_forkserver_preload(["voronym.scale.tasks"])  # imported once, for all workers
+                    how.set_forkserver_preload(["voronym.scale.writing"])  # imported once, for all workers
                 self._pool = ProcessPoolExecutor(
                     self.workers,
                     mp_context=how,

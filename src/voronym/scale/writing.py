@@ -1,0 +1,81 @@
+"""The last tasks: write the files of the release, read them back, and count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from voronym.privacy import Finding
+from voronym.scale import counting, spill
+from voronym.scale.coding import Coding
+from voronym.scale.grouping import demanding
+from voronym.scale.job import Job, stage
+from voronym.scale.tasks import confidential
+from voronym.table import tidy
+from voronym.table.table import Table
+
+
+def _file(job: Job, number: int) -> Path:
+    return job.release / f"part-{number:05d}.parquet"
+
+
+@stage("write")
+def write(job: Job, number: int) -> dict[str, int]:
+    """Write a file of the release: rows from everywhere, in a fresh random order."""
+    tasks = int(job.recall("published"))
+    frames = spill.gather(job.paths("published", tasks), number, number + 1)
+    if not frames:
+        return {"rows": 0, "bytes": 0}
+    frame = pl.concat(frames)
+    frame = frame[np.random.default_rng().permutation(len(frame))]
+    schema = job.recipe.schema
+    kept = [name for name in job.dataset.types if schema[name].role != "identifier"]
+    clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept), eager_only=True)).to_native()
+    clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    with spill.whole(_file(job, number)) as temporary:
+        clean.write_parquet(temporary)
+    return {"rows": len(clean), "bytes": _file(job, number).stat().st_size}
+
+
+@stage("sort")
+def sort(job: Job, number: int) -> dict[str, Any]:
+    """Read a written file back, and send its rows to buckets by their keys."""
+    path = _file(job, number)
+    if not path.exists():
+        return {"rows": 0, "columns": None}
+    recipe, buckets = job.recipe, int(job.recall("buckets"))
+    models = demanding(recipe.required, recipe.schema.confidential)
+    frame = pl.read_parquet(path, hive_partitioning=False, glob=False)
+    columns = [*recipe.schema.keys, *(recipe.schema.confidential if models else ())]
+    return counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
+
+
+@stage("count")
+def count(job: Job, number: int) -> dict[str, Any]:
+    """Count the records behind each combination of keys in a bucket, and measure the models there."""
+    recipe = job.recipe
+    files = int(job.recall("files"))
+    paths = [path for path in job.paths("sorted", files) if path.exists()]
+    frames = spill.gather(paths, number, number + 1)
+    models = demanding(recipe.required, recipe.schema.confidential)
+    if not frames:
+        return counting.nothing()
+    frame = pl.concat(frames)
+    coding: Coding | None = job.recall("coding") if job.decided("coding") else None
+    columns = None if coding is None or not models else confidential(recipe, coding, frame)
+    return counting.count(frame, list(recipe.schema.keys), models, columns)
+
+
+@stage("measure")
+def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], int, list[str]]:
+    """Measure all models in the written files, where all of them fit one leaf."""
+    del number
+    recipe = job.recipe
+    paths = [path for i in range(int(job.recall("files"))) if (path := _file(job, i)).exists()]
+    frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
+    table = Table.of(frame, recipe.schema, only=frame.columns)
+    return tuple(model.measure(table) for model in recipe.required), table.n, frame.columns
