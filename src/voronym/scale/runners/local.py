@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -33,7 +35,7 @@ ALONE = {
 """Libraries in a worker: workers are the threads."""
 
 
-def _begin(memory: int) -> None:
+def _begin(memory: int, leader: int) -> None:
     """Prepare a worker: Ctrl-C is for the one who waits, and memory has a limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
@@ -41,15 +43,17 @@ def _begin(memory: int) -> None:
 
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-        _die_with_parent()
+    threading.Thread(target=_watch, args=(leader,), daemon=True).start()
 
 
-def _die_with_parent() -> None:
-    """Ask the kernel to end this process when the one that made it is gone, also by force."""
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+def _watch(leader: int) -> None:
+    """End this process when the one that leads it is gone, also by force: nobody waits for its answers."""
+    while True:
+        time.sleep(1.0)
+        try:
+            os.kill(leader, 0)
+        except OSError:
+            os._exit(1)
 
 
 @contextlib.contextmanager
@@ -105,10 +109,11 @@ class Local(Runner):
     def _round(
         self, work: str, stage: str, tasks: Sequence[int], pause: Callable[[], None]
     ) -> Iterator[tuple[int, Any]]:
-        pool = self._open()
-        pending: dict[Future[Any], int] = {
-            pool.submit(perform, work, stage, number): number for number in tasks
-        }
+        with _plain_surroundings():  # workers start when tasks come
+            pool = self._open()
+            pending: dict[Future[Any], int] = {
+                pool.submit(perform, work, stage, number): number for number in tasks
+            }
         while pending:
             pause()
             done, _ = wait(pending, timeout=PIECE, return_when=FIRST_COMPLETED)
@@ -117,17 +122,15 @@ class Local(Runner):
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            with _plain_surroundings():
-                how = multiprocessing.get_context(METHOD)
-                if METHOD == "forkserver":
-                    how.set_forkserver_preload(["voronym.scale.writing"])  # imported once, for all workers
-                self._pool = ProcessPoolExecutor(
-                    self.workers,
-                    mp_context=how,
-                    initializer=_begin,
-                    initargs=(self.memory // self.workers,),
-                )
-                self._pool.submit(os.getpid).result()  # all of them start now
+            how = multiprocessing.get_context(METHOD)
+            if METHOD == "forkserver":
+                how.set_forkserver_preload(["voronym.scale.writing"])  # imported once, for all workers
+            self._pool = ProcessPoolExecutor(
+                self.workers,
+                mp_context=how,
+                initializer=_begin,
+                initargs=(self.memory // self.workers, os.getpid()),
+            )
         return self._pool
 
     def close(self) -> None:
