@@ -148,7 +148,7 @@ def test_methods_lists_both_kinds(voronym):  # noqa: F811
     code, out, _ = voronym("methods")
     assert code == 0
     head = out.index("Methods that make no groups")
-    assert out.index("\nmdav  ") < head < out.index("\nchannel  ") < out.index("\nrecords  ")
+    assert out.index("\n  mdav  ") < head < out.index("\n  channel  ") < out.index("\n  records  ")
     rows = json.loads(voronym("methods", "--json")[1])
     assert {row["name"] for row in rows if row["kind"] == "table"} == {"channel", "records"}
     assert {row["name"] for row in rows if row["kind"] == "groups"} == set(vr.algorithms())

@@ -90,7 +90,7 @@ def test_its_options_are_checked_by_name_and_value():
 
 def test_it_is_on_the_command_line(tmp_path):
     PATIENTS.write_csv(tmp_path / "in.csv")
-    listed = CliRunner().invoke(app, ["methods"])
+    listed = CliRunner().invoke(app, ["methods", "swap"])
     assert "share of the records that change places" in " ".join(listed.output.split())
     words = ["anonymize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--key", "age,sex"]
     words += ["--confidential", "diagnosis", "--method", "swap", "--share", "0.4", "--json"]
