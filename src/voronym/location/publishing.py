@@ -102,20 +102,37 @@ def _alone(store: Store) -> Iterator[None]:
 
 
 def _tidy(store: Store, ctx: Context) -> None:
-    """Remove rows of epochs that are over, and of drafts whose makers died, piece by piece."""
-    last = "(select coalesce(max(number), 0) from epoch)"
-    for table, keys, gone in (
-        ("member", "epoch, person", f"epoch <> {last}"),
-        ("cohort", "id", f"born > {last}"),
-    ):
-        some = f"select {keys} from {table} where {gone} limit {PIECE}"  # noqa: S608 - our own words
-        statement = text(f"delete from {table} where ({keys}) in ({some})")  # noqa: S608
-        done = PIECE
-        while done:
-            ctx.check()
-            with store.write() as connection:
-                done = connection.execute(statement).rowcount
-            time.sleep(BREATH)
+    """Remove rows of epochs that are over, and of drafts whose makers died, piece by piece.
+
+    Each piece is a range of the primary key: looking for rows "that are not of the last epoch" would read
+    those of the last epoch again for every piece.
+    """
+    done = 1
+    while done:
+        ctx.check()
+        with store.write() as connection:
+            last = connection.scalar(text("select coalesce(max(number), 0) from epoch"))
+            ends = connection.execute(text("select min(epoch), max(epoch) from member")).one()
+            over = [number for number in ends if number is not None and number != last][:1]
+            done = sum(_remove(connection, number) for number in over)
+        time.sleep(BREATH)
+    with store.write() as connection:
+        connection.execute(
+            text("delete from cohort where born > (select coalesce(max(number), 0) from epoch)")
+        )
+
+
+def _remove(connection: Connection, number: int) -> int:
+    """Remove the first members of an epoch, and say how many."""
+    piece = {"number": number, "last": PIECE - 1}
+    query = "select person from member where epoch = :number order by person limit 1 offset :last"
+    end = connection.scalar(text(query), piece)
+    few = "" if end is None else " and person <= :end"
+    found = connection.execute(
+        text(f"delete from member where epoch = :number{few}"),  # noqa: S608 - our own words
+        {"number": number} if end is None else {"number": number, "end": end},
+    )
+    return found.rowcount
 
 
 def _draft(store: Store, census: Census, made: Epoch, ctx: Context) -> None:
@@ -271,9 +288,9 @@ def count(connection: Connection, now: int, k: int) -> None:
     """Count in SQL what the promise is about, and raise where it is broken."""
     small = connection.scalar(
         text(
-            "select count(*) from (select c.id from cohort c left join member m on m.cohort = c.id "
-            "and m.epoch = :now and m.counting where c.ended is null "
-            "group by c.id having count(distinct m.household) < :k) as small"
+            "select count(*) from cohort c left join (select cohort, count(distinct household) as homes "
+            "from member where epoch = :now and counting group by cohort) as held on held.cohort = c.id "
+            "where c.ended is null and coalesce(held.homes, 0) < :k"
         ),
         {"now": now, "k": k},
     )
