@@ -386,6 +386,8 @@ def test_forms_that_are_none(target: Target) -> None:
     for content in (b"a=1&" * 50_000, b"k=" + b"9" * (5 << 20), b"k=%ff%fe&role-0=\xff", b"\0" * 100):
         answer = target.client.post(f"{target.place}/read", content=content, headers=heads)
         assert answer.status_code in (200, 422)
+    file = {"k": "3", "models": "t-closeness=0.2,taxonomy=/etc/passwd"}
+    target.client.post(f"{target.place}/protect", data=file)  # hides nothing that is wrong with the columns
     answer = target.client.post(
         f"{target.place}/roles",
         data={"role-0": "king", "kind-1": SCRIPT, "person": "99999999999", "latitude": "-1"},

@@ -162,12 +162,12 @@ class Bench:
         try:
             refuse_files(chosen.options, chosen.models)
         except InputError as error:
-            return {"errors": {"models": str(error)}, "doubts": []}
+            errors["models"] = str(error)
         try:
             table = Table.build(self.frame, **chosen.about_columns())
         except VoronymError as error:
-            return {"errors": {"columns": str(error)}, "doubts": []}
-        for name in LOCAL:
+            return {"errors": errors | {"columns": str(error)}, "doubts": []}
+        for name in LOCAL if not errors else ():  # what names files is not looked at
             sentence = _wrong(table, name, getattr(chosen, name))
             if sentence:
                 errors[name] = sentence
