@@ -74,6 +74,12 @@ def test_importing_an_epoch_and_an_operator_from_the_command_line(tmp_path: Path
     assert isinstance(done.exception, InputError)
 
 
+def test_a_mistyped_folder_does_not_become_a_service_of_nobody(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["location", "epoch", "--folder", str(tmp_path / "twon")])
+    assert "there is no service in" in str(done.exception)
+    assert not (tmp_path / "twon").exists()
+
+
 def test_a_server_listens_and_ends_politely(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

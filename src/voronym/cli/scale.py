@@ -134,7 +134,7 @@ def show(made: FilesRelease) -> None:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()
-    grid.add_row("records", f"{made.rows:,} in {made.files:,} files")
+    grid.add_row("records", f"{made.rows:,} in {made.files:,} {'file' if made.files == 1 else 'files'}")
     for finding in made.findings:
         grid.add_row("holds" if finding.required is not None else "measured", str(finding))
     if made.information_loss is not None:

@@ -50,7 +50,15 @@ def serve(
 def epoch(config: Config = None, folder: Folder = None, json: common.Json = False) -> None:
     """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
     from voronym.context import Context
+    from voronym.location.store import Store
 
+    settings = _settings(config, folder=folder)
+    file = Store(settings.url).file
+    if file is not None and not file.exists():  # a mistyped folder would become a service of nobody
+        raise InputError(
+            f"there is no service in {str(file.parent)!r}: check --folder, or begin with "
+            "voronym location import"
+        )
     with _service(config, folder) as service, common.ticker(not json) as progress:
         ctx = Context(seed=0, progress=progress)
         figures = service.run_epoch(ctx)
