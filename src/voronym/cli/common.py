@@ -49,6 +49,17 @@ Confidential = Annotated[
         autocompletion=complete.columns,
     ),
 ]
+Identifiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--identifier", help="Columns that name a person; dropped.", autocompletion=complete.columns
+    ),
+]
+Others = Annotated[
+    list[str] | None,
+    typer.Option("--other", help="Harmless columns; kept as they are.", autocompletion=complete.columns),
+]
+DropUndeclared = Annotated[bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")]
 Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, complete, files
+from voronym.cli import common, files
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -164,19 +164,9 @@ def plan(
     source: common.Source,
     key: common.Keys = None,
     confidential: common.Confidential = None,
-    identifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--identifier", help="Columns that name a person; dropped.", autocompletion=complete.columns
-        ),
-    ] = None,
-    other: Annotated[
-        list[str] | None,
-        typer.Option("--other", help="Harmless columns; kept as they are.", autocompletion=complete.columns),
-    ] = None,
-    drop_undeclared: Annotated[
-        bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")
-    ] = False,
+    identifier: common.Identifiers = None,
+    other: common.Others = None,
+    drop_undeclared: common.DropUndeclared = False,
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
