@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -430,9 +431,13 @@ def test_a_job_that_is_killed_from_outside(target: Target) -> None:
     place = upload(client, "long.csv", b"a,b,c\n" + rows).json()["go"].rpartition("/")[0]
     before = target.house.files()
     client.post(f"{place}/roles", data=roles(dict.fromkeys("abc", "key")))
+    idle = {one.pid: one.cpu_times().user for one in target.workers}
     client.post(f"{place}/protect", data={"k": "5", "time_limit": "100"})
-    busy = max(target.workers, key=lambda one: one.cpu_percent(interval=0.3))
-    os.kill(busy.pid, signal.SIGKILL)
+    busy: list[int] = []
+    while not busy:  # the run takes 100 s, so one of them is at work soon
+        time.sleep(0.2)
+        busy = [one.pid for one in target.workers if one.cpu_times().user > idle.get(one.pid, 0.0) + 1.0]
+    os.kill(busy[0], signal.SIGKILL)
     ended = finished(client, f"{place}/run/1", 20)
     assert "There is no release" in ended.text
     assert "ended by itself" in ended.text
