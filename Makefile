@@ -11,7 +11,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all lint docs pictures bench clean
+.PHONY: help install demo test test-all lint docs pictures papers-table bench clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -44,6 +44,9 @@ docs: install    ## build the documentation into docs/_build/html
 
 pictures: install ## draw the README's picture and table again
 	$(BIN)/python docs/_ext/pictures.py
+
+papers-table: install ## write the documentation's table of the papers again
+	$(BIN)/python docs/_ext/papers_table.py
 
 bench: install   ## speed, memory and loss, as ratios against a baseline in the same run
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

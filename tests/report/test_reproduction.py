@@ -7,18 +7,17 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from voronym.papers import Chart, Curve, Highlight, Panel, Paper, Picture, Table
+from voronym.papers import Chart, Curve, Experiment, Highlight, Mark, Outcome, Panel, Paper, Picture, Table
 from voronym.papers.items import frame
 from voronym.report.axes import log_ticks
 from voronym.report.curves import Series, chart
 from voronym.report.maps import MOST_CELL_POINTS as MOST
 from voronym.report.maps import cells
-from voronym.report.reproduction import in_parts, render_paper
+from voronym.report.reproduction import in_parts, render_papers
 
 HOSTILE = '<script>alert("x")</script>'
-PAPER = Paper(
-    "toy", "A. Author: A paper, A Journal 1 (2001); B. Other: Another, Annals 2 (2002)", "Toys", iter
-)
+PAPER = Paper("toy", "A. Author: A paper, A Journal 1 (2001)", "Toys")
+RUN = Experiment("toys", "Toys of all kinds", lambda *_: iter(()), ("Table 9",))
 
 
 def parse(drawing):
@@ -134,8 +133,10 @@ def test_a_page_has_everything_and_is_escaped():
         Chart("Figure 2", (Curve(HOSTILE, ((1, 2), (2, 3))),), "x", "y", "A note.", part="One"),
         Table("Beside", ("k", "loss"), ((3, 4.8512), (5, None)), part="One"),
         Table("Table 9", ("k", HOSTILE), ((3, 1.0),)),
+        Mark("Table 9", HOSTILE, 0.3, 0.2, better="less", why="It is exact."),
+        Mark("Table 9", "same", 0.2, 0.2, why="Not said, as nothing differs."),
     ]
-    page = render_paper(PAPER, items, seconds=12)
+    page = render_papers([(PAPER, [Outcome(RUN, False, tuple(items), 12.0)])])
     assert HOSTILE not in page
     for words in (
         "−16 %",
@@ -146,11 +147,14 @@ def test_a_page_has_everything_and_is_escaped():
         "Table 9",
         "Toys",
         "12 seconds",
+        "It is exact.",
+        "−0.1000",
         "Beside",
     ):
         assert words in page
-    assert "<li>B. Other: Another, Annals 2 (2002)</li>" in page
+    assert "<li>A. Author: A paper, A Journal 1 (2001)</li>" in page
     assert page.count('<svg class="fig"') == 3
+    assert "Not said" not in page
     assert "http" not in page.replace("http-equiv", "")
 
 

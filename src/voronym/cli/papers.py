@@ -10,7 +10,7 @@ import typer
 from voronym.cli import common
 
 if TYPE_CHECKING:
-    from voronym.papers import Item, Table
+    from voronym.papers import Outcome, Paper
 
 
 def register(app: typer.Typer) -> None:
@@ -19,75 +19,79 @@ def register(app: typer.Typer) -> None:
 
 
 def papers(
-    name: Annotated[str | None, typer.Argument(help="The paper; without it, the papers are listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The paper, or 'all'; without it, the papers are listed."),
+    ] = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="As far as the paper went, or about two minutes.")
+        bool, typer.Option("--full/--quick", help="As the paper did it, or about a minute for each paper.")
+    ] = False,
+    item: Annotated[
+        str | None, typer.Option("--item", help="One table, figure or experiment only: table-2, figure-15.")
+    ] = None,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Show every table, not only the verdicts.")
     ] = False,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a page with every table and figure (HTML).")
     ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="A folder to keep what was found, as NAME.json.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a page that exists.")] = False,
     json: common.Json = False,
 ) -> None:
-    """Compute the tables and figures of a paper again, beside the published ones."""
-    from time import perf_counter
-
-    from voronym.papers import PAPERS as known  # noqa: N811
-    from voronym.papers import Table, reproduce
+    """Compute the tables and figures of a paper again: published, ours of the full run kept, ours now."""
+    from voronym.cli import verdicts
+    from voronym.papers import PAPERS, reproduce
+    from voronym.papers.base import named
+    from voronym.papers.stored import keep
 
     if name is None:
         if json:
-            common.emit({key: entry.reference for key, entry in known.items()})
+            common.emit({key: entry.reference for key, entry in PAPERS.items()})
         else:
-            for key, entry in known.items():
-                typer.echo(f"{key}  {entry.reference}")
+            verdicts.listed(PAPERS.values())
         return
     common.check_outputs([report], source="", overwrite=overwrite)
-    start = perf_counter()
-    found: list[Item] = []
+    found: list[tuple[Paper, list[Outcome]]] = []
     with common.ticker(not json) as progress:
-        for item in reproduce(name, full=full, progress=progress):
-            found.append(item)
-            if not json and isinstance(item, Table):
-                _show(item)
-    seconds = perf_counter() - start
-    entry = known[name]
+        for entry in named(name):
+            found.append((entry, []))
+            for outcome in reproduce(entry.name, full=full, item=item, progress=progress):
+                found[-1][1].append(outcome)
+                if store is not None:
+                    keep(entry, outcome, store)
+                if not json:
+                    verdicts.show(entry, outcome, tables=tables)
     if report is not None:
         from voronym.report import write_page
-        from voronym.report.reproduction import render_paper
+        from voronym.report.reproduction import render_papers
 
-        write_page(render_paper(entry, found, full=full, seconds=seconds), report)
+        write_page(render_papers(found), report)
     if json:
-        common.emit(
-            _plain(found) | {"paper": name, "reference": entry.reference, "full": full, "seconds": seconds}
-        )
+        told = [_plain(entry, outcomes) for entry, outcomes in found]
+        common.emit(told[0] if len(told) == 1 else {"papers": told})
         return
-    typer.echo(f"{entry.reference}; {seconds:.0f} seconds")
-    if report is not None:
-        common.console().print(f"written: {report}")
+    verdicts.summed(found)
+    for path in (report, store):
+        if path is not None:
+            common.console().print(f"written: {path}")
 
 
-def _plain(items: list[Item]) -> dict[str, Any]:
-    """Return tables and figures as plain values."""
-    from voronym.papers import Highlight, Table
+def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
+    """Return everything that was found as plain values."""
+    from voronym.papers import Chart, Picture, Table
 
+    items = [item for outcome in outcomes for item in outcome.items]
     return {
+        "paper": entry.name,
+        "reference": entry.reference,
+        "full": any(outcome.full for outcome in outcomes),
+        "seconds": sum(outcome.seconds for outcome in outcomes),
+        "marks": [
+            mark.to_dict() | {"verdict": mark.verdict} for outcome in outcomes for mark in outcome.marks
+        ],
         "tables": [item.to_dict() for item in items if isinstance(item, Table)],
-        "figures": [item.to_dict() for item in items if not isinstance(item, Table | Highlight)],
+        "figures": [item.to_dict() for item in items if isinstance(item, Chart | Picture)],
     }
-
-
-def _show(table: Table) -> None:
-    from rich.console import Console
-    from rich.table import Table as Grid
-
-    out = Console(highlight=False)
-    grid = Grid(title=table.title, title_justify="left", box=None, padding=(0, 1))
-    for column in table.columns:
-        grid.add_column(column, justify="right")
-    for row in table.texts():
-        grid.add_row(*row)
-    out.print(grid)
-    if table.note:
-        out.print(f"[dim]{table.note}[/]")
-    out.print()

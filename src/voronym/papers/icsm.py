@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from voronym import datasets
 from voronym.context import Context
-from voronym.errors import ReadError
 from voronym.papers.base import at, paper
-from voronym.papers.items import Cell, Table
+from voronym.papers.items import Cell, Item, Table
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.refiners import refine
 from voronym.registry import algorithms
@@ -64,18 +63,16 @@ RESTARTS = 1600
 SETS = 25
 
 
-@paper(
+PAPER = paper(
     "icsm",
     reference="R. Mortazavi, S. Jalili: A novel local search method for microaggregation, ISeCure 7 (2015)",
     subject="A local search for microaggregation",
 )
-def tables(full: bool, ctx: Context) -> Iterator[Table]:
+
+
+@PAPER.experiment("tables", "Tables 2 and 4, figure 5", data=True)
+def tables(full: bool, ctx: Context) -> Iterator[Item]:
     """Compute tables 2 and 4 and the content of figure 5."""
-    if not datasets.available():
-        raise ReadError(
-            "the paper's data sets are not part of voronym: set VORONYM_DATA to the folder that holds "
-            "census.csv, tarragona.csv and eia.csv, or to an address they can be fetched from"
-        )
     data = {
         name: standardize(getattr(datasets, name)().to_numpy()) for name in ("tarragona", "census", "eia")
     }

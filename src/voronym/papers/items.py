@@ -1,16 +1,19 @@
-"""What a reproduction consists of: tables, charts, pictures of cells, and numbers that stand out.
+"""What a reproduction consists of: marks, tables, charts, pictures of cells, and numbers that stand out.
 
-All of them are plain data. The terminal shows the tables; the report room draws the rest.
+All of them are plain data. The terminal shows the marks, and the tables where they are asked for; the report
+room draws the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from voronym.papers.marks import Mark
 
 Cell = str | int | float | None
 Floats = NDArray[np.float64]
@@ -21,7 +24,8 @@ Bounds = tuple[float, float, float, float]
 class Table:
     """One table: published figures beside ours. None is a figure that was not published.
 
-    ``formats`` says how the numbers of each column are written; two decimals where it is silent.
+    ``formats`` says how the numbers of each column are written; two decimals where it is silent. The first
+    ``keys`` columns say which row it is: they are repeated where a table is too wide for the terminal.
     """
 
     title: str
@@ -30,6 +34,7 @@ class Table:
     note: str = ""
     part: str = ""
     formats: tuple[str, ...] = ()
+    keys: int = 1
 
     def texts(self) -> list[tuple[str, ...]]:
         """Return the rows as text.
@@ -123,7 +128,47 @@ class Highlight:
     note: str = ""
 
 
-Item = Table | Chart | Picture | Highlight
+Item = Mark | Table | Chart | Picture | Highlight
+
+
+def dump(item: Item) -> dict[str, Any] | None:
+    """Return a table, chart or highlight as plain values that `load` reads; None for what is not kept.
+
+    Marks are kept apart, and pictures are not: they have thousands of points, and are drawn anew in seconds.
+    """
+    if isinstance(item, Mark | Picture):
+        return None
+    plain: dict[str, Any] = _rounded(asdict(item))
+    return {"kind": type(item).__name__.lower()} | plain
+
+
+def load(plain: dict[str, Any]) -> Table | Chart | Highlight:
+    """Read again what `dump` made.
+
+    Examples
+    --------
+    >>> chart = Chart("t", (Curve("c", ((1.0, 2.0),)),), "x", "y", log="x")
+    >>> load(dump(chart)) == chart
+    True
+    """
+    given = dict(plain)
+    kind = given.pop("kind")
+    if kind == "highlight":
+        return Highlight(**given)
+    if kind == "table":
+        given |= {name: tuple(given[name]) for name in ("columns", "formats")}
+        return Table(**given | {"rows": tuple(tuple(row) for row in given["rows"])})
+    curves = (one | {"points": tuple(tuple(point) for point in one["points"])} for one in given["curves"])
+    return Chart(**given | {"curves": tuple(Curve(**one) for one in curves)})
+
+
+def _rounded(value: Any) -> Any:
+    """Keep six figures of every number: more would be noise, and twice the file."""
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def frame(points: Floats, *, cut: float = 0.0) -> Bounds:

@@ -36,12 +36,15 @@ AXES = "distortion, share of the variance", "risk, nats"
 SHARES = tuple(2.0**-i for i in range(8, 0, -1))
 
 
-@paper(
+PAPER = paper(
     "t-closeness",
     reference="D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer: From t-closeness-like privacy to "
     "postrandomization via information theory, IEEE Transactions on Knowledge and Data Engineering (2010)",
     subject="Privacy risk against distortion",
 )
+
+
+@PAPER.experiment("figures", "Figures 6 to 9, and several keys")
 def items(full: bool, ctx: Context) -> Iterator[Item]:
     """Compute the figures; nothing but random numbers is needed."""
     yield from figure_6(STEPS, ctx)

@@ -4,7 +4,7 @@
 ``section``       `section`: how one is registered, with what it needs and for whom
 ``sections/``     those that there are; their words stand in ``templates/sections`` and ``templates/words``
 ``comparison``    the page behind ``voronym compare``: `render_comparison`
-``reproduction``  the page behind ``voronym papers``: `render_paper`
+``reproduction``  the page behind ``voronym papers``: `render_papers`
 ``axes``          `Axes`, the frame of all drawings; ``bars``, ``curves`` and ``maps`` draw on it
 ``tradeoff``      limits in the plane of loss and risk, for releases and comparisons
 ``write``         how figures are written; ``svg``: ticks, labels and the SVG text itself

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from voronym.papers.base import Paper
+from voronym.papers.base import Outcome, Paper
 from voronym.papers.items import Chart, Highlight, Item, Picture, Table
+from voronym.papers.overview import HEADINGS, lines
+from voronym.papers.stored import Kept, results
 from voronym.report import write
 from voronym.report.curves import Series, chart
-from voronym.report.html import fill, part
+from voronym.report.html import Part, fill, part
 from voronym.report.maps import cells, panels
 
 
@@ -26,50 +28,122 @@ class Block:
     whole: bool = False
 
 
-def render_paper(paper: Paper, items: Iterable[Item], *, full: bool = False, seconds: float = 0.0) -> str:
-    """Return the page about a reproduction as HTML text.
+def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
+    """Return the page about reproductions as HTML text: verdicts first, then every figure.
+
+    Where a quick run was done and a full one is kept, verdicts show both, tables and charts are those of the
+    full one, and pictures of cells are drawn from the quick one.
 
     Parameters
     ----------
-    paper : Paper
-        Whose figures they are.
-    items : iterable of Table, Chart, Picture and Highlight
+    found : sequence of (Paper, sequence of Outcome)
         What `voronym.papers.reproduce` gave.
-    full : bool
-        Whether it went as far as the paper.
-    seconds : float
-        How long it took; 0 is not told.
 
     Examples
     --------
-    >>> from voronym.papers import PAPERS
-    >>> page = render_paper(PAPERS["icsm"], [Table("Table 2", ("k", "loss"), ((3, 4.85),))])
-    >>> "Mortazavi" in page and "4.85" in page
+    >>> from voronym.papers import Experiment, Mark, Outcome, Paper
+    >>> paper = Paper("toy", "A. Author: Toys", "Toys")
+    >>> mark = Mark("Table 1", "D", 0.2, 0.19, better="less", why="Ours is exact.")
+    >>> done = Outcome(Experiment("toys", "Toys", lambda full, ctx: iter(())), False, (mark,), 1.0)
+    >>> page = render_papers([(paper, [done])])
+    >>> "Toys" in page and "0.1900" in page and "Ours is exact." in page
     True
     """
-    told = list(items)
-    shown = [item for item in told if not isinstance(item, Highlight)]
+    sections, highlights = [], []
+    for number, (paper, outcomes) in enumerate(found):
+        kept = results(paper)
+        mine = f"p{number}-"
+        sections.append(_verdicts(mine, paper, outcomes, kept, alone=len(found) == 1))
+        shown = [item for outcome in outcomes for item in _shown(outcome, kept)]
+        highlights += [item for item in shown if isinstance(item, Highlight)]
+        drawn = [item for item in shown if isinstance(item, Table | Chart | Picture)]
+        sections += [
+            part(f"{mine}part-{i}", name, "paper/part.html", {"blocks": blocks})
+            for i, (name, blocks) in enumerate(in_parts(drawn), start=1)
+        ]
+    sources = [paper.reference for paper, _ in found]
+    sections.append(part("sources", "Sources", "paper/sources.html", {"points": sources}, "text"))
     return fill(
         "paper.html",
-        paper=paper,
-        full=full,
-        seconds=seconds,
-        highlights=[item for item in told if isinstance(item, Highlight)],
-        sections=[
-            *(
-                part(f"part-{i}", name, "paper/part.html", {"blocks": blocks})
-                for i, (name, blocks) in enumerate(in_parts(shown), start=1)
-            ),
-            part("sources", "Sources", "paper/sources.html", {"points": paper.reference.split("; ")}, "text"),
-        ],
+        name=", ".join(paper.name for paper, _ in found),
+        subject="; ".join(paper.subject for paper, _ in found[:2]) if len(found) < 3 else "Five papers",
+        full=any(outcome.full for _, outcomes in found for outcome in outcomes),
+        seconds=sum(outcome.seconds for _, outcomes in found for outcome in outcomes),
+        highlights=highlights[:6],
+        sections=sections,
     )
+
+
+def _verdicts(
+    mine: str,
+    paper: Paper,
+    outcomes: Sequence[Outcome],
+    kept: Mapping[tuple[str, bool], Kept],
+    *,
+    alone: bool,
+) -> Part:
+    """Return the section that says for every figure what was published, what we find, and why it differs."""
+    rows: list[tuple[str, ...]] = []
+    for outcome in outcomes:
+        other = kept.get((outcome.experiment.name, not outcome.full))
+        marks = () if other is None else other.marks
+        full, quick = (outcome.marks, marks) if outcome.full else (marks, outcome.marks)
+        for line in lines(full, quick):
+            why = line.mark.why if line.mark.verdict not in ("same", "not printed") else ""
+            rows.append((line.exhibit, line.what, *line.texts(), why))
+    times = [
+        (
+            outcome.experiment.title,
+            *(
+                "–" if one is None else f"{one:,.1f}"
+                for one in (
+                    _seconds(outcome, kept, full=True),
+                    _seconds(outcome, kept, full=False),
+                )
+            ),
+        )
+        for outcome in outcomes
+    ]
+    blocks = [
+        Block(table=write.Table((*HEADINGS, "why"), tuple(rows), numeric=False), whole=True),
+        Block(
+            "Seconds",
+            table=write.Table(("experiment", "full run", "quick run"), tuple(times)),
+            note=_made(kept),
+            whole=True,
+        ),
+    ]
+    title = "Published, and ours" if alone else f"{paper.subject}: published, and ours"
+    return part(f"{mine}verdicts", title, "paper/part.html", {"blocks": blocks if rows else blocks[1:]})
+
+
+def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: bool) -> float | None:
+    if outcome.full == full:
+        return outcome.seconds
+    other = kept.get((outcome.experiment.name, full))
+    return None if other is None else other.seconds
+
+
+def _made(kept: Mapping[tuple[str, bool], Kept]) -> str:
+    """Say what the runs that were kept were made with."""
+    versions = {", ".join(f"{name} {said}" for name, said in run.versions.items()) for run in kept.values()}
+    return f"Runs that were kept: {'; '.join(sorted(versions))}." if versions else ""
+
+
+def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item]:
+    """Return what to draw: pictures of this run; the rest of a full one, where there is one."""
+    whole = None if outcome.full else kept.get((outcome.experiment.name, True))
+    if whole is None:
+        return list(outcome.items)
+    return [*(item for item in outcome.items if isinstance(item, Picture)), *whole.items]
 
 
 def in_parts(items: list[Table | Chart | Picture]) -> list[tuple[str, list[Block]]]:
     """Put items of one part together under its name; a table right after a chart stands beside it."""
     out: list[tuple[str, list[Block]]] = []
     waiting: Block | None = None
-    for item in items:
+    names = list(dict.fromkeys(item.part or item.title for item in items))
+    for item in sorted(items, key=lambda item: names.index(item.part or item.title)):
         name = item.part or item.title
         if not out or out[-1][0] != name:
             out.append((name, []))

@@ -11,38 +11,120 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym.context import Context
-from voronym.errors import ReadError
-from voronym.papers.base import paper
+from voronym.papers.base import Exhibit, paper
 from voronym.papers.items import Item
 from voronym.papers.pcl import published
 
-
-@paper(
-    "pcl", reference=f"{published.FIRST}; {published.SECOND}", subject="Quantizers with cells of given sizes"
+FIRST = paper(
+    "pcl-2011",
+    reference=published.FIRST,
+    subject="Microaggregation and clustering by quantizers",
+    exhibits=(
+        Exhibit("Figure 1", "k-anonymous quantization of key attributes", where="quantize.md"),
+        Exhibit("Figure 2", "devices that ask about a fixed place", where="location.md"),
+        Exhibit("Figure 3", "access through a trusted third party", where="location.md"),
+        Exhibit("Figure 4", "users who perturb their place themselves", where="location-threats.md"),
+        Exhibit("Figure 5", "a quantizer, formally and by example", where="quantize.md"),
+        Exhibit("Figure 6", "the architecture, informally", where="location.md"),
+        Exhibit("Figure 7", "the architecture: who sends what to whom", where="location-server.md"),
+        Exhibit("Figure 8", "the location anonymizer", where="location.md"),
+        Exhibit("Figure 9", "ten points, k = 2"),
+        Exhibit("Figure 10", "ten points, k = 3"),
+        Exhibit("Figure 11", "10,000 uniform points, 2 to 10 cells"),
+        Exhibit("Figure 12", "the same, drawn for 7 cells"),
+        Exhibit("Figure 13", "10,000 Gaussian points, 2 to 10 cells"),
+        Exhibit("Figure 14", "the same, drawn for 9 cells"),
+        Exhibit("Figure 15", "250 uniform points, k = 2 to 10"),
+        Exhibit("Figure 16", "the same, drawn for k = 3"),
+        Exhibit("Figure 17", "250 Gaussian points, k = 2 to 10"),
+        Exhibit("Figure 18", "the same, drawn for k = 4"),
+        Exhibit("Table 1", "Census by MDAV"),
+        Exhibit("Table 2", "Census by noisy PCL"),
+        Exhibit("Figure 19", "Census: distortion from five starts"),
+        Exhibit("Figure 20", "Census: time from five starts"),
+        Exhibit("Figure 21", "ten points and two fixed centroids"),
+        Exhibit("Figure 22", "its objective over one cost"),
+        Exhibit("Figure 23", "fifteen points and three fixed centroids"),
+        Exhibit("Figure 24", "its objective over two costs"),
+        Exhibit("Figure 25", "two points in clouds of falling noise"),
+        Exhibit("Figure 26", "its objective, sharpened"),
+        Exhibit("Figure 27", "fifteen points in clouds of falling noise"),
+        Exhibit("Figure 28", "its objective, sharpened"),
+    ),
 )
-def items(full: bool, ctx: Context) -> Iterator[Item]:
-    """Compute the figures of both papers; those on real data need the reference files."""
-    from voronym import datasets
-    from voronym.papers.pcl import (
-        adult,
-        census,
-        gaussian,
-        plane,
-        runs,
-        ten,
-    )  # numba and solvers, when asked for
+SECOND = paper(
+    "pcl-2013",
+    reference=published.SECOND,
+    subject="A Lloyd algorithm with cells of given sizes",
+    exhibits=(
+        Exhibit("Figure 1", "k-anonymous quantization of key attributes", where="quantize.md"),
+        Exhibit("Figure 2", "a quantizer of the plane", where="quantize.md"),
+        Exhibit("Table 1", "words of compression, statistics and disclosure control", where="glossary.md"),
+        Exhibit("Figure 3", "65,536 Gaussian points in 16 cells"),
+        Exhibit("Figure 4", "the gain by cells and dimension"),
+        Exhibit("Figure 5", "the distortion, round by round"),
+        Exhibit("Figure 6", "time against the number of points"),
+        Exhibit("Figure 7", "Adult against MDAV"),
+        Exhibit("Figure 8", "Adult against V-MDAV"),
+    ),
+)
 
-    if not datasets.available():
-        raise ReadError(
-            "the papers' data sets are not part of voronym: set VORONYM_DATA to the folder that holds "
-            "census.csv and adult.csv, or to an address they can be fetched from"
-        )
+
+@SECOND.experiment("cells", "Gaussian points in 16 cells", shows=("Figure 3",))
+def _cells(_: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import gaussian, runs  # numba and solvers, when asked for
+
     runs.warm_up()
     yield from gaussian.figure_3(ctx)
+
+
+@SECOND.experiment("dimensions", "The gain over MDAV, by cells and dimension", shows=("Figure 4",))
+def _dimensions(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import gaussian
+
     yield from gaussian.figure_4(gaussian.POINTS if full else gaussian.POINTS // 4, ctx)
+
+
+@SECOND.experiment("rounds", "The distortion never rises", shows=("Figure 5",))
+def _rounds(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import gaussian
+
     yield from gaussian.figure_5(gaussian.POINTS if full else gaussian.POINTS // 4, ctx)
+
+
+@SECOND.experiment("time", "Running time", shows=("Figure 6",))
+def _time(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import gaussian, runs
+
+    runs.warm_up()
     yield from gaussian.figure_6(tuple(range(30_000, 100_001, 5000 if full else 35_000)), ctx)
+
+
+@SECOND.experiment("adult", "Adult, 48,842 people", shows=("Figure 7", "Figure 8"), data=True)
+def _adult(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import adult, runs
+
+    runs.warm_up()
     yield from adult.figures_7_8(full, ctx)
+
+
+@FIRST.experiment("ten", "Ten points", shows=("Figure 9", "Figure 10"))
+def _ten(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import ten
+
     yield from ten.figures_9_10(200 if full else 30, ctx)
+
+
+@FIRST.experiment("plane", "Points of the plane", shows=tuple(f"Figure {number}" for number in range(11, 19)))
+def _plane(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import plane
+
     yield from plane.figures_11_to_18(range(2, 11) if full else (2, 4, 7, 10), ctx)
+
+
+@FIRST.experiment("census", "Census", shows=("Table 1", "Table 2", "Figure 19", "Figure 20"), data=True)
+def _census(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import census, runs
+
+    runs.warm_up()
     yield from census.tables_1_2(60.0 if full else 1.0, ctx)

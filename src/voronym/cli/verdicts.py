@@ -1,0 +1,144 @@
+"""What `voronym papers` prints: a line for each published figure, and tables that fit the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from voronym.papers import Mark, Outcome, Paper, Table
+    from voronym.papers.overview import Line
+
+STYLES = {"same": "green", "better": "green", "worse": "yellow", "differs": "yellow", "not printed": "dim"}
+WORDS = {
+    "same": "the same",
+    "better": "better than published",
+    "worse": "worse",
+    "differs": "different",
+    "not printed": "drawn without numbers",
+}
+
+
+def listed(known: Iterable[Paper]) -> None:
+    """List the papers."""
+    for entry in known:
+        typer.echo(f"{entry.name}  {entry.reference}")
+        if entry.exhibits:
+            runs = ", ".join(entry.experiments)
+            typer.echo(f"    {len(entry.exhibits)} tables and figures; --item {runs}")
+
+
+def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
+    """Show what an experiment found, beside what was published and the full run that was kept."""
+    from voronym.papers import Table
+    from voronym.papers.overview import lines
+
+    out = _console()
+    shown = f" ({', '.join(outcome.experiment.shows)})" if outcome.experiment.shows else ""
+    out.print(f"[bold]{outcome.experiment.title}[/]{shown}", soft_wrap=False)
+    kept = _kept(entry, outcome)
+    full, quick = (outcome.marks, kept) if outcome.full else (kept, outcome.marks)
+    found = lines(full, quick)
+    if found:
+        _verdicts(out, found, outcome)
+    for item in outcome.items:
+        if isinstance(item, Table) and (tables or not found):
+            fitted(out, item)
+    out.print()
+
+
+def _kept(entry: Paper, outcome: Outcome) -> tuple[Mark, ...]:
+    from voronym.papers.stored import results
+
+    kept = results(entry).get((outcome.experiment.name, not outcome.full))
+    return () if kept is None else kept.marks
+
+
+def _verdicts(out: Console, found: list[Line], outcome: Outcome) -> None:
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, padding=(0, 1), show_edge=False)
+    grid.add_column("", overflow="fold")
+    ran = "ours, full" if outcome.full else "full, kept"
+    for heading in ("published", ran, "quick, kept" if outcome.full else "quick, now"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    grid.add_column("verdict", no_wrap=True)
+    whys = list(dict.fromkeys(line.mark.why for line in found if _says(line)))
+    for line in found:
+        published, full, quick, _, verdict = line.texts()
+        sign = f" [{whys.index(line.mark.why) + 1}]" if _says(line) else ""
+        told = f"[{STYLES[verdict]}]{verdict}[/]" + sign.replace("[", r"\[")
+        grid.add_row(f"{line.exhibit}: {line.what}", published, full, quick, told)
+    out.print(grid)
+    for number, why in enumerate(whys, start=1):
+        out.print(rf"  \[{number}] {why}", style="dim")
+
+
+def _says(line: Line) -> bool:
+    return bool(line.mark.why) and line.mark.verdict not in ("same", "not printed")
+
+
+def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
+    """Say how many figures are the same, and how long it took."""
+    from voronym.papers.overview import count, lines
+
+    seconds = sum(outcome.seconds for _, outcomes in found for outcome in outcomes)
+    told = count(line for _, outcomes in found for o in outcomes for line in lines(o.marks, ()))
+    total = sum(told.values())
+    words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in told.items())
+    typer.echo(f"{total} figures: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds")
+    for entry, _ in found:
+        typer.echo(entry.reference)
+
+
+def fitted(out: Console, table: Table) -> None:
+    """Print a table so that every number is whole: one too wide is cut between columns, its keys repeated."""
+    from rich.table import Table as Grid
+
+    texts = table.texts()
+    widths = [
+        2
+        + max(
+            len(word) for text in (heading.replace(" ", "\n"), *column) for word in text.split("\n") or [""]
+        )
+        for heading, column in zip(table.columns, zip(*texts, strict=True), strict=True)
+    ]
+    for number, columns in enumerate(cut(widths, out.width, table.keys)):
+        title = table.title if number == 0 else f"{table.title}, further columns"
+        grid = Grid(title=title, title_justify="left", box=None, padding=(0, 1))
+        for at in columns:
+            grid.add_column(table.columns[at], justify="right", min_width=widths[at] - 2)
+        for row in texts:
+            grid.add_row(*(row[at] for at in columns))
+        out.print(grid)
+    if table.note:
+        out.print(table.note, style="dim")
+
+
+def cut(widths: Sequence[int], width: int, keys: int) -> list[list[int]]:
+    """Part columns into groups that fit a width, each with the first ``keys`` columns.
+
+    Examples
+    --------
+    >>> cut([4, 10, 10, 10], 25, 1)
+    [[0, 1, 2], [0, 3]]
+    """
+    first = list(range(min(keys, len(widths))))
+    groups, used = [list(first)], sum(widths[at] for at in first)
+    for at in range(len(first), len(widths)):
+        if used + widths[at] > width and len(groups[-1]) > len(first):
+            groups.append(list(first))
+            used = sum(widths[key] for key in first)
+        groups[-1].append(at)
+        used += widths[at]
+    return groups
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)

@@ -1,0 +1,169 @@
+"""Marks and their verdicts, experiments by name, results that are kept, and what the terminal shows."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from voronym import cli
+from voronym.cli import verdicts
+from voronym.errors import InputError
+from voronym.papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Table, reproduce
+from voronym.papers.base import named, paper
+from voronym.papers.items import dump, load
+from voronym.papers.marks import Mark as Same
+from voronym.papers.overview import count, lines
+from voronym.papers.stored import keep, results
+
+
+@pytest.fixture
+def toy():
+    """A paper of one table that is measured and one figure that is not, for the time of a test."""
+    entry = paper(
+        "toy",
+        reference="A. Author: Toys",
+        subject="Toys",
+        exhibits=(Exhibit("Figure 1", "what a toy is", where="glossary.md"), Exhibit("Table 2", "toys")),
+    )
+
+    @entry.experiment("four", "Four toys", shows=("Table 2",))
+    def four(full, ctx):
+        yield Mark(
+            "Table 2", "D, k = 5", 0.25, 0.2 if full else 0.22, ".4f", better="less", why="Ours is exact."
+        )
+        yield Mark("Table 2", "seconds", None, 1.5, ".1f")
+        yield Table("Losses", tuple(f"column {i}" for i in range(12)), (tuple(0.25 + i for i in range(12)),))
+        yield Chart("Losses", (Curve("ours", ((1.0, 0.5),)),), "k", "D")
+
+    yield entry
+    PAPERS.remove("toy")
+
+
+@pytest.fixture
+def voronym(monkeypatch, capsys):
+    """Run a command; give back (exit code, stdout, stderr)."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["voronym", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "better", "verdict"),
+    [
+        (0.25, 0.2504, "less", "same"),
+        (0.25, 0.2506, "less", "worse"),
+        (0.25, 0.2494, "less", "better"),
+        (0.25, 0.2494, "more", "worse"),
+        (0.25, 0.2494, "", "differs"),
+        ((0.2, 0.3), 0.25, "", "same"),
+        ((0.2, 0.3), 0.301, "less", "worse"),
+        ((0.2, 0.3), 0.1, "less", "better"),
+        (None, 7.0, "less", "not printed"),
+    ],
+)
+def test_verdicts(published, ours, better, verdict):
+    mark = Mark("Table 1", "D", published, ours, within=0.0005, better=better)
+    assert mark.verdict == verdict
+    assert Same.from_dict(json.loads(json.dumps(mark.to_dict()))) == mark
+
+
+def test_numbers_are_written_with_their_units_and_signs():
+    mark = Mark("Figure 8", "gain", (-31.0, -21.0), -33.26, ".1f", " %", spread=1.5)
+    assert mark.texts() == ("−31 … −21 %", "−33.3 ± 1.5 %")
+    assert mark.apart() == "−2.3 %"
+
+
+def test_what_is_kept_is_read_again(toy, tmp_path):
+    for full in (True, False):
+        (outcome,) = reproduce("toy", full=full)
+        keep(toy, outcome, tmp_path)
+    kept = results(toy, tmp_path)
+    assert set(kept) == {("four", True), ("four", False)}
+    assert [mark.ours for mark in kept["four", True].marks] == [0.2, 1.5]
+    assert [type(item) for item in kept["four", True].items] == [Table, Chart]
+    assert kept["four", False].items == ()
+    assert {"voronym", "python", "numpy", "machine"} <= set(kept["four", True].versions)
+    first, second = lines(kept["four", True].marks, kept["four", False].marks)
+    assert first.texts() == ("0.25", "0.2000", "0.2200", "−0.0500", "better")
+    assert count([first, second]) == {"better": 1, "not printed": 1}
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32), st.text(max_size=5))
+def test_items_survive_being_kept(value, name):
+    for item in (
+        Table(name, ("a", "b"), ((name, value), (None, 3)), name, formats=("", ".1f"), keys=2),
+        Highlight(name, name, name),
+        Chart(
+            name, (Curve(name, ((value, 1.0),), published=True, joined=False),), "x", "y", log="x", zero=False
+        ),
+    ):
+        again = load(json.loads(json.dumps(dump(item))))
+        assert load(json.loads(json.dumps(dump(again)))) == again
+        assert type(again) is type(item)
+        assert str(again)[:12] == str(item)[:12]
+
+
+@pytest.mark.parametrize("item", ["four", "table-2", "Table 2", "table2"])
+def test_an_experiment_has_its_name_and_those_of_its_exhibits(toy, item):
+    assert [outcome.experiment.name for outcome in reproduce("toy", item=item)] == ["four"]
+
+
+def test_what_cannot_be_run_is_said(toy, voronym):
+    with pytest.raises(InputError, match=r"there are: four, Table 2\. Did you mean 'Table 2'"):
+        reproduce("toy", item="tabel 2")
+    with pytest.raises(InputError, match="no exhibit called 'Table 3'"):
+        toy.experiment("more", "More", shows=("Table 3",))(lambda *_: iter(()))
+    assert voronym("papers", "toy", "--item", "figure-1")[0] == 2
+
+
+def test_families_and_all():
+    assert [one.name for one in named("pcl")] == ["pcl-2011", "pcl-2013"]
+    assert [one.name for one in named("all")] == list(PAPERS)
+
+
+def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert voronym("papers", "toy", "--full", "--store", str(tmp_path))[0] == 0
+    monkeypatch.setattr("voronym.papers.stored.results.__defaults__", (tmp_path,))
+    code, out, err = voronym("papers", "toy", "--tables")
+    assert code == 0, err
+    (row,) = [line.split() for line in out.splitlines() if "k = 5" in line]
+    assert row[-5:] == ["0.25", "0.2000", "0.2200", "better", "[1]"]
+    assert "[1] Ours is exact." in out
+    assert "2 figures: 1 better than published, 1 drawn without numbers" in out
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    for number in range(12):
+        assert f"{number}.25" in out
+
+
+@given(st.lists(st.integers(3, 40), min_size=1, max_size=20), st.integers(40, 200), st.integers(1, 2))
+def test_no_column_is_lost_and_groups_fit(widths, width, keys):
+    groups = verdicts.cut(widths, width, keys)
+    assert sorted({at for group in groups for at in group}) == list(range(len(widths)))
+    shared = list(range(min(keys, len(widths))))
+    for group in groups:
+        assert group[: len(shared)] == shared
+        assert sum(widths[at] for at in group) <= width or len(group) <= len(shared) + 1
+
+
+def test_wide_tables_print_whole_numbers(capsys):
+    table = Table(
+        "t", ("k", *("change %, published",) * 11), ((5, *(0.234567,) * 11),), formats=("", *(".4f",) * 11)
+    )
+    verdicts.fitted(Console(width=60, highlight=False), table)
+    out = capsys.readouterr().out
+    assert out.count("0.2346") == 11
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 60

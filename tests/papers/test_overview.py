@@ -1,0 +1,56 @@
+"""Every table and figure of the papers has a row in the documentation, made from the results kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from voronym.papers import PAPERS
+from voronym.papers.overview import document, written
+from voronym.papers.stored import FOLDER, results
+
+PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+
+
+def test_the_page_is_made_from_the_results_that_are_kept():
+    text = PAGE.read_text(encoding="utf-8")
+    assert written(text) == text, "docs/papers.md is stale: make papers-table"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_table_or_figure_is_missing(name):
+    entry = PAPERS[name]
+    shown = {one for experiment in entry.experiments.values() for one in experiment.shows}
+    for one in entry.exhibits:
+        assert bool(one.where) != (one.name in shown), (
+            f"{one.name} of {name} is neither run nor shown elsewhere"
+        )
+        if one.where:
+            assert (PAGE.parent / one.where).exists()
+        assert f"| {one.name} |" in document()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_whatever_differs_says_why_in_a_sentence(name):
+    for (experiment, _), run in results(PAPERS[name]).items():
+        for mark in run.marks:
+            if mark.verdict in ("better", "worse", "differs"):
+                assert re.fullmatch(r"[A-Z0-9].{15,}[.]", mark.why), (
+                    f"{experiment}: {mark.exhibit}, {mark.what}"
+                )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_kept_belongs_to_experiments_and_is_small(name):
+    entry = PAPERS[name]
+    kept = results(entry)
+    assert {experiment for experiment, _ in kept} <= set(entry.experiments)
+    assert all(run.seconds <= 1200 for (_, full), run in kept.items() if full)
+    for (experiment, _), run in kept.items():
+        assert {mark.exhibit for mark in run.marks} <= set(entry.experiments[experiment].shows)
+        keys = [(mark.exhibit, mark.what) for mark in run.marks]
+        assert len(keys) == len(set(keys))
+    path = FOLDER / f"{name}.json"
+    assert not path.exists() or path.stat().st_size < 200_000
