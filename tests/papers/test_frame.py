@@ -139,7 +139,7 @@ def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monke
     code, out, err = voronym("papers", "toy", "--tables")
     assert code == 0, err
     (row,) = [line.split() for line in out.splitlines() if "k = 5" in line]
-    assert row[-5:] == ["0.25", "0.2000", "0.2200", "better", "[1]"]
+    assert row == ["D,", "k", "=", "5", "0.25", "0.2000", "0.2200", "better", "[1]"]
     assert "[1] Ours is exact." in out
     assert "2 figures: 1 better than published, 1 drawn without numbers" in out
     assert "…" not in out

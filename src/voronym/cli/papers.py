@@ -81,7 +81,7 @@ def papers(
 
 def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
     """Return everything that was found as plain values."""
-    from voronym.papers import Chart, Picture, Table
+    from voronym.papers import Highlight, Mark, Table
 
     items = [item for outcome in outcomes for item in outcome.items]
     return {
@@ -93,5 +93,5 @@ def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
             mark.to_dict() | {"verdict": mark.verdict} for outcome in outcomes for mark in outcome.marks
         ],
         "tables": [item.to_dict() for item in items if isinstance(item, Table)],
-        "figures": [item.to_dict() for item in items if isinstance(item, Chart | Picture)],
+        "figures": [item.to_dict() for item in items if not isinstance(item, Mark | Table | Highlight)],
     }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typer
+from rich.markup import escape
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,13 +40,15 @@ def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
     from voronym.papers.overview import lines
 
     out = _console()
-    shown = f" ({', '.join(outcome.experiment.shows)})" if outcome.experiment.shows else ""
-    out.print(f"[bold]{outcome.experiment.title}[/]{shown}", soft_wrap=False)
+    shown = f": {_named(outcome.experiment.shows)}" if outcome.experiment.shows else ""
+    took = f"{outcome.seconds:.0f} seconds"
+    out.rule(f"[bold]{escape(outcome.experiment.title)}[/]{shown}; {took}", align="left", style="dim")
     kept = _kept(entry, outcome)
     full, quick = (outcome.marks, kept) if outcome.full else (kept, outcome.marks)
-    found = lines(full, quick)
+    order = [one.name for one in entry.exhibits]
+    found = sorted(lines(full, quick), key=lambda line: order.index(line.exhibit))
     if found:
-        _verdicts(out, found, outcome)
+        _verdicts(out, entry, found, full=outcome.full)
     for item in outcome.items:
         if isinstance(item, Table) and (tables or not found):
             fitted(out, item)
@@ -58,24 +62,49 @@ def _kept(entry: Paper, outcome: Outcome) -> tuple[Mark, ...]:
     return () if kept is None else kept.marks
 
 
-def _verdicts(out: Console, found: list[Line], outcome: Outcome) -> None:
-    from rich.table import Table as Grid
-
-    grid = Grid(box=None, padding=(0, 1), show_edge=False)
-    grid.add_column("", overflow="fold")
-    ran = "ours, full" if outcome.full else "full, kept"
-    for heading in ("published", ran, "quick, kept" if outcome.full else "quick, now"):
-        grid.add_column(heading, justify="right", no_wrap=True)
-    grid.add_column("verdict", no_wrap=True)
+def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> None:
+    """Print a line for each figure, under its table or figure; reasons stand below, by number."""
     whys = list(dict.fromkeys(line.mark.why for line in found if _says(line)))
+    head = ("published", "full, now" if full else "full, kept", "quick, kept" if full else "quick, now")
+    rows = []
     for line in found:
-        published, full, quick, _, verdict = line.texts()
-        sign = f" [{whys.index(line.mark.why) + 1}]" if _says(line) else ""
-        told = f"[{STYLES[verdict]}]{verdict}[/]" + sign.replace("[", r"\[")
-        grid.add_row(f"{line.exhibit}: {line.what}", published, full, quick, told)
-    out.print(grid)
+        *cells, _, verdict = line.texts()
+        rows.append((*cells, f"{verdict} [{whys.index(line.mark.why) + 1}]" if _says(line) else verdict))
+    wide = [max(map(len, column)) for column in zip((*head, "verdict"), *rows, strict=True)]
+    room = max(16, out.width - sum(wide) - 2 * len(wide) - 2)
+    out.print(" " * (room + 2) + _row((*head, "verdict"), wide), style="dim")
+    whats = {one.name: one.what for one in entry.exhibits}
+    last = ""
+    for line, row in zip(found, rows, strict=True):
+        if line.exhibit != last:
+            last = line.exhibit
+            out.print(f"[bold]{last}[/] {escape(whats.get(last, ''))}")
+        first, *rest = wrap(line.what, room) or [""]
+        told = _row(row[:-1], wide) + f"  [{STYLES[line.mark.verdict]}]{escape(row[-1])}[/]"
+        out.print(f"  {escape(first):<{room}}{told}")
+        for more in rest:
+            out.print(f"  {escape(more)}")
     for number, why in enumerate(whys, start=1):
-        out.print(rf"  \[{number}] {why}", style="dim")
+        out.print(f"  {escape(f'[{number}]')} {escape(why)}", style="dim")
+
+
+def _row(cells: Sequence[str], wide: Sequence[int]) -> str:
+    """Set numbers to the right, and what comes fourth, the verdict, to the left."""
+    return "".join(
+        f"  {escape(cell):>{width}}" if at < 3 else f"  {cell}"
+        for at, (cell, width) in enumerate(zip(cells, wide, strict=False))
+    )
+
+
+def _named(shows: Sequence[str]) -> str:
+    """Name exhibits in a few words.
+
+    Examples
+    --------
+    >>> _named(["Table 1", "Table 2"]), _named([f"Figure {i}" for i in range(21, 29)])
+    ('Table 1, Table 2', 'Figure 21 to Figure 28')
+    """
+    return ", ".join(shows) if len(shows) < 5 else f"{shows[0]} to {shows[-1]}"
 
 
 def _says(line: Line) -> bool:

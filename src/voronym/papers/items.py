@@ -119,6 +119,32 @@ class Picture:
         return {"title": self.title, "panels": panels, "note": self.note}
 
 
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Values on a grid over the plane, its first row the lowest; several stand side by side."""
+
+    title: str
+    values: Floats
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces:
+    """Surfaces over a common frame, drawn from above: the darker, the higher."""
+
+    title: str
+    surfaces: tuple[Surface, ...]
+    bounds: Bounds
+    names: tuple[str, str]
+    note: str = ""
+    part: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is said about the surfaces; the grids are left out."""
+        told = [{"title": one.title, "note": one.note} for one in self.surfaces]
+        return {"title": self.title, "panels": told, "note": self.note}
+
+
 @dataclass(frozen=True)
 class Highlight:
     """A number for the head of the page, what it is, and what was published."""
@@ -128,7 +154,8 @@ class Highlight:
     note: str = ""
 
 
-Item = Mark | Table | Chart | Picture | Highlight
+Drawn = Table | Chart | Picture | Surfaces
+Item = Mark | Highlight | Drawn
 
 
 def dump(item: Item) -> dict[str, Any] | None:
@@ -136,7 +163,7 @@ def dump(item: Item) -> dict[str, Any] | None:
 
     Marks are kept apart, and pictures are not: they have thousands of points, and are drawn anew in seconds.
     """
-    if isinstance(item, Mark | Picture):
+    if isinstance(item, Mark | Picture | Surfaces):
         return None
     plain: dict[str, Any] = _rounded(asdict(item))
     return {"kind": type(item).__name__.lower()} | plain

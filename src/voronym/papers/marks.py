@@ -35,6 +35,9 @@ class Mark:
         Which way is better; "" where neither is.
     spread : float, optional
         Standard deviation of ours over draws.
+    claim : str
+        What the paper says in words, where it has no number: shown in place of ``published``, which then is
+        the number, or the range, that the words stand for.
     why : str
         A sentence that says why ours differs. Wanted wherever the verdict is not "same" or "not printed".
 
@@ -56,6 +59,7 @@ class Mark:
     within: float = 0.0
     better: Literal["less", "more", ""] = ""
     spread: float | None = None
+    claim: str = ""
     why: str = ""
 
     @property
@@ -84,8 +88,8 @@ class Mark:
 
     def told(self) -> str:
         """Return the published figure as text, as the paper has it."""
-        if self.published is None:
-            return "–"
+        if self.claim or self.published is None:
+            return self.claim or "–"
         ends = self.published if isinstance(self.published, tuple) else (self.published,)
         return _signs(" … ".join(f"{end:g}" for end in ends) + self.unit)
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from voronym.papers.base import Outcome, Paper
-from voronym.papers.items import Chart, Highlight, Item, Picture, Table
+from voronym.papers.items import Chart, Drawn, Highlight, Item, Picture, Surfaces, Table
+from voronym.papers.marks import Mark
 from voronym.papers.overview import HEADINGS, lines
 from voronym.papers.stored import Kept, results
 from voronym.report import write
 from voronym.report.curves import Series, chart
 from voronym.report.html import Part, fill, part
 from voronym.report.maps import cells, panels
+from voronym.report.surface import surface
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
         sections.append(_verdicts(mine, paper, outcomes, kept, alone=len(found) == 1))
         shown = [item for outcome in outcomes for item in _shown(outcome, kept)]
         highlights += [item for item in shown if isinstance(item, Highlight)]
-        drawn = [item for item in shown if isinstance(item, Table | Chart | Picture)]
+        drawn = [item for item in shown if not isinstance(item, Mark | Highlight)]
         sections += [
             part(f"{mine}part-{i}", name, "paper/part.html", {"blocks": blocks})
             for i, (name, blocks) in enumerate(in_parts(drawn), start=1)
@@ -135,10 +137,10 @@ def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item
     whole = None if outcome.full else kept.get((outcome.experiment.name, True))
     if whole is None:
         return list(outcome.items)
-    return [*(item for item in outcome.items if isinstance(item, Picture)), *whole.items]
+    return [*(item for item in outcome.items if isinstance(item, Picture | Surfaces)), *whole.items]
 
 
-def in_parts(items: list[Table | Chart | Picture]) -> list[tuple[str, list[Block]]]:
+def in_parts(items: list[Drawn]) -> list[tuple[str, list[Block]]]:
     """Put items of one part together under its name; a table right after a chart stands beside it."""
     out: list[tuple[str, list[Block]]] = []
     waiting: Block | None = None
@@ -161,7 +163,7 @@ def in_parts(items: list[Table | Chart | Picture]) -> list[tuple[str, list[Block
     return out
 
 
-def _block(item: Table | Chart | Picture, *, alone: bool) -> Block:
+def _block(item: Drawn, *, alone: bool) -> Block:
     title = "" if alone else item.title
     if isinstance(item, Table):
         return Block(title, table=_table(item), note=item.note)
@@ -176,7 +178,8 @@ def _block(item: Table | Chart | Picture, *, alone: bool) -> Block:
             zero="y" if item.zero else "",
         )
         return Block(title, drawn, note=item.note)
-    return Block(title, _panels(item), note=item.note, whole=True)
+    made = _surfaces(item) if isinstance(item, Surfaces) else _panels(item)
+    return Block(title, made, note=item.note, whole=True)
 
 
 def _table(item: Table, caption: str = "") -> write.Table:
@@ -203,4 +206,24 @@ def _panels(item: Picture) -> Markup:
             desc=f"{len(panel.points):,} points in {len(panel.centroids)} cells. {panel.note}",
         )
         drawn.append((figure, panel.title, panel.note))
+    return panels(drawn)
+
+
+def _surfaces(item: Surfaces) -> Markup:
+    top = max(float(one.values.max()) for one in item.surfaces)
+    drawn = [
+        (
+            surface(
+                one.values,
+                bounds=item.bounds,
+                top=top,
+                names=item.names,
+                title=f"{item.title}: {one.title}",
+                desc=one.note,
+            ),
+            one.title,
+            one.note,
+        )
+        for one in item.surfaces
+    ]
     return panels(drawn)

@@ -4,6 +4,7 @@
 ``gaussian``   2013, figures 3 to 6            ``adult``     2013, figures 7 and 8
 ``ten``        2011, figures 9 and 10          ``plane``     2011, figures 11 to 18
 ``census``     2011, tables 1 and 2, figures 19 and 20
+``rationale``  2011, figures 21 to 28
 """
 
 from __future__ import annotations
@@ -128,3 +129,12 @@ def _census(full: bool, ctx: Context) -> Iterator[Item]:
 
     runs.warm_up()
     yield from census.tables_1_2(60.0 if full else 1.0, ctx)
+
+
+@FIRST.experiment(
+    "rationale", "Why noise helps derivatives", shows=tuple(f"Figure {number}" for number in range(21, 29))
+)
+def _rationale(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym.papers.pcl import rationale
+
+    yield from rationale.figures_21_to_28(200 if full else 40, ctx)

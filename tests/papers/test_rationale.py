@@ -1,0 +1,39 @@
+"""Appendix A of 2011: the objective by hand, and that falling noise finds costs where derivatives do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voronym.context import Context
+from voronym.papers import Mark
+from voronym.papers.items import Chart, Picture, Surfaces
+from voronym.papers.pcl import rationale
+
+
+def test_the_objective_is_counted():
+    rng = np.random.default_rng(0)
+    X, costs = rng.random((12, 2)), rng.normal(0, 0.2, (40, 3))
+    costs[:, 0] = 0
+    for own, value in zip(costs, rationale.objective(X, rationale.THREE, costs), strict=True):
+        cells = [min(range(3), key=lambda q: sum((x - rationale.THREE[q]) ** 2) + own[q]) for x in X]
+        assert value == pytest.approx(1 / 3 - min(cells.count(q) for q in range(3)) / 12)
+
+
+def test_figures_21_to_28(monkeypatch):
+    monkeypatch.setattr(rationale, "COPIES", 600)
+    items = list(rationale.figures_21_to_28(12, Context()))
+    marks = {(mark.exhibit, mark.what): mark for mark in items if isinstance(mark, Mark)}
+    assert {exhibit for exhibit, _ in marks} == {f"Figure {number}" for number in range(21, 29)}
+    assert all(m.verdict == "same" for m in marks.values() if "smallest" in m.what or "no noise" in m.what)
+    found = [
+        marks["Figure 28", f"costs found, share of draws, {how}"].ours
+        for how in ("without noise", "falling noise")
+    ]
+    assert found[0] < 60 < 80 < found[1]
+    assert [
+        len([item for item in items if isinstance(item, kind)]) for kind in (Picture, Chart, Surfaces)
+    ] == [4, 2, 2]
+    (steps, sharpened) = (item for item in items if isinstance(item, Chart))
+    assert min(y for _, y in steps.curves[0].points) == 0
+    assert len(sharpened.curves) == 5
