@@ -23,6 +23,7 @@ from voronym.errors import (
 )
 from voronym.evaluate import Measurement, Rate, Risk, Utility
 from voronym.evaluate.measure import measure
+from voronym.evaluate.population import Suda, suda
 from voronym.evaluate.tradeoff import Plane
 from voronym.intruder import attack
 from voronym.partition import Partition
@@ -82,6 +83,7 @@ __all__ = [
     "SchemaError",
     "Step",
     "Stop",
+    "Suda",
     "TCloseness",
     "Unfinished",
     "Utility",
@@ -110,5 +112,6 @@ __all__ = [
     "refine",
     "space",
     "standardize",
+    "suda",
     "testing",
 ]

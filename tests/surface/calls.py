@@ -41,6 +41,7 @@ def calls() -> dict[str, Call]:
             "space": "euclidean", "models": ["t-closeness=0.9"], "time_limit": None, "seed": 0,
             "progress": None, "recipe": None, "kinds": {}, "orders": {}, "locations": [],
         }),
+        "suda": (vr.suda, {"table": patients(), "keys": ["age", "sex"], "size": 2, "sampling_fraction": 0.1}),
         "measure": (vr.measure, {
             "table": table, "keys": ["age"], "confidential": ["diagnosis"], "original": None,
             "aligned": False, "models": [], "population": None, "seed": 0, "progress": None,

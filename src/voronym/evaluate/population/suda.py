@@ -1,0 +1,264 @@
+"""Special uniques: records that few of their values suffice to single out, and the columns that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.arguments import checked
+from voronym.context import Context, Progress
+from voronym.errors import InputError
+from voronym.evaluate.population.minimal import minimal_uniques
+from voronym.plain import Plain
+from voronym.table.classes import check_columns, equivalence_classes
+from voronym.table.read import load
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_COLUMNS = 60  # a set of columns is a whole number of 64 bits
+_RECORDS = ("scores", "risks", "shares")
+
+
+@dataclass(frozen=True, eq=False)
+class Suda(Plain):
+    """What `suda` found. ``scores``, ``risks`` and ``shares`` are about single records: not for publication.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        The d columns that were looked at.
+    size : int
+        Most columns of a minimal sample unique, M.
+    records : int
+        Number of records, n.
+    unique : int
+        Records that have a minimal sample unique: they are unique in some set of at most M columns.
+    by_size : dict of int to int
+        Number of columns to the number of minimal sample uniques with so many.
+    contribution : dict of str to float
+        Share of the total score that comes from minimal uniques with this column. One with s columns counts
+        for each of them, so the shares add up to more than 1.
+    fraction : float or None
+        Share of the population that is in the table, where it was given.
+    match : float or None
+        How likely a unique match is a correct one, by data intrusion simulation; None without a fraction, or
+        where no two records share all keys, which the simulation needs.
+    notes : tuple of str
+        What could not be said, and why.
+    scores : (n,) array
+        SUDA score of each record, 0 where it has no minimal unique.
+    risks : (n,) array or None
+        DIS-SUDA score: the correct unique matches that are to be expected, divided in proportion to scores.
+    shares : (n, d) array
+        Share of each record's score that comes from minimal uniques with each column.
+    """
+
+    keys: tuple[str, ...]
+    size: int
+    records: int
+    unique: int
+    by_size: dict[int, int]
+    contribution: dict[str, float]
+    fraction: float | None
+    match: float | None
+    scores: Floats = field(repr=False)
+    risks: Floats | None = field(repr=False)
+    shares: Floats = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain, JSON-able types, without what is about single records."""
+        told = {name: value for name, value in super().to_dict().items() if name not in _RECORDS}
+        return {
+            **told,
+            "by_size": [{"columns": size, "uniques": count} for size, count in self.by_size.items()],
+            "score_max": float(self.scores.max()),
+            "risk_max": None if self.risks is None else float(self.risks.max()),
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"unique in at most {self.size} columns: {self.unique:,} of {self.records:,} records "
+            f"({self.unique / self.records:.2%})"
+        ]
+        for size, count in self.by_size.items():
+            lines.append(f"minimal uniques of {size} column{'' if size == 1 else 's'}: {count:,}")
+        if self.unique:
+            first = sorted(self.contribution.items(), key=lambda one: -one[1])
+            said = ", ".join(f"{name} {share:.0%}" for name, share in first)
+            lines.append(f"share of the total score with each column: {said}")
+        if self.match is not None and self.risks is not None:
+            lines.append(
+                f"a unique match is correct with probability {self.match:.2%}; "
+                f"greatest DIS-SUDA score {self.risks.max():.2%}"
+            )
+        return "\n".join([*lines, *self.notes])
+
+
+@checked
+def suda(
+    table: Any,
+    *,
+    keys: Sequence[str],
+    size: int = 3,
+    sampling_fraction: float | None = None,
+    progress: Progress | None = None,
+) -> Suda:
+    """Find the records that few of their keys suffice to single out: special uniques.
+
+    A *minimal sample unique* of a record is a set of keys in which no other record has the same values, and
+    of which no smaller part would do. The fewer columns it has, the more a record stands out: somebody who is
+    alone in (sex, occupation) is known by more people than somebody who is alone in twelve columns. A minimal
+    unique of s of d columns scores ``(d - s)(d - s - 1) ... (d - M)``, where M is the most that is looked
+    for; the score of a record is their sum.
+
+    Parameters
+    ----------
+    table : DataFrame, str or Path
+        pandas, Polars or PyArrow, or a file that `voronym.read` reads.
+    keys : sequence of str
+        Columns that an intruder may know; at most 60. Missing is a value.
+    size : int
+        Most columns of a minimal sample unique, M. Sets of columns grow fast with it.
+    sampling_fraction : float, optional
+        Share of the population that is in the table, between 0 and 1. Adds DIS-SUDA scores.
+    progress : callable, optional
+        Called with a `voronym.Step` now and then.
+
+    Returns
+    -------
+    Suda
+        Exact: all minimal sample uniques of at most ``size`` columns. Time O(n) for each set of columns.
+
+    Notes
+    -----
+    Data intrusion simulation estimates how likely a unique match is correct from the table alone,
+    ``pi n1 / (pi n1 + 2 (1 - pi) n2)``, with n1 classes of one record, n2 of two, and the fraction pi, under
+    simple random sampling. The ``n1`` times this many correct matches are divided among the records in
+    proportion to their scores, at most 1 for each.
+
+    References
+    ----------
+    Elliot, M. J., Manning, A. M., Ford, R. W.: A computational algorithm for handling the special uniques
+    problem. Int. J. of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002.
+    Manning, A. M., Haglin, D. J., Keane, J. A.: A recursive search algorithm for statistical disclosure
+    assessment. Data Mining and Knowledge Discovery 16(2), 2008. doi:10.1007/s10618-007-0078-6
+    Skinner, C. J., Elliot, M. J.: A measure of disclosure risk for microdata. J. of the Royal Statistical
+    Society B 64(4), 2002. doi:10.1111/1467-9868.00365
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"sex": list("mmffm"), "town": list("aabba"), "job": list("xyxxx")})
+    >>> found = suda(people, keys=["sex", "town", "job"], size=2)
+    >>> found.scores.tolist(), found.by_size
+    ([0.0, 2.0, 0.0, 0.0, 0.0], {1: 1})
+    >>> print(found)
+    unique in at most 2 columns: 1 of 5 records (20.00%)
+    minimal uniques of 1 column: 1
+    share of the total score with each column: job 100%, sex 0%, town 0%
+    """
+    ctx = Context(progress=progress)
+    frame = load(table)
+    check_columns(frame, keys, "key")
+    names = tuple(keys)
+    if not names:
+        raise InputError("no key column is named; name the columns that an intruder may know")
+    if len(names) > _COLUMNS:
+        raise InputError(f"{len(names)} keys are named and at most {_COLUMNS} can be searched; name fewer")
+    if size < 1:
+        raise InputError(f"size must be a whole number of 1 or more, not {size}")
+    fraction = check_fraction(sampling_fraction)
+    made = _scored(_codes(frame, names), min(size, len(names)), ctx)
+    total = made.scores.sum()
+    columns = made.parts.sum(axis=0) / total if total else made.parts.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        shares = np.where(made.scores[:, None] > 0, made.parts / made.scores[:, None], 0.0)
+    match = risks = None
+    notes: tuple[str, ...] = ()
+    if fraction is not None:
+        match, risks = _intrusion(equivalence_classes(frame, names).sizes, made.scores, fraction)
+        if match is None:
+            notes = ("no DIS-SUDA scores: no two records share all keys, which its simulation counts",)
+    ctx.done()
+    return Suda(
+        names,
+        min(size, len(names)),
+        len(frame),
+        int((made.scores > 0).sum()),
+        made.by_size,
+        dict(zip(names, columns.tolist(), strict=True)),
+        fraction,
+        match,
+        made.scores,
+        risks,
+        shares,
+        notes,
+    )
+
+
+def check_fraction(given: float | None) -> float | None:
+    """Return a share of the population above 0 and at most 1; None stays None."""
+    if given is None:
+        return None
+    if not 0.0 < given <= 1.0:
+        raise InputError(
+            "the sampling fraction is the share of the population that is in the table, above 0 and at most "
+            f"1, not {given!r}"
+        )
+    return float(given)
+
+
+def _codes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Ints:
+    """Return the columns as numbers, by the house's one rule of equality, shape (d, n)."""
+    return np.ascontiguousarray([equivalence_classes(frame, [key]).labels for key in keys], np.int64)
+
+
+@dataclass
+class _Scores:
+    scores: Floats
+    parts: Floats
+    by_size: dict[int, int]
+
+
+def _scored(codes: Ints, size: int, ctx: Context) -> _Scores:
+    """Add up the scores of all minimal uniques."""
+    d, n = codes.shape
+    most = min(size, d - 1)  # beyond it the factor is 0: all columns together are as little as can be said
+    weight = {s: float(prod(d - i for i in range(s, most + 1))) for s in range(1, size + 1)}
+    out = _Scores(np.zeros(n), np.zeros((n, d)), {})
+    for columns, rows in minimal_uniques(codes, size, ctx):
+        own = [at for at in range(d) if columns >> at & 1]
+        out.scores[rows] += weight[len(own)]
+        for at in own:
+            out.parts[rows, at] += weight[len(own)]
+        out.by_size[len(own)] = out.by_size.get(len(own), 0) + len(rows)
+    out.by_size = dict(sorted(out.by_size.items()))
+    return out
+
+
+def _intrusion(sizes: Ints, scores: Floats, fraction: float) -> tuple[float | None, Floats | None]:
+    """Return how likely a unique match is correct, and the expected ones divided by scores, up to 1 each."""
+    ones, twos = int((sizes == 1).sum()), int((sizes == 2).sum())
+    if not twos and fraction < 1.0:
+        return None, None
+    over = fraction * ones + 2.0 * (1.0 - fraction) * twos
+    match = fraction * ones / over if over else 0.0
+    risks = np.zeros(len(scores))
+    left, open_ = match * ones, scores > 0
+    while left > 1e-12 and open_.any():
+        risks[open_] = left * scores[open_] / scores[open_].sum()
+        full = open_ & (risks >= 1.0)
+        if not full.any():
+            break
+        risks[full] = 1.0
+        left = match * ones - float((risks == 1.0).sum())
+        open_ &= ~full
+    return match, risks
