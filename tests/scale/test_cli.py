@@ -69,6 +69,7 @@ def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "voronym.cli", "anonymize", str(tmp_path / "data"), *ROLES, "-k", "5",
              "--leaf", "2500", "--workers", "2"]  # fmt: skip
     subprocess.run([*words, "-o", str(tmp_path / "whole")], check=True, capture_output=True)
+    late = False
     for seconds in (4, 6, 8, 10, 12):
         process = subprocess.Popen(
             [*words, "-o", str(tmp_path / "out"), "--resume"], stderr=subprocess.DEVNULL
@@ -78,8 +79,11 @@ def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            assert not (tmp_path / "out").exists()
+            late = (tmp_path / "out").exists()  # killed when the release had its name already
+        if (tmp_path / "out").exists():
+            break
     if not (tmp_path / "out").exists():
         subprocess.run([*words, "-o", str(tmp_path / "out"), "--resume"], check=True, capture_output=True)
     assert rows(tmp_path / "out").equals(rows(tmp_path / "whole"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out", "whole"]
+    left = {path.name for path in tmp_path.iterdir()} - ({".out.work"} if late else set())
+    assert left == {"data", "out", "whole"}

@@ -219,6 +219,15 @@ class Coding:
         at = np.concatenate([[0], np.cumsum([one.width for one in self.encoders])]).tolist()
         return [(", ".join(one.columns), slice(at[i], at[i + 1])) for i, one in enumerate(self.encoders)]
 
+    @property
+    def kinds(self) -> list[Ints]:
+        """The coordinates of each key that is categories."""
+        return [
+            np.arange(here.start, here.stop)
+            for (_, here), one in zip(self.blocks(), self.encoders, strict=True)
+            if isinstance(one, Nominal)
+        ]
+
     def pack(self, table: Columns) -> pl.DataFrame:
         """Return a part with codes for the categories among its keys."""
         frame: pl.DataFrame = table.frame.to_native()

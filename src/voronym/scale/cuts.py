@@ -1,11 +1,13 @@
 """Cuts into leaves of neighbours: a tree of oblique halvings of a sample, which every worker walks alike.
 
-The first cut goes along principal axes. Each further one goes along random directions, so that what lay on
-a border before is inside a leaf now, nearly everywhere.
+Categories are cut first, between some of them and the others, where nobody is. Then the first cut goes along
+principal axes. Each further one goes along random directions, so that what lay on a border before is inside a
+leaf now, nearly everywhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +20,10 @@ Ints = NDArray[np.int64]
 
 TRIES = 8
 """Directions that are tried before a node counts as one that cannot be cut."""
+ALIKE = 0.05
+"""Variance of a key of categories, of 1 in all, below which it is not cut further."""
+UNEVEN = 0.125
+"""The least share of records on either side of a cut between categories."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,27 @@ class Tree:
         return np.asarray(self.first[boxes] + (turn + np.arange(len(X))) % ways, np.int64)
 
 
-def grow(X: Floats, leaves: int, rng: np.random.Generator | None) -> Tree:
+def towards(points: Floats, kinds: Sequence[Ints], rng: np.random.Generator) -> tuple[Floats, bool]:
+    """Return how far points are along a random direction, and whether that separates categories.
+
+    Parameters
+    ----------
+    points : array, shape (n, d)
+        Centres of groups, say.
+    kinds : sequence of arrays
+        The coordinates of each key that is categories; those in which points still differ come first.
+    rng : Generator
+        Draws the direction, along the spread: one in which all is flat would cut thin slices.
+    """
+    for which in rng.permutation(len(kinds)):
+        here = points[:, kinds[which]]
+        spread = here.var(axis=0)
+        if spread.sum() > ALIKE:
+            return here @ (rng.standard_normal(len(spread)) * spread), True
+    return points @ (rng.standard_normal(points.shape[1]) * (points.var(axis=0) + 1e-300)), False
+
+
+def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequence[Ints] = ()) -> Tree:
     """Cut a sample into leaves of about the same number of records.
 
     Parameters
@@ -68,6 +94,8 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None) -> Tree:
         How many.
     rng : Generator, optional
         Draws the directions; without one, cuts go along principal axes.
+    kinds : sequence of arrays
+        The coordinates of each key that is categories, which are cut first.
     """
     directions: list[Floats] = []
     thresholds: list[float] = []
@@ -76,7 +104,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None) -> Tree:
 
     def cut(rows: Ints, many: int) -> int:
         """Return the node of some records; depth first, so that neighbours are numbered in turn."""
-        found = _cut(X[rows], many, rng) if many > 1 and len(rows) > 1 else None
+        found = _cut(X[rows], many, rng, kinds) if many > 1 and len(rows) > 1 else None
         if found is None:
             ways.append(many)
             return -len(ways)
@@ -103,12 +131,11 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None) -> Tree:
 
 
 def _cut(
-    points: Floats, many: int, rng: np.random.Generator | None
+    points: Floats, many: int, rng: np.random.Generator | None, kinds: Sequence[Ints]
 ) -> tuple[Floats, float, NDArray[np.bool_]] | None:
     """Return a direction, a threshold near the right quantile and who is below it; None if all are alike."""
     share = (many // 2) / many
-    for attempt in range(TRIES):
-        direction = _direction(points, attempt, rng)
+    for direction, least in _directions(points, rng, kinds):
         along = np.zeros(len(points))
         for j in range(points.shape[1]):  # the order of additions that the kernel has
             along += points[:, j] * direction[j]
@@ -123,9 +150,25 @@ def _cut(
         best = int(np.argmin([abs(side.mean() - share) for side in sides]))
         threshold = float((values[spots[best] - 1] + values[spots[best]]) / 2)
         low = along <= threshold
-        if 0 < low.sum() < len(low):
+        if least < low.mean() < 1.0 - least:
             return direction, threshold, low
     return None
+
+
+def _directions(
+    points: Floats, rng: np.random.Generator | None, kinds: Sequence[Ints]
+) -> Iterator[tuple[Floats, float]]:
+    """Yield directions to try, and the least share of records that must lie on either side."""
+    spread = points.var(axis=0)
+    draw = np.random.default_rng(len(points)) if rng is None else rng
+    for which in draw.permutation(len(kinds)):
+        columns = kinds[which]
+        if spread[columns].sum() > ALIKE:
+            direction = np.zeros(len(spread))
+            direction[columns] = draw.standard_normal(len(columns)) * spread[columns]
+            yield direction, UNEVEN
+    for attempt in range(TRIES):
+        yield _direction(points, attempt, rng), 0.0
 
 
 def _direction(points: Floats, attempt: int, rng: np.random.Generator | None) -> Floats:

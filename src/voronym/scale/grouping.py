@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._kernels import pairs as kernels
+from voronym import sums
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.options import Options
@@ -29,10 +29,10 @@ from voronym.privacy.enforce import enforce
 from voronym.privacy.mutual_information import MutualInformation, default_bins
 from voronym.problem import Problem
 from voronym.refiners import pairs
-from voronym.refiners.blocks import cut
-from voronym.refiners.pair_cells import BLOCK, NUMBERS, Cells, Heat
+from voronym.refiners.pair_cells import Heat
 from voronym.registry import METHODS
 from voronym.scale.coding import Known
+from voronym.scale.leaf import Leaf
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -40,17 +40,26 @@ SEARCHES = ("auto", "pairs")
 """Methods that go on from round to round; others group each leaf once."""
 WORK = 35.0
 """Microseconds a record for visits to its group, in all rounds together, where nothing else is said."""
+WIDTH = 10
+"""Nearest groups that a group may deal with, where nothing else is said."""
 FIRST = 0.5
 """Share of the cooling that the first round does; the others share the rest."""
 
 
-class Leaf(Cells):
-    """The cells of a leaf, in blocks as large as the cache of a core takes: nobody shares the work."""
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of a leaf, their centres and what they cost."""
 
-    def _cut(self, rng: np.random.Generator) -> list[Ints]:
-        most = min(BLOCK, max(32, NUMBERS // (self.X.shape[1] * kernels.room(self.k))))
-        sizes = self.sizes.astype(np.int64)
-        return cut(self.centroids, sizes, records=int(most * sizes.mean()), rng=rng)
+    labels: Ints
+    centres: Floats
+    cost: float
+
+    @classmethod
+    def of(cls, problem: Problem, labels: Ints) -> Groups:
+        """Measure groups."""
+        part = Partition(labels, k=problem.k)
+        centres = problem.centroids(part)
+        return cls(part.labels, centres, float(sums.error(problem.points, centres, part.labels).sum()))
 
 
 def visits(k: int, d: int) -> float:
@@ -79,12 +88,19 @@ def begin(problem: Problem, method: str, options: Options, ctx: Context) -> Ints
 
 
 def improve(
-    problem: Problem, labels: Ints, ctx: Context, *, sweeps: float, width: int, ends: tuple[float, float]
-) -> Ints:
-    """Cool the groups of a leaf from one share of the way to another."""
-    if int(labels.max()) == 0 or problem.total == 0.0:
-        return labels
-    cells = Leaf(problem.points, labels, problem.k, ctx.quiet())
+    problem: Problem,
+    labels: Ints,
+    ctx: Context,
+    *,
+    sweeps: float,
+    width: int,
+    ends: tuple[float, float],
+    kinds: Sequence[Ints] = (),
+) -> Groups:
+    """Cool the groups of a leaf from one share of the way to another; ``kinds`` as for `Leaf`."""
+    if int(labels.max()) == 0 or not np.ptp(problem.points, axis=0).any():
+        return Groups.of(problem, labels)
+    cells = Leaf(problem.points, labels, problem.k, ctx.quiet(), kinds)
     start, stop = ends
     if start == 0.0:
         share = 1.0 - problem.n / (problem.k * (1.0 + pairs.ROOM)) / len(cells)
@@ -102,7 +118,7 @@ def improve(
         cells.visit(width, Heat(sweeps * (goal - done), first, last), ctx.quiet())
         done = goal
     ctx.check(whole=True)
-    return Partition(cells.labels, k=problem.k).labels
+    return Groups(cells.labels, cells.centroids, math.fsum(cells.costs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from voronym.registry import METHODS
 from voronym.scale import tasks
 from voronym.scale.door import BASE, ROW, bytes_of, job_of
 from voronym.scale.engine import Engine
-from voronym.scale.grouping import SEARCHES, begin, improve, visits
+from voronym.scale.grouping import SEARCHES, WIDTH, begin, improve, visits
 from voronym.scale.runners.local import Local
 from voronym.scale.source import find, is_parquet
 from voronym.table.table import Table
@@ -187,6 +187,6 @@ def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
         began = time.process_time()
         labels = begin(problem, recipe.method, settings.method, ctx)
         if recipe.method in SEARCHES:
-            improve(problem, labels, ctx, sweeps=sweeps * share, width=16, ends=(0.0, 1.0))
+            improve(problem, labels, ctx, sweeps=sweeps * share, width=WIDTH, ends=(0.0, 1.0))
         spent = time.process_time() - began
     return width, 1e6 * spent / problem.n

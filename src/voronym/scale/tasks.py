@@ -14,7 +14,6 @@ from voronym import cautions, sums
 from voronym.errors import InputError, SchemaError, VoronymError
 from voronym.masked import Grouped
 from voronym.methods.grouped import Settings
-from voronym.partition import Partition
 from voronym.pipeline import _recipe, make_release
 from voronym.problem import Problem
 from voronym.recipe import Recipe
@@ -22,7 +21,19 @@ from voronym.registry import METHODS
 from voronym.scale import spill, statistics
 from voronym.scale.coding import Coding
 from voronym.scale.cuts import Tree, grow
-from voronym.scale.grouping import SEARCHES, Whole, begin, demanding, improve, judges, obey, stretch, visits
+from voronym.scale.grouping import (
+    SEARCHES,
+    WIDTH,
+    Groups,
+    Whole,
+    begin,
+    demanding,
+    improve,
+    judges,
+    obey,
+    stretch,
+    visits,
+)
 from voronym.scale.job import LOOK, SAMPLE, Job, stage
 from voronym.scale.source import Part, load
 from voronym.space import Euclidean
@@ -218,7 +229,7 @@ def cut(job: Job, number: int) -> dict[str, Any]:
     leaves = -(-data.rows // job.leaf)
     rngs = [None, *(job.context(2, turn).rng for turn in range(1, job.rounds))]
     job.decide("coding", coding)
-    job.decide("trees", [grow(X, leaves, rng) for rng in rngs])
+    job.decide("trees", [grow(X, leaves, rng, coding.kinds) for rng in rngs])
     return {"sampled": len(X), "coordinates": coding.width, "variances": int(coding.width)}
 
 
@@ -253,23 +264,25 @@ def one_round(job: Job, which: tuple[int, int]) -> dict[str, Any]:
     if labels is None:
         labels = begin(problem, recipe.method, settings.method, ctx)
     if recipe.method in SEARCHES:
-        labels = improve(
+        groups = improve(
             problem,
             labels,
             ctx,
             sweeps=getattr(settings.method, "sweeps", visits(problem.k, X.shape[1])),
-            width=getattr(settings.method, "candidates", 16),
+            width=getattr(settings.method, "candidates", WIDTH),
             ends=stretch(turn, job.rounds),
+            kinds=coding.kinds,
         )
+    else:
+        groups = Groups.of(problem, labels)
     if turn + 1 == job.rounds:
-        return _publish(job, number, frames, problem, labels, ctx)
-    part = Partition(labels, k=problem.k)
+        return _publish(job, number, frames, problem, groups, ctx)
     tree: Tree = job.recall("trees")[turn + 1]
-    leaf = tree.route(problem.centroids(part), turn=number)
-    order = np.argsort(part.labels, kind="stable")  # whole groups, one after the other
-    sent = frames[order].with_columns(pl.Series(GROUP, part.labels[order].astype(np.int32)))
-    counts = spill.spill(job.path(f"round@{turn + 1}", number), sent, leaf[part.labels[order]], tree.leaves)
-    return {"rows": problem.n, "counts": counts, "error": problem.cost(part), "spread": _square(X)}
+    leaf = tree.route(groups.centres, turn=number)
+    order = np.argsort(groups.labels, kind="stable")  # whole groups, one after the other
+    sent = frames[order].with_columns(pl.Series(GROUP, groups.labels[order].astype(np.int32)))
+    counts = spill.spill(job.path(f"round@{turn + 1}", number), sent, leaf[groups.labels[order]], tree.leaves)
+    return {"rows": problem.n, "counts": counts, "error": groups.cost, "spread": float(_squares(X).sum())}
 
 
 def _leaf(job: Job, turn: int, number: int) -> tuple[pl.DataFrame, Ints | None]:
@@ -287,18 +300,18 @@ def _leaf(job: Job, turn: int, number: int) -> tuple[pl.DataFrame, Ints | None]:
     return pl.concat(frames).drop(GROUP), np.concatenate(labels).astype(np.int64)
 
 
-def _square(X: NDArray[np.float64]) -> float:
+def _squares(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the squares of encoded keys, whose means over the data set are 0: a share of their spread."""
-    return float(sums.error(X, np.zeros((1, X.shape[1])), np.zeros(len(X), np.int64)).sum())
+    return np.asarray(np.einsum("ij,ij->j", X, X), np.float64)
 
 
 def _publish(
-    job: Job, number: int, frame: pl.DataFrame, problem: Problem, labels: Ints, ctx: Any
+    job: Job, number: int, frame: pl.DataFrame, problem: Problem, groups: Groups, ctx: Any
 ) -> dict[str, Any]:
     """Make the groups obey models, decode their centres, and send the rows to files at random."""
     recipe = job.recipe
     coding: Coding = job.recall("coding")
-    before = problem.cost(Partition(labels))
+    before = groups.cost
     asked = [
         judge
         for model in demanding(recipe.required, recipe.schema.confidential)
@@ -307,24 +320,23 @@ def _publish(
     ]
     if asked:
         settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
-        labels = obey(problem, labels, asked, ctx, settings.groups.way)
-    part = Partition(labels, k=problem.k)
-    keys = coding.decode(problem.centroids(part), frame, part.labels)
+        groups = Groups.of(problem, obey(problem, groups.labels, asked, ctx, settings.groups.way))
+    keys = coding.decode(groups.centres, frame, groups.labels)
     shown = coding.encode(coding.repack(keys))
-    lost = sums.error(problem.points, shown, part.labels)
-    rows = frame.with_columns(keys[part.labels].get_columns())
+    lost, spreads = sums.error(problem.points, shown, groups.labels), _squares(problem.points)
+    rows = frame.with_columns(keys[groups.labels].get_columns())
     files = int(job.recall("files"))
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
     to = np.random.default_rng().integers(files, size=len(rows))
     spill.spill(job.path("published", number), rows, to, files)
     return {
         "rows": problem.n,
-        "groups": part.n_cells,
-        "error": problem.cost(part),
+        "groups": len(groups.centres),
+        "error": groups.cost,
         "error_before": before,
-        "spread": _square(problem.points),
+        "spread": float(spreads.sum()),
         "lost": lost,
-        "spreads": np.square(problem.points).sum(axis=0),
+        "spreads": spreads,
         "published": {
             name: np.unique(known.code(_values(keys, name)).drop_nulls().to_numpy())
             for name, known in coding.levels.items()
