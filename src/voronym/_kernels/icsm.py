@@ -224,37 +224,95 @@ def adopt(model, cells, order, first, last, kept, changed):
             refresh(model, cells, p)
 
 
-@kernel
-def chains(model, cells, k, ranked, source, begin, end, cost, before):
-    """Extend the cheapest chains from the cell ``source`` to the cells ``ranked[begin:end]``, in that order.
+class Chains(NamedTuple):
+    """The cheapest chains to every node. Column t is for those that begin with the source's t-th member.
 
-    Node i < n is a record, node n + p the cell p itself. A chain u, v means that u takes the place of v; a
-    cell in u's place gives nobody, one in v's place takes u in addition. Column t of ``cost`` and
-    ``before`` belongs to chains that begin with the t-th member of the source, the last column to the
+    Node i < n is a record, node n + p the cell p itself. The last column is for chains that begin with the
     source itself.
     """
+
+    cost: NDArray[np.float64]  # (n + room, columns)
+    before: NDArray[np.int64]  # (n + room, columns) the node before; -1 for none
+    low: NDArray[np.float64]  # (room, columns) the least cost of the records of a cell
+    spare: NDArray[np.int64]  # (columns,) the cheapest node that is a cell, and so gives nobody
+    near: NDArray[np.float64]  # (n + room,) distances to the centroid of the cell at hand
+    known: NDArray[np.int64]  # (room,) for which cell at hand those of a cell's records were found
+
+
+@kernel
+def chains(model, cells, k, ranked, source, begin, end, chain):
+    """Extend the cheapest chains from the cell ``source`` to the cells ``ranked[begin:end]``, in that order.
+
+    A chain u, v means that u takes the place of v; a cell in u's place gives nobody, one in v's place takes u
+    in addition. What cannot be better than what is known, by how far u is from v's cell, is passed by.
+    """
     n, none = len(cells.labels), min(-1, k)
-    starts = cells.sizes[source] + 1
+    starts, cost, low = cells.sizes[source] + 1, chain.cost, chain.low
     for at in range(begin, end):
         q = ranked[at]
-        for s in range(cells.sizes[q] + 1):
-            alone = s == cells.sizes[q]  # the cell itself
+        size = cells.sizes[q]
+        for t in range(starts if at > 1 else 0):
+            if cost[n + ranked[at - 1], t] < cost[chain.spare[t], t]:
+                chain.spare[t] = n + ranked[at - 1]
+        for lower in range(at):
+            p = ranked[lower]
+            apart = math.sqrt(squared_distance(model.centroids, p, model.centroids[q]))
+            chain.near[n + p] = max(0.0, apart / CLOSE - CLOSE * model.radius[p])
+        low[q, :starts] = math.inf
+        for s in range(size + 1):
+            alone = s == size  # the cell itself
             node = n + q if alone else cells.members[cells.start[q] + s]
-            for t in range(starts):
-                cost[node, t] = math.inf
-                before[node, t] = -1
-            if alone and cells.sizes[q] >= 2 * k - 1:
+            cost[node, :starts] = math.inf
+            chain.before[node, :starts] = -1
+            if alone and size >= 2 * k - 1:
                 continue
-            for lower in range(at):
-                p = ranked[lower]
-                for u in range(cells.sizes[p]):
-                    i = cells.members[cells.start[p] + u]
-                    out = none if alone else node
-                    weight = change(model, cells, q, out, i, math.inf)
-                    relax(cost, before, i, node, weight, starts)
-                if not alone and cells.sizes[q] > k:
-                    weight = change(model, cells, q, node, none, math.inf)
-                    relax(cost, before, n + p, node, weight, starts)
+            if not alone and size > k:
+                weight = change(model, cells, q, node, none, math.inf)
+                for t in range(starts):
+                    cost[node, t] = cost[chain.spare[t], t] + weight
+                    chain.before[node, t] = chain.spare[t]
+            extend(model, cells, ranked, at, chain, node, alone, starts)
+            for t in range(0 if alone else starts):
+                low[q, t] = min(low[q, t], cost[node, t])
+
+
+@inner
+def extend(model, cells, ranked, at, chain, node, alone, starts):
+    """Reach a node of cell ``ranked[at]`` from the records of the cells before it, where that is cheaper.
+
+    With a and b the distances of who leaves and who comes, the change is ``(1-1/m) b² + 2/m <a, b> -
+    (1+1/m) a²``, at least what -ab for the product gives; where nobody leaves, it is ``m/(m+1) b²``.
+    """
+    n, q, cost = len(cells.labels), ranked[at], chain.cost
+    away = 0.0 if alone else math.sqrt(model.square[node])
+    m = cells.sizes[q] * 1.0
+    second = m / (m + 1.0) if alone else 1.0 - 1.0 / m
+    first, constant = 2.0 / m * away, (1.0 + 1.0 / m) * away * away
+    for lower in range(at):
+        p = ranked[lower]
+        b = max(chain.near[n + p], first / (2.0 * second))  # the least over all that are farther off
+        if not cheaper(chain.low, p, cost, node, (second * b - first) * b - constant, starts):
+            continue
+        if chain.known[p] != q:
+            chain.known[p] = q
+            for u in range(cells.start[p], cells.start[p] + cells.sizes[p]):
+                i = cells.members[u]
+                chain.near[i] = math.sqrt(squared_distance(model.points, i, model.centroids[q])) / CLOSE
+        for u in range(cells.start[p], cells.start[p] + cells.sizes[p]):
+            i = cells.members[u]
+            b = chain.near[i]
+            if cheaper(cost, i, cost, node, (second * b - first) * b - constant, starts):
+                weight = change(model, cells, q, min(-1, at) if alone else node, i, math.inf)
+                relax(cost, chain.before, i, node, weight, starts)
+
+
+@inner
+def cheaper(low, u, cost, v, weight, starts):
+    """Say whether v can be reached by way of u at less cost than it is, in any column."""
+    found = False
+    for t in range(starts):
+        found = found or low[u, t] + weight < cost[v, t]
+    return found
 
 
 @inner

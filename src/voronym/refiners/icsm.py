@@ -217,13 +217,22 @@ class Run:
         ranked = alive[np.argsort(away, kind="stable")]
         begin = cells.start[source]
         starts = [*cells.members[begin : begin + cells.sizes[source]], n + source]
-        cost = np.full((n + len(cells.sizes), len(starts)), np.inf)
-        before = np.full(cost.shape, -1)
+        nodes = n + len(cells.sizes)
+        cost, before = np.full((nodes, len(starts)), np.inf), np.full((nodes, len(starts)), -1)
         cost[starts, np.arange(len(starts))] = 0.0
+        found = kernels.Chains(
+            cost,
+            before,
+            np.zeros((nodes - n, len(starts))),
+            np.full(len(starts), n + source),
+            np.empty(nodes),
+            np.full(nodes - n, -1),
+        )
+        found.low[source, -1] = np.inf
         step = tour.PIECE // (n * work.k * (means.shape[1] + work.k)) + 1
         for begin in range(1, len(ranked), step):
             end = min(len(ranked), begin + step)
-            kernels.chains(work.model, cells, work.k, ranked, source, begin, end, cost, before)
+            kernels.chains(work.model, cells, work.k, ranked, source, begin, end, found)
             self._pause()
         gain, last, column = kernels.close(work.model, cells, work.k, ranked, source, cost)
         if not gain < -work.tiny:
