@@ -1,27 +1,32 @@
 """Data sets larger than memory: time, memory and bytes of `voronym.anonymize_files`, by number of rows.
 
-``python -m benchmarks.scale --rows 1000000 --workers 2 --folder /tmp/scale`` makes a data set of four
-numeric and two categorical keys and one confidential column, in Parquet, and releases it. What is printed is
-one line of JSON: seconds and processor seconds, the peak of the memory of all processes together, bytes read,
-spilled and written, k counted in the written files, loss. ``--loss`` compares the loss of leaves of 50,000
-at a million records of ten columns with that of the search in memory, given the same processor seconds.
+``python -m benchmarks.scale --rows 1000000 10000000 --workers 2 --folder /tmp/scale`` makes data sets of four
+numeric and two categorical keys and one confidential column, in Parquet, and releases each in a process of
+its own. A line of JSON for each says: seconds and processor seconds a row, the peak of the memory of all
+processes together and of the driver alone, bytes read and written by all processes (as the system counts
+them), k as DuckDB counts it in the written files, the loss, and what the plan had said before. A last line
+compares cost a row and driver memory between sizes, and speed between numbers of workers. What is made is
+removed at the end; ``--keep`` keeps the data. ``--loss`` compares the loss of leaves of 50,000 at a million
+records of ten columns with that of the search in memory, given the same processor seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 import voronym as vr
+from voronym.scale.plan import plan_files
 
 FILE = 2_000_000
 KEYS = ["age", "income", "height", "distance", "sector", "region"]
@@ -49,15 +54,16 @@ def make(folder: Path, rows: int, *, seed: int = 0) -> None:
         frame.write_parquet(folder / f"people-{number:05d}.parquet", row_group_size=250_000)
 
 
-class Memory:
-    """Watches the memory of this process and all that it started."""
+class Watch:
+    """Watches the memory, and counts the bytes, of this process and all that it started."""
 
     def __init__(self) -> None:
         self.peak = self.driver = 0
+        self._used: dict[int, tuple[float, int, int]] = {}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Watch:
         self._thread.start()
         return self
 
@@ -69,95 +75,167 @@ class Memory:
         import psutil
 
         me = psutil.Process()
-        while not self._end.wait(0.5):
+        before = self._found(me)
+        while not self._end.wait(0.2):
             total = 0
             for one in [me, *me.children(recursive=True)]:
                 try:
                     total += one.memory_full_info().pss
+                    self._used[one.pid] = self._found(one)
                 except psutil.Error:
                     continue
             self.peak = max(self.peak, total)
             self.driver = max(self.driver, me.memory_info().rss)
+        after = self._found(me)
+        self._used[me.pid] = (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+
+    @staticmethod
+    def _found(process: Any) -> tuple[float, int, int]:
+        times, bytes_ = process.cpu_times(), process.io_counters()
+        return times.user + times.system, bytes_.read_chars, bytes_.write_chars
+
+    @property
+    def used(self) -> tuple[float, ...]:
+        """Processor seconds, bytes read and bytes written, of all processes."""
+        return tuple(sum(one) for one in zip(*self._used.values(), strict=True))
 
 
-def run(
-    rows: int, folder: Path, workers: int, engine: str, leaf: int | None, rounds: int | None
-) -> dict[str, object]:
+def counted(folder: Path) -> tuple[int, int]:
+    """Return the least number of rows that share a combination of keys, and all rows, as DuckDB counts."""
+    import duckdb
+
+    spare = folder.parent / ".duckdb"
+    limits = {"memory_limit": "2GB", "temp_directory": str(spare), "threads": 2}
+    asked = f"""SELECT min(c), sum(c) FROM
+        (SELECT count(*) AS c FROM '{folder}/*.parquet' GROUP BY {", ".join(KEYS)})"""  # noqa: S608 - our names
+    with duckdb.connect(config=limits) as engine:
+        k, rows = engine.execute(asked).fetchall()[0]
+    shutil.rmtree(spare, ignore_errors=True)
+    return int(k), int(rows)
+
+
+def run(rows: int, workers: int, given: argparse.Namespace) -> dict[str, object]:
     """Release a data set, and measure."""
-    data, out = folder / f"data-{rows}", folder / f"release-{rows}"
+    data, out = given.folder / f"data-{rows}", given.folder / f"release-{rows}"
     if not data.exists():
         make(data, rows)
     shutil.rmtree(out, ignore_errors=True)
-    before = os.times()
-    started = time.perf_counter()
-    with Memory() as memory:
-        release = vr.anonymize_files(
-            data, out, keys=KEYS, confidential=["illness"], k=5, workers=workers, engine=engine, memory="4GB",
-            leaf=leaf, rounds=rounds,
-        )  # fmt: skip
-    seconds = time.perf_counter() - started
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    after = os.times()
-    cpu = after.user + after.system - before.user - before.system + children.ru_utime + children.ru_stime
-    return {
-        "rows": rows, "engine": engine, "workers": workers, "seconds": round(seconds, 1),
-        "microseconds_a_row": round(1e6 * seconds / rows, 2),
-        "processor_microseconds_a_row": round(1e6 * cpu / rows, 2),
-        "peak_memory_gb": round(memory.peak / 1e9, 2), "driver_gb": round(memory.driver / 1e9, 2),
-        "k_counted": release.k, "groups": release.groups, "information_loss": release.information_loss,
-        "group_loss": release.group_loss, "stages": {k: round(v, 1) for k, v in release.seconds.items()},
-        "bytes": release.to_dict()["bytes"],
+    asked = {
+        "keys": KEYS, "confidential": ["illness"], "k": 5, "workers": workers, "engine": given.engine,
+        "memory": given.memory, "leaf": given.leaf, "rounds": given.rounds,
     }  # fmt: skip
+    plan = plan_files(data, **asked)
+    started = time.perf_counter()
+    with Watch() as watch:
+        release = vr.anonymize_files(data, out, **asked)
+    seconds = time.perf_counter() - started
+    cpu, read, written = watch.used
+    k, there = counted(out)
+    shutil.rmtree(out)
+    return {
+        "rows": rows, "engine": given.engine, "workers": workers, "seconds": round(seconds, 1),
+        "processor_seconds": round(cpu, 1), "processor_microseconds_a_row": round(1e6 * cpu / rows, 2),
+        "peak_memory_gb": round(watch.peak / 1e9, 3), "driver_gb": round(watch.driver / 1e9, 3),
+        "gb_read_by_processes": round(read / 1e9, 2), "gb_written_by_processes": round(written / 1e9, 2),
+        "gb": {name: round(size / 1e9, 3) for name, size in release.to_dict()["bytes"].items()},
+        "k": release.k, "k_by_duckdb": k, "rows_by_duckdb": there, "groups": release.groups,
+        "information_loss": release.information_loss, "group_loss": release.group_loss,
+        "planned_seconds": round(plan.seconds, 1), "planned_gb_spilled": round(plan.bytes_spilled / 1e9, 3),
+        "stages": {name: round(one, 1) for name, one in release.seconds.items()},
+    }  # fmt: skip
+
+
+def summary(runs: list[dict[str, object]]) -> dict[str, object]:
+    """Compare the cost of a row and the driver's memory between sizes, and the speed between workers."""
+    out: dict[str, object] = {}
+    first: dict[str, object] = {}
+    for one in runs:
+        if first and one["rows"] != first["rows"] and one["workers"] == first["workers"]:
+            times = float(one["processor_microseconds_a_row"]) / float(first["processor_microseconds_a_row"])  # type: ignore[arg-type]
+            more = float(one["driver_gb"]) / float(first["driver_gb"])  # type: ignore[arg-type]
+            pair = f"{one['rows']:,} against {first['rows']:,} rows"
+            out[f"cost a row, {pair}"] = round(times, 3)
+            out[f"driver memory, {pair}"] = round(more, 3)
+        if first and one["rows"] == first["rows"]:
+            pair = f"{one['workers']} against {first['workers']} workers, {one['rows']:,} rows"
+            out[f"times as fast, {pair}"] = round(float(first["seconds"]) / float(one["seconds"]), 3)  # type: ignore[arg-type]
+        first = one
+    return out
 
 
 def compare(rows: int, leaf: int, folder: Path, columns: int = 10) -> dict[str, object]:
     """Compare the loss of leaves with that of the same search in memory, by processor seconds."""
     X = np.random.default_rng(0).standard_normal((rows, columns)) @ np.diag(np.linspace(0.5, 2.0, columns))
+    Z = vr.standardize(X)
     frame = pl.DataFrame({f"x{j}": X[:, j] for j in range(columns)})
     data = folder / f"normal-{rows}"
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(parents=True)
     for number, start in enumerate(range(0, rows, 250_000)):
         frame[start : start + 250_000].write_parquet(data / f"{number:03d}.parquet")
-    out: dict[str, object] = {"rows": rows, "columns": columns, "leaf": leaf}
+    vr.microaggregate(Z[:2000], 5, method="pairs", sweeps=5.0)  # compiled before the clock starts
     began = time.process_time()
     release = vr.anonymize_files(
         data, folder / "normal-release", keys=frame.columns, k=5, workers=1, leaf=leaf, overwrite=True
     )
-    out["processor_seconds"] = spent = time.process_time() - began
-    out["loss"] = release.group_loss
-    sweeps = 60.0
-    for _ in range(3):  # as many visits as take the same processor seconds
+    spent = time.process_time() - began
+    shutil.rmtree(folder / "normal-release")
+    shutil.rmtree(data)
+    sweeps, tried = 100.0, []
+    for _ in range(5):  # as many visits as take the same processor seconds, to be found
         began = time.process_time()
-        part = vr.microaggregate(vr.standardize(X), 5, method="pairs", sweeps=sweeps)
-        took = time.process_time() - began
-        out["memory_loss"], out["memory_seconds"], out["memory_sweeps"] = (
-            vr.information_loss(vr.standardize(X), part), took, sweeps,
-        )  # fmt: skip
-        if abs(took / spent - 1.0) < 0.05:
+        part = vr.microaggregate(Z, 5, method="pairs", sweeps=sweeps)
+        tried.append((sweeps, time.process_time() - began, vr.information_loss(Z, part)))
+        if abs(tried[-1][1] / spent - 1.0) < 0.05:
             break
-        sweeps *= spent / took
-    out["more_percent"] = 100.0 * (out["loss"] / out["memory_loss"] - 1.0)  # type: ignore[operator]
-    return out
+        slope = tried[-1][1] / sweeps
+        if len(tried) > 1 and abs(tried[-1][0] - tried[-2][0]) > 1.0:
+            slope = (tried[-1][1] - tried[-2][1]) / (tried[-1][0] - tried[-2][0])
+        sweeps = max(sweeps + (spent - tried[-1][1]) / max(slope, 1e-9), 10.0)
+    sweeps, took, loss = min(tried, key=lambda one: abs(one[1] - spent))
+    return {
+        "rows": rows, "columns": columns, "leaf": leaf, "loss": release.group_loss,
+        "processor_seconds": round(spent, 1), "memory_loss": loss, "memory_seconds": round(took, 1),
+        "memory_sweeps": round(sweeps, 1), "more_percent": 100.0 * (release.group_loss / loss - 1.0),
+    }  # fmt: skip
 
 
 def main() -> None:
     """Read the command line."""
-    take = argparse.ArgumentParser(description=__doc__)
-    take.add_argument("--rows", type=int, default=1_000_000)
-    take.add_argument("--workers", type=int, default=2)
+    take = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    take.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
+    take.add_argument("--workers", type=int, nargs="+", default=[2], help="several: each size with each")
     take.add_argument("--engine", default="local")
+    take.add_argument("--memory", default="4GB")
     take.add_argument("--leaf", type=int)
     take.add_argument("--rounds", type=int)
     take.add_argument("--folder", type=Path, default=Path("scale-data"))
+    take.add_argument("--keep", action="store_true", help="keep the data for another time")
     take.add_argument("--loss", action="store_true", help="compare losses instead")
+    take.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)  # one run, in this process
     given = take.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
     if given.loss:
-        print(json.dumps(compare(given.rows, given.leaf or 50_000, given.folder)))
-    else:
-        print(
-            json.dumps(run(given.rows, given.folder, given.workers, given.engine, given.leaf, given.rounds))
-        )
+        print(json.dumps(compare(given.rows[0], given.leaf or 50_000, given.folder)))
+        return
+    if given.alone:
+        print(json.dumps(run(given.rows[0], given.workers[0], given)))
+        return
+    plain: list[str] = []
+    for name in ("engine", "memory", "leaf", "rounds", "folder"):
+        if getattr(given, name) is not None:
+            plain += [f"--{name}", str(getattr(given, name))]
+    runs = []
+    for rows in given.rows:
+        for workers in given.workers:
+            words = ["-m", "benchmarks.scale", "--alone", "--rows", str(rows), "--workers", str(workers)]
+            said = subprocess.run([sys.executable, *words, *plain], check=True, stdout=subprocess.PIPE)
+            print(said.stdout.decode().strip(), flush=True)
+            runs.append(json.loads(said.stdout))
+        if not given.keep:
+            shutil.rmtree(given.folder / f"data-{rows}")
+    if len(runs) > 1:
+        print(json.dumps(summary(runs)))
 
 
 if __name__ == "__main__":

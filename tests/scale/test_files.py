@@ -12,6 +12,7 @@ import pytest
 import voronym as vr
 from scale.conftest import KEYS, ROLES, people, rows, write
 from voronym.scale import job
+from voronym.scale.plan import plan_files
 
 
 def least(folder: Path, keys: list[str]) -> int:
@@ -150,3 +151,19 @@ def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         vr.anonymize_files(data, tmp_path / "out", **ROLES, k=4, leaf=1000, workers=1, progress=stop)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("leaf", [1000, 250_000])
+def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None:
+    asked = {**ROLES, "k": 4, "leaf": leaf, "models": ["t-closeness=0.9"], "workers": 1}
+    planned = plan_files(data, **asked)
+    most = 0
+
+    def look(step: vr.Step) -> None:
+        nonlocal most
+        here = [path.stat().st_size for path in (tmp_path / ".out.work").glob("[!.]*.arrow")]
+        most = max(most, sum(here))
+
+    made = vr.anonymize_files(data, tmp_path / "out", **asked, progress=look)
+    assert planned.bytes_spilled == pytest.approx(made.bytes_spilled, rel=0.2)
+    assert planned.disk_needed == pytest.approx(most, rel=0.2)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from voronym.arguments import checked
 from voronym.context import Context
@@ -22,13 +23,15 @@ from voronym.registry import METHODS
 from voronym.scale import tasks
 from voronym.scale.door import BASE, ROW, bytes_of, job_of
 from voronym.scale.engine import Engine
-from voronym.scale.grouping import SEARCHES, WIDTH, begin, improve, visits
+from voronym.scale.grouping import SEARCHES, WIDTH, begin, demanding, improve, visits
 from voronym.scale.runners.local import Local
 from voronym.scale.source import find, is_parquet
 from voronym.table.table import Table
 
 PROBE = 20_000
 """Records of the leaf on which the time is tried."""
+CODE = 4
+"""Bytes of a category in the work folder, and of the number of a group."""
 PASSES = 9.0
 """Processor microseconds for reading, sharing out, writing and counting a row, beside grouping."""
 
@@ -146,11 +149,10 @@ def plan_files(
         frame = tasks._some(job)
     table = Table.of(frame, recipe.schema)
     width, each = _probe(table, recipe)
-    row = 8 * len([one for one in recipe.schema if one.role != "identifier"]) + 16
     leaves = -(-rows // job.leaf)
     crew = min(workers or os.cpu_count() or 1, leaves)
     crew = min(crew, crew_of_size(memory, job.leaf)) if engine == "local" else crew
-    held = 0 if leaves == 1 else rows * row * (job.rounds + 1)
+    spilled, most = _bytes(frame, recipe, job.rounds if leaves > 1 else 0)
     return Plan(
         files=len(files),
         rows=rows,
@@ -160,8 +162,8 @@ def plan_files(
         rounds=job.rounds if leaves > 1 else 1,
         coordinates=width,
         passes=4 if leaves == 1 else job.rounds + 5,
-        bytes_spilled=held + 2 * rows * row,
-        disk_needed=2 * rows * row,
+        bytes_spilled=int(rows * spilled),
+        disk_needed=int(rows * most),
         workers=int(crew),
         memory_per_worker=BASE + ROW * min(job.leaf, rows),
         seconds=rows * (each + PASSES) / 1e6 / max(crew, 1),
@@ -174,10 +176,34 @@ def crew_of_size(memory: int | str, leaf: int) -> int:
     return int(max(1, bytes_of(memory) // (BASE + ROW * leaf)))
 
 
+def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, float]:
+    """Return the bytes a row that go through the work folder in all, and the most at a time."""
+    schema = recipe.schema
+    kept = [name for name in frame.columns if schema[name].role != "identifier"]
+    codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]
+    judged = schema.confidential if demanding(recipe.required, schema.confidential) else ()
+    held = {name: _size(frame[name]) for name in kept}
+    published = sum(held.values())
+    if rounds == 0:  # one leaf
+        return published, published
+    packed = published - sum(held[name] - CODE for name in codes)
+    read_back = sum(held[name] for name in {*schema.keys, *judged})
+    spilled = rounds * packed + (rounds - 1) * CODE + published + read_back
+    return spilled, max(packed + CODE + max(packed + CODE if rounds > 1 else 0.0, published), read_back)
+
+
+def _size(column: pl.Series) -> float:
+    """Return the bytes that a value of a column takes in the work folder."""
+    table = column.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest())
+    return float(table.nbytes) / max(len(column), 1)
+
+
 def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
     """Group some records as a leaf would be; return coordinates, and processor microseconds a record."""
     some = np.linspace(0, table.n - 1, min(table.n, PROBE)).astype(np.int64)
-    problem = Problem(Coordinates.of(table.rows(np.unique(some))).records, recipe.required_k)
+    keys = Coordinates.of(table.rows(np.unique(some)))
+    kinds = [np.arange(one.start, one.stop) for one in keys.codec.blocks if one.kind == "nominal"]
+    problem = Problem(keys.records, recipe.required_k)
     settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
     width = problem.points.shape[1]
     sweeps = getattr(settings.method, "sweeps", visits(problem.k, width))
@@ -187,6 +213,6 @@ def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
         began = time.process_time()
         labels = begin(problem, recipe.method, settings.method, ctx)
         if recipe.method in SEARCHES:
-            improve(problem, labels, ctx, sweeps=sweeps * share, width=WIDTH, ends=(0.0, 1.0))
+            improve(problem, labels, ctx, sweeps=sweeps * share, width=WIDTH, ends=(0.0, 1.0), kinds=kinds)
         spent = time.process_time() - began
     return width, 1e6 * spent / problem.n
