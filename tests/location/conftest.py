@@ -1,11 +1,13 @@
-"""Databases for the tests of the server."""
+"""Databases and clients for the tests of the server."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from location.client import Client, clients
 from location.town_hall import Postgres, postgres_bin
 
 
@@ -23,3 +25,9 @@ def postgres() -> Iterator[Postgres]:
 def database(request: pytest.FixtureRequest) -> str:
     """Return the address of an empty database; the empty text means SQLite in the folder of the service."""
     return "" if request.param == "sqlite" else request.getfixturevalue("postgres").fresh()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with clients(tmp_path, body=5000, upload=20_000, rows=50) as made:
+        yield made

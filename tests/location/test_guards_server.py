@@ -2,83 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import io
 import logging
 import sqlite3
-import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
-from location.town_hall import FAST, PASSWORD, Postgres, code_for, join, quick_token, scattered, service
+from location.client import Client, bearer, of
+from location.town_hall import PASSWORD, Postgres, join, quick_token, scattered, service
 from voronym.location import census
-from voronym.location.app import create_app
 from voronym.location.directory import Entry
-from voronym.location.errors import BadRequest, Refused, TooMany, Unavailable
+from voronym.location.errors import BadRequest, Refused, Unavailable
 from voronym.location.logs import JsonLines
-from voronym.location.passwords import one_time_code
 from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
 from voronym.location.statements import Statement
 
 SECRET_PLACE = 48.123456789
 MARK = "very-private-mark"
-
-
-class Client:
-    """Sends requests to an application, all from one event loop."""
-
-    def __init__(self, app: Any, runner: asyncio.Runner) -> None:
-        self.app, self._runner = app, runner
-        way = httpx.ASGITransport(app, raise_app_exceptions=False)
-        self._client = httpx.AsyncClient(transport=way, base_url="http://town.example")
-
-    def request(self, method: str, path: str, **given: Any) -> httpx.Response:
-        return self._runner.run(self._client.request(method, path, **given))
-
-    def get(self, path: str, **given: Any) -> httpx.Response:
-        return self.request("GET", path, **given)
-
-    def post(self, path: str, **given: Any) -> httpx.Response:
-        return self.request("POST", path, **given)
-
-    def put(self, path: str, **given: Any) -> httpx.Response:
-        return self.request("PUT", path, **given)
-
-    def close(self) -> None:
-        self._runner.run(self._client.aclose())
-        self._runner.run(self.app.state.quick.close())
-
-
-@contextmanager
-def clients(folder: Path, **given: Any) -> Iterator[Client]:
-    settings = ServiceSettings(folder=folder, **FAST | given)
-    with Service(settings) as one, asyncio.Runner() as runner:
-        made = Client(create_app(settings, one), runner)
-        yield made
-        made.close()
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    with clients(tmp_path, body=5000, upload=20_000, rows=50) as made:
-        yield made
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
-
-
-def of(client: Client) -> Service:
-    return client.app.state.service
 
 
 # -- Sybil
@@ -143,125 +88,6 @@ def test_a_home_far_from_every_address_is_refused(tmp_path: Path) -> None:
         token = join(one, "ada@example.org")
         with pytest.raises(BadRequest, match="no address of the directory"):
             one.submit_home(token, 40.0, 10.0)
-
-
-def test_without_the_code_nobody_has_an_account(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        one.sign_up("ada@example.org", PASSWORD)
-        with pytest.raises(Refused):
-            one.sign_in("ada@example.org", PASSWORD)
-
-
-# -- enumeration, timing, authentication
-
-
-def test_signing_up_and_in_answer_the_same_whether_or_not_somebody_is_here(client: Client) -> None:
-    join(of(client), "here@example.org")
-    answers = []
-    for email in ("here@example.org", "nobody@example.org"):
-        given = {"email": email, "password": "wrong password!"}
-        one = client.post("/v1/sign-in", json=given)
-        two = client.post("/v1/sign-up", json=given)
-        three = client.post("/v1/verify", json={"email": email, "code": "1"})
-        answers.append([(each.status_code, each.text, sorted(each.headers)) for each in (one, two, three)])
-    assert answers[0] == answers[1]
-    of(client).deliver()
-    mails = [file.read_text() for file in of(client).settings.mailbox.glob("*.eml")]
-    assert sum("To: here@" in mail for mail in mails) - 1 == sum("To: nobody@" in mail for mail in mails) == 1
-
-
-def test_signing_in_takes_as_long_for_nobody(tmp_path: Path) -> None:
-    with service(tmp_path, hash_memory=16_384, hash_rounds=2) as one:
-        join(one, "here@example.org")
-        times: dict[str, list[float]] = {"here": [], "nobody": []}
-        for _ in range(4):
-            for who, found in times.items():
-                began = time.process_time()
-                with pytest.raises(Refused):
-                    one.sign_in(f"{who}@example.org", "wrong password!")
-                found.append(time.process_time() - began)
-        assert 0.5 < median(times["here"]) / median(times["nobody"]) < 2.0
-
-
-@pytest.mark.parametrize("email", ["here@example.org", "nobody@example.org"])
-def test_guessing_is_slowed_down_for_everybody_alike(tmp_path: Path, email: str) -> None:
-    shown = [1e9]
-    with service(tmp_path, clock=lambda: shown[0]) as one:
-        join(one, "here@example.org")
-        for _ in range(6):
-            with pytest.raises(Refused):
-                one.sign_in(email, "wrong password!")
-        with pytest.raises(TooMany) as found:
-            one.sign_in(email, PASSWORD)
-        assert 0 < found.value.wait <= 2
-        shown[0] += 3
-        with pytest.raises(Refused):
-            one.sign_in(email, "wrong password!")
-        with pytest.raises(TooMany) as found:
-            one.sign_in(email, "wrong password!")
-        assert found.value.wait > 2
-
-
-def test_guessing_codes_is_slowed_down(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        one.sign_up("ada@example.org", PASSWORD)
-        for number in range(6):
-            assert not one.verify("ada@example.org", f"{number:08d}")
-        with pytest.raises(TooMany):
-            one.verify("ada@example.org", code_for(one, "ada@example.org"))
-
-
-def test_one_network_address_may_not_try_without_end(tmp_path: Path) -> None:
-    with clients(tmp_path, attempts=5) as client:
-        given = {"email": "ada@example.org", "password": PASSWORD}
-        answers = [client.post("/v1/sign-up", json=given).status_code for _ in range(7)]
-    assert answers == [202] * 5 + [429] * 2
-
-
-def test_mail_is_not_a_weapon(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        for _ in range(10):
-            one.sign_up("victim@example.org", PASSWORD)
-        one.deliver()
-        assert len(list(one.settings.mailbox.glob("*.eml"))) == 3
-
-
-def test_tokens_and_passwords_are_not_in_the_database(tmp_path: Path) -> None:
-    with service(tmp_path) as one:
-        token = join(one, "ada@example.org")
-    stored = b"".join(file.read_bytes() for file in tmp_path.glob("service.db*"))
-    assert token.encode() not in stored
-    assert PASSWORD.encode() not in stored
-    assert b"$argon2id$" in stored
-
-
-def test_a_new_password_ends_all_sessions_and_a_session_ends(tmp_path: Path) -> None:
-    shown = [1e9]
-    with service(tmp_path, clock=lambda: shown[0]) as one:
-        old = join(one, "ada@example.org")
-        shown[0] += 1
-        new = join(one, "ada@example.org")
-        with pytest.raises(Refused):
-            one.whoami(old)
-        assert one.whoami(new).email == "ada@example.org"
-        shown[0] += 31 * 86400
-        for ask in (one.whoami, one.statement, one.home, one.export, one.cancel, one.delete):
-            with pytest.raises(Refused):
-                ask(new)
-
-
-def test_an_operator_needs_the_second_factor_and_cannot_be_taken_over_by_mail(tmp_path: Path) -> None:
-    import base64
-
-    with service(tmp_path) as one:
-        secret = base64.b32decode(one.add_operator("op@example.org", PASSWORD))
-        for code in ("", "000000", one_time_code(b"x" * 20, time.time())):
-            with pytest.raises(Refused):
-                one.sign_in("op@example.org", PASSWORD, code)
-        token = one.sign_in("op@example.org", PASSWORD, one_time_code(secret, time.time())).token
-        assert one.whoami(token).operator
-        one.sign_up("op@example.org", "another password")
-        assert not one.verify("op@example.org", code_for(one, "op@example.org"))
 
 
 # -- asking for others, the operator's curiosity
