@@ -9,6 +9,7 @@ import pytest
 
 from location.client import Client, clients
 from location.town_hall import Postgres, postgres_bin
+from location.visitor import Town, joined, town
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +32,11 @@ def database(request: pytest.FixtureRequest) -> str:
 def client(tmp_path: Path) -> Iterator[Client]:
     with clients(tmp_path, body=5000, upload=20_000, rows=50) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    with town(tmp_path_factory.mktemp("town")) as (one, app, _):
+        for email in ("p0@example.org", "p1@example.org"):
+            joined(one, email)
+        yield one, app

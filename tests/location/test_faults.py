@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
+import os
 import subprocess
 import sys
 import time
@@ -18,6 +21,7 @@ from voronym.errors import GuaranteeError
 from voronym.location import publishing
 from voronym.location.errors import Busy, Unavailable
 from voronym.location.homes import STANDING
+from voronym.location.logs import JsonLines
 from voronym.location.service import Service
 from voronym.location.settings import ServiceSettings
 from voronym.location.statements import Statement
@@ -246,6 +250,54 @@ def test_the_scheduler_makes_epochs_and_heeds_the_clock(tmp_path: Path) -> None:
         assert scheduler.due() == 0.0
         assert scheduler._once()
         assert (one.in_force() or {})["epoch"] == 2
+
+
+def test_the_scheduler_outlives_what_goes_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from voronym.location import scheduler
+
+    tried: list[int] = []
+
+    def fails(*_: object, **__: object) -> None:
+        tried.append(1)
+        raise OSError(12, "no memory for another process")
+
+    monkeypatch.setattr(scheduler, "AGAIN", 0.01)
+    monkeypatch.setattr(scheduler.subprocess, "Popen", fails)
+    with Service(ServiceSettings(folder=tmp_path, period=1e-6, **FAST)) as one:
+        made = scheduler.Scheduler(one)
+        made.start()
+        ends = time.monotonic() + 10
+        while len(tried) < 3 and time.monotonic() < ends:
+            time.sleep(0.01)
+        made.close()
+    assert len(tried) >= 3
+    assert all("no memory" not in line for line in map(JsonLines().format, caplog.records))
+
+
+def test_a_defect_of_an_epoch_is_told_without_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from voronym.location import scheduler
+
+    def fails(*_: object) -> None:
+        raise ValueError("a home at 48.1234")
+
+    monkeypatch.setattr(Service, "run_epoch", fails)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(ServiceSettings(folder=tmp_path, **FAST).to_json()))
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    loggers = [logging.getLogger(name) for name in ("voronym.location", "uvicorn", "uvicorn.error")]
+    kept = [(one.handlers, one.propagate, one.level) for one in loggers]
+    try:
+        with pytest.raises(SystemExit):
+            scheduler.main()
+    finally:
+        for one, (handlers, propagate, level) in zip(loggers, kept, strict=True):
+            one.handlers, one.propagate, one.level = handlers, propagate, level
+    said = capfd.readouterr().err
+    assert "ValueError" in said
+    assert "48.1234" not in said
 
 
 def test_who_leaves_while_the_epoch_is_published_is_for_the_next(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import base64
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
 import pytest
 
 from location.client import Client, clients, of
-from location.town_hall import PASSWORD, code_for, join, service
+from location.town_hall import PASSWORD, Postgres, code_for, join, service
+from location.visitor import Visitor
 from voronym.location.errors import Refused, TooMany
+from voronym.location.gate import Attempts
 from voronym.location.passwords import one_time_code
 
 
 def test_without_the_code_nobody_has_an_account(tmp_path: Path) -> None:
     with service(tmp_path) as one:
-        one.sign_up("ada@example.org", PASSWORD)
+        one.sign_up("ada@example.org")
         with pytest.raises(Refused):
             one.sign_in("ada@example.org", PASSWORD)
 
@@ -32,7 +35,7 @@ def test_signing_up_and_in_answer_the_same_whether_or_not_somebody_is_here(clien
         given = {"email": email, "password": "wrong password!"}
         one = client.post("/v1/sign-in", json=given)
         two = client.post("/v1/sign-up", json=given)
-        three = client.post("/v1/verify", json={"email": email, "code": "1"})
+        three = client.post("/v1/verify", json={**given, "code": "1"})
         answers.append([(each.status_code, each.text, sorted(each.headers)) for each in (one, two, three)])
     assert answers[0] == answers[1]
     of(client).deliver()
@@ -74,11 +77,11 @@ def test_guessing_is_slowed_down_for_everybody_alike(tmp_path: Path, email: str)
 
 def test_guessing_codes_is_slowed_down(tmp_path: Path) -> None:
     with service(tmp_path) as one:
-        one.sign_up("ada@example.org", PASSWORD)
+        one.sign_up("ada@example.org")
         for number in range(6):
-            assert not one.verify("ada@example.org", f"{number:08d}")
+            assert not one.verify("ada@example.org", f"{number:08d}", PASSWORD)
         with pytest.raises(TooMany):
-            one.verify("ada@example.org", code_for(one, "ada@example.org"))
+            one.verify("ada@example.org", code_for(one, "ada@example.org"), PASSWORD)
 
 
 def test_one_network_address_may_not_try_without_end(tmp_path: Path) -> None:
@@ -91,7 +94,7 @@ def test_one_network_address_may_not_try_without_end(tmp_path: Path) -> None:
 def test_mail_is_not_a_weapon(tmp_path: Path) -> None:
     with service(tmp_path) as one:
         for _ in range(10):
-            one.sign_up("victim@example.org", PASSWORD)
+            one.sign_up("victim@example.org")
         one.deliver()
         assert len(list(one.settings.mailbox.glob("*.eml"))) == 3
 
@@ -128,5 +131,74 @@ def test_an_operator_needs_the_second_factor_and_cannot_be_taken_over_by_mail(tm
                 one.sign_in("op@example.org", PASSWORD, code)
         token = one.sign_in("op@example.org", PASSWORD, one_time_code(secret, time.time())).token
         assert one.whoami(token).operator
-        one.sign_up("op@example.org", "another password")
-        assert not one.verify("op@example.org", code_for(one, "op@example.org"))
+        one.sign_up("op@example.org")
+        assert not one.verify("op@example.org", code_for(one, "op@example.org"), "another password")
+
+
+def test_a_code_that_somebody_else_asked_for_gives_them_nothing(tmp_path: Path) -> None:
+    """An intruder signs a neighbour's address up first; the neighbour enters a code that came by mail."""
+    with service(tmp_path) as one:
+        for _ in range(3):
+            one.sign_up("ada@example.org")  # the intruder, until no more is mailed
+        one.sign_up("ada@example.org")  # Ada
+        code = code_for(one, "ada@example.org")
+        for guess in ("00000000", "an intruder's own"):
+            assert not one.verify("ada@example.org", guess, "an intruder's password")
+        assert one.verify("ada@example.org", code, PASSWORD)
+        assert one.sign_in("ada@example.org", PASSWORD).account.email == "ada@example.org"
+        with pytest.raises(Refused):
+            one.sign_in("ada@example.org", "an intruder's password")
+
+
+@pytest.mark.parametrize("where", ["/v1/sign-in", "/sign-in"])
+def test_a_strange_code_does_not_tell_who_is_an_operator(client: Client, where: str) -> None:
+    of(client).add_operator("op@example.org", PASSWORD)
+    answers = []
+    for who in ("op@example.org", "nobody@example.org"):
+        given = {"email": who, "password": PASSWORD, "code": "é"}
+        if where == "/sign-in":
+            answers.append(Visitor(client.app).post(where, given).status_code)
+        else:
+            answers.append(client.post(where, json=given).status_code)
+    assert answers == [401, 401]
+
+
+def test_a_code_of_the_second_factor_is_good_once(tmp_path: Path, database: str) -> None:
+    shown = [1e9]
+    with service(tmp_path, clock=lambda: shown[0], database=database) as one:
+        secret = base64.b32decode(one.add_operator("op@example.org", PASSWORD))
+        code = one_time_code(secret, shown[0])
+        assert one.sign_in("op@example.org", PASSWORD, code).account.operator
+        with pytest.raises(Refused):  # who looked over the shoulder, and has the password
+            one.sign_in("op@example.org", PASSWORD, code)
+        shown[0] += 30
+        assert one.sign_in("op@example.org", PASSWORD, one_time_code(secret, shown[0])).account.operator
+
+
+def test_a_network_of_the_sixth_version_is_one_asker() -> None:
+    attempts = Attempts(2)
+    neighbours = [f"2001:db8:0:1::{number:x}" for number in range(5)]
+    assert [attempts.passes(one, 0.0) for one in neighbours] == [True, True, False, False, False]
+    assert attempts.passes("2001:db8:0:2::1", 0.0)
+    mapped = [attempts.passes(f"::ffff:192.0.2.{number}", 0.0) for number in range(4)]
+    assert mapped == [True] * 4
+    assert not all(attempts.passes("192.0.2.1", 0.0) for _ in range(2))
+    assert attempts.passes("no address", 0.0)
+
+
+def test_failures_at_a_time_all_count(tmp_path: Path, postgres: Postgres) -> None:
+    """PostgreSQL lets two write at a time: a guess must not hide behind another."""
+    with service(tmp_path, database=postgres.fresh()) as one, ThreadPoolExecutor(8) as several:
+
+        def guess(_: int) -> str:
+            try:
+                one.sign_in("ada@example.org", "wrong password!")
+            except (Refused, TooMany) as error:
+                return type(error).__name__
+            return "in"
+
+        said = list(several.map(guess, range(24)))
+        with one.store.read() as connection:
+            counted = connection.exec_driver_sql("select failures from attempt").scalar()
+    assert set(said) <= {"Refused", "TooMany"}
+    assert counted == said.count("Refused")

@@ -98,12 +98,12 @@ def test_importing_twice_changes_no_home_that_somebody_chose(tmp_path: Path, dat
 
 def test_a_wrong_code_is_no_code_and_a_right_one_works_once(tmp_path: Path, database: str) -> None:
     with service(tmp_path, database=database) as one:
-        one.sign_up("ada@example.org", PASSWORD)
-        assert not one.verify("ada@example.org", "00000000")
+        one.sign_up("ada@example.org")
+        assert not one.verify("ada@example.org", "00000000", PASSWORD)
         code = code_for(one, "ada@example.org")
-        assert not one.verify("bob@example.org", code)
-        assert one.verify("ada@example.org", code)
-        assert not one.verify("ada@example.org", code)
+        assert not one.verify("bob@example.org", code, PASSWORD)
+        assert one.verify("ada@example.org", code, PASSWORD)
+        assert not one.verify("ada@example.org", code, PASSWORD)
 
 
 @pytest.mark.parametrize("place", [(91, 0), (float("nan"), 0), (0, 181), ("x", 0), (None, None)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import socket
@@ -15,9 +16,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from location.town_hall import PASSWORD, scattered
+from location.client import bearer, clients, of
+from location.town_hall import PASSWORD, quick_token, scattered
 from voronym.cli import app
 from voronym.errors import InputError
+from voronym.location.logs import JsonLines
 from voronym.location.metrics import Metrics
 from voronym.location.settings import ServiceSettings
 
@@ -48,6 +51,9 @@ def test_a_file_is_read_and_the_environment_wins(tmp_path: Path, monkeypatch: py
         ("period = 'soon'", "'period' must be a number"),
         ("area = 0", "'area' must be more than 0"),
         ("[epochs]\nk = 1", "'k' of the epochs"),
+        ("[epochs]\nheadrom = 3", "no setting 'headrom' of the epochs; there are: k, headroom"),
+        ("[epochs]\nbudget = 7", "budget must be a number, 0 to 1"),
+        ("port = 70000", "'port'"),
         ("= 3", "no TOML"),
     ],
 )
@@ -61,7 +67,8 @@ def test_a_setting_that_cannot_be_is_said(tmp_path: Path, text: str, sentence: s
 def test_importing_an_epoch_and_an_operator_from_the_command_line(tmp_path: Path) -> None:
     run, where = CliRunner(), ["--folder", str(tmp_path / "town")]
     done = run.invoke(app, ["location", "import", str(directory(tmp_path)), *where])
-    assert (done.exit_code, done.stderr) == (0, "40 rows, 40 new people\n")
+    new = f"a new, empty service is made in '{tmp_path / 'town'}'\n"
+    assert (done.exit_code, done.stderr) == (0, new + "40 rows, 40 new people\n")
     done = run.invoke(app, ["location", "epoch", "--json", *where])
     assert json.loads(done.stdout)["served"] == 40
     done = run.invoke(
@@ -69,15 +76,46 @@ def test_importing_an_epoch_and_an_operator_from_the_command_line(tmp_path: Path
     )
     assert "otpauth://totp/" in done.stdout
     assert run.invoke(app, ["location", "migrate", *where]).exit_code == 0
-    (tmp_path / "directory.csv").write_text("address,latitude\nx,1")
-    done = run.invoke(app, ["location", "import", str(tmp_path / "directory.csv"), *where])
-    assert isinstance(done.exception, InputError)
+    for text in (b"address,latitude\nx,1", "address,latitude,longitude\nStraße,1,1".encode("latin-1")):
+        (tmp_path / "directory.csv").write_bytes(text)
+        done = run.invoke(app, ["location", "import", str(tmp_path / "directory.csv"), *where])
+        assert isinstance(done.exception, InputError)
+        assert "a new" not in done.stderr
+    assert "UTF-8" in str(done.exception)
 
 
 def test_a_mistyped_folder_does_not_become_a_service_of_nobody(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["location", "epoch", "--folder", str(tmp_path / "twon")])
     assert "there is no service in" in str(done.exception)
     assert not (tmp_path / "twon").exists()
+
+
+def test_a_port_that_somebody_has_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = ["location", "serve", "--port", str(port), "--folder", str(tmp_path / "town")]
+        done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, InputError)
+    assert f"port {port} of 127.0.0.1" in str(done.exception)
+    assert "listening" not in done.stderr
+    assert not (tmp_path / "town").exists()
+
+
+def test_an_exception_that_is_logged_is_told_by_its_type() -> None:
+    """Web servers log exceptions as they are; a log of JSON must neither break nor quote them."""
+    record = logging.LogRecord("uvicorn.error", logging.ERROR, "", 1, OSError(98, "a value"), None, None)
+    line = json.loads(JsonLines().format(record))
+    assert (line["event"], line["error"]) == ("uvicorn.error", "OSError")
+    assert "a value" not in str(line)
+
+
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    with clients(tmp_path / "a#b? 50%20") as client:
+        of(client).import_directory(scattered(30))
+        of(client).run_epoch()
+        token = quick_token(of(client), "p1@example.org")
+        answer = client.get("/v1/statement", headers=bearer(token))
+    assert answer.json()["status"] == "served"
 
 
 def test_a_server_listens_and_ends_politely(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from voronym.location.service import Service
 from voronym.location.settings import ServiceSettings
 from voronym.location.village import Village
 
+Town = tuple[Service, Any]
 TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
 
 
@@ -85,6 +86,6 @@ def entries(made: Village, people: int = 0, first: int = 0) -> list[Entry]:
 
 def joined(one: Service, email: str) -> str:
     """Sign somebody up who was imported, or is new, and return their address."""
-    one.sign_up(email, PASSWORD)
-    assert one.verify(email, code_for(one, email))
+    one.sign_up(email)
+    assert one.verify(email, code_for(one, email), PASSWORD)
     return email

@@ -39,8 +39,11 @@ def serve(
 ) -> None:
     """Run the service: API, pages, and epochs on schedule."""
     settings = _settings(config, folder=folder, host=host, port=port)
+    from voronym.location.serving import check_port
     from voronym.location.serving import serve as run
 
+    check_port(settings)
+    _say_if_new(settings)
     typer.echo(f"listening on http://{settings.host}:{settings.port} (Ctrl-C ends it)", err=True)
     with contextlib.suppress(signals.Stopped, KeyboardInterrupt):
         run(settings)
@@ -50,11 +53,9 @@ def serve(
 def epoch(config: Config = None, folder: Folder = None, json: common.Json = False) -> None:
     """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
     from voronym.context import Context
-    from voronym.location.store import Store
 
-    settings = _settings(config, folder=folder)
-    file = Store(settings.url).file
-    if file is not None and not file.exists():  # a mistyped folder would become a service of nobody
+    file = _missing(_settings(config, folder=folder))
+    if file is not None:  # a mistyped folder would become a service of nobody
         raise InputError(
             f"there is no service in {str(file.parent)!r}: check --folder, or begin with "
             "voronym location import"
@@ -135,4 +136,21 @@ def _service(config: Path | None, folder: Path | None) -> Service:
     settings = _settings(config, folder=folder)
     from voronym.location.service import Service
 
+    _say_if_new(settings)
     return Service(settings)
+
+
+def _missing(settings: ServiceSettings) -> Path | None:
+    """Return the file of a database that is not there yet."""
+    from voronym.location.store import Store
+
+    store = Store(settings.url)
+    store.close()
+    return None if store.file is None or store.file.exists() else store.file
+
+
+def _say_if_new(settings: ServiceSettings) -> None:
+    """Say that there was nothing yet: a mistyped folder looks like a service that lost everybody."""
+    file = _missing(settings)
+    if file is not None:
+        typer.echo(f"a new, empty service is made in {str(file.parent)!r}", err=True)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from voronym.location.directory import insert_for
 from voronym.location.errors import BadRequest, Refused, TooMany
 from voronym.location.keys import ServiceKey
 from voronym.location.mail import post
 from voronym.location.passwords import one_time_code
-from voronym.location.store.tables import account, attempt, code, token
+from voronym.location.store.tables import account, attempt, code, outbox, token
 
 __all__ = ["Account", "Session", "check_email"]
 
@@ -24,7 +25,9 @@ PENDING = 3
 UNKNOWN = "you are not signed in, or no longer: sign in again"
 WRONG = "address, password or code is wrong"
 
-_EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f\ud800-\udfff<>\"',;:]{1,64}@[A-Za-z0-9.-]{1,189}")
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_EMAIL = re.compile(rf"[A-Za-z0-9.!#$%&*+/=?^_{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})*")
+"""What every mail server takes; letters beyond ASCII are refused by many of them, after the fact."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +50,26 @@ class Session:
 
 def check_email(email: object) -> str:
     """Return an address as it is compared, or say that it is none."""
-    if not isinstance(email, str) or not _EMAIL.fullmatch(email.strip()):
-        raise BadRequest("that is no e-mail address: it looks like name@example.org")
-    return email.strip().lower()
+    plain = email.strip() if isinstance(email, str) else ""
+    if len(plain) > 254 or not _EMAIL.fullmatch(plain):
+        raise BadRequest("that is no e-mail address: it looks like name@example.org, in plain letters")
+    return plain.lower()
 
 
-def begin(
-    connection: Connection, key: ServiceKey, email: str, hashed: str, now: float, minutes: float, name: str
-) -> None:
+def begin(connection: Connection, key: ServiceKey, email: str, now: float, minutes: float, name: str) -> None:
     """Remember a sign-up until its code comes back, and mail the code.
 
-    It is the same for an account that is here. There it sets a new password: whoever reads the mail
-    of an address owns its account.
+    It is the same for an account that is here. There the code is good for a new password: whoever reads the
+    mail of an address owns its account, and whoever merely asked for a code owns nothing.
     """
     connection.execute(delete(code).where(code.c.expires < now))
+    connection.execute(delete(outbox).where(outbox.c.recipient.not_in(select(code.c.email))))
     waiting = connection.scalar(select(func.count()).select_from(code).where(code.c.email == email))
     if (waiting or 0) >= PENDING:
         return
     digits = f"{secrets.randbelow(10**8):08d}"
     connection.execute(
-        insert(code).values(
-            digest=key.digest("code", email, digits), email=email, password=hashed, expires=now + 60 * minutes
-        )
+        insert(code).values(digest=key.digest("code", email, digits), email=email, expires=now + 60 * minutes)
     )
     post(
         connection, email, f"{name}: your code {digits}",
@@ -77,8 +78,10 @@ def begin(
     )  # fmt: skip
 
 
-def confirm(connection: Connection, key: ServiceKey, email: str, digits: str, now: float) -> bool:
-    """Turn a sign-up whose code came back into an account; say whether the code was right."""
+def confirm(
+    connection: Connection, key: ServiceKey, email: str, digits: str, hashed: str, now: float
+) -> bool:
+    """Turn a sign-up whose code came back into an account with a password; say whether it was right."""
     digest = key.digest("code", email, digits.strip())
     row = connection.execute(select(code).where(code.c.digest == digest, code.c.expires >= now)).first()
     if row is None:
@@ -90,7 +93,7 @@ def confirm(connection: Connection, key: ServiceKey, email: str, digits: str, no
     if known is None:
         connection.execute(
             insert(account).values(
-                email=email, password=row.password, verified=now, vouched=False, operator=False, created=now
+                email=email, password=hashed, verified=now, vouched=False, operator=False, created=now
             )
         )
     elif known.operator:  # an operator's password is set on the machine, never by mail
@@ -98,7 +101,7 @@ def confirm(connection: Connection, key: ServiceKey, email: str, digits: str, no
     else:
         connection.execute(delete(token).where(token.c.account == known.id))
         connection.execute(
-            update(account).where(account.c.id == known.id).values(password=row.password, verified=now)
+            update(account).where(account.c.id == known.id).values(password=hashed, verified=now)
         )
     return True
 
@@ -114,15 +117,13 @@ def pause(connection: Connection, digest: bytes, now: float) -> None:
 def failed(connection: Connection, digest: bytes, now: float) -> None:
     """Remember a failure; after some, each doubles the pause."""
     connection.execute(delete(attempt).where(attempt.c.until < now - 2 * LONGEST))
-    row = connection.execute(select(attempt.c.failures).where(attempt.c.digest == digest)).first()
-    failures = 1 if row is None else min(row.failures + 1, 60)
+    first = insert_for(connection)(attempt).values(digest=digest, failures=1, until=now)
+    more = first.on_conflict_do_update(
+        index_elements=[attempt.c.digest], set_={"failures": attempt.c.failures + 1}
+    )  # in one statement: of two failures at a time, both count
+    failures = min(connection.scalar(more.returning(attempt.c.failures)) or 1, 60)
     until = now + (min(LONGEST, 2.0 ** (failures - FREE)) if failures > FREE else 0.0)
-    if row is None:
-        connection.execute(insert(attempt).values(digest=digest, failures=failures, until=until))
-    else:
-        connection.execute(
-            update(attempt).where(attempt.c.digest == digest).values(failures=failures, until=until)
-        )
+    connection.execute(update(attempt).where(attempt.c.digest == digest).values(until=until))
 
 
 def succeeded(connection: Connection, digest: bytes) -> None:
@@ -134,7 +135,16 @@ def second_factor(secret: bytes | None, digits: str, now: float) -> bool:
     """Say whether an operator's second factor is right; the clocks may differ by half a minute."""
     if secret is None:
         return False
-    return any(secrets.compare_digest(one_time_code(secret, now, drift), digits) for drift in (-1, 0, 1))
+    shown = digits.encode(errors="replace")  # letters of all alphabets can be sent
+    codes = [one_time_code(secret, now, drift).encode() for drift in (-1, 0, 1)]
+    return any(secrets.compare_digest(one, shown) for one in codes)
+
+
+def first_use(connection: Connection, digest: bytes, now: float) -> bool:
+    """Say whether a code of a second factor was not used before; whoever looked on shall not use it, too."""
+    seen = insert_for(connection)(attempt).values(digest=digest, failures=0, until=now)
+    made = seen.on_conflict_do_nothing().returning(attempt.c.failures)
+    return connection.execute(made).first() is not None
 
 
 def issue(connection: Connection, person: int, expires: float) -> str:

@@ -31,10 +31,15 @@ HASHING = 2
 SENT = "if the address is right, a code is on its way"
 
 
-class Credentials(BaseModel):
-    """An address and a password."""
+class Address(BaseModel):
+    """An e-mail address."""
 
     email: str = Field(max_length=254, examples=["ada@example.org"])
+
+
+class Credentials(Address):
+    """An address and a password."""
+
     password: str = Field(max_length=200, examples=["correct horse battery"])
 
 
@@ -44,10 +49,9 @@ class SignIn(Credentials):
     code: str = Field("", max_length=10, description="Six digits; operators only.")
 
 
-class Code(BaseModel):
-    """An address and the code that was mailed to it."""
+class Code(Credentials):
+    """An address, the code that was mailed to it, and the password to have."""
 
-    email: str = Field(max_length=254)
     code: str = Field(max_length=20, examples=["01234567"])
 
 
@@ -120,15 +124,15 @@ def _accounts(router: APIRouter, service: Service) -> None:
         return await anyio.to_thread.run_sync(work, *given, limiter=hashing)
 
     @router.post("/sign-up", status_code=202, tags=["account"])
-    async def sign_up(request: Request, given: Credentials) -> Said:
-        """Begin an account, or choose a new password: a code is mailed. The answer is always the same."""
-        await apart(request, service.sign_up, given.email, given.password)
+    async def sign_up(request: Request, given: Address) -> Said:
+        """Begin an account, or ask for a new password: a code is mailed. The answer is always the same."""
+        await apart(request, service.sign_up, given.email)
         return Said(message=SENT)
 
     @router.post("/verify", tags=["account"])
     async def verify(request: Request, given: Code) -> Said:
-        """Finish a sign-up by the code."""
-        if not await apart(request, service.verify, given.email, given.code):
+        """Finish a sign-up by the code, and choose the password."""
+        if not await apart(request, service.verify, given.email, given.code, given.password):
             raise BadRequest("that code is wrong, or too old: sign up again for a new one")
         return Said(message="welcome: you can sign in")
 

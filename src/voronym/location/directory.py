@@ -125,14 +125,13 @@ def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
     from voronym.location.accounts import check_email
 
     reader = csv.DictReader(lines)
-    names = [name.strip().lower() for name in reader.fieldnames or ()]
-    missing = {"address", "latitude", "longitude"} - set(names)
-    if missing:
-        raise BadRequest(
-            f"the directory lacks the column {sorted(missing)[0]!r}; its first line names columns"
-        )
-    reader.fieldnames = names
     try:
+        reader.fieldnames = names = [name.strip().lower() for name in reader.fieldnames or ()]
+        missing = {"address", "latitude", "longitude"} - set(names)
+        if missing:
+            raise BadRequest(
+                f"the directory lacks the column {sorted(missing)[0]!r}; its first line names columns"
+            )
         for number, row in enumerate(reader, start=2):
             if number > most + 1:
                 raise TooLarge(f"the directory has more than {most:,} rows")
@@ -143,7 +142,7 @@ def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
     except csv.Error:
         raise BadRequest("the directory is no CSV text: check quotes and the length of its fields") from None
     except UnicodeDecodeError:
-        raise BadRequest("the directory is not in UTF-8") from None
+        raise BadRequest("the directory is not in UTF-8: save it again as CSV with that encoding") from None
 
 
 def _entry(row: Mapping[str, Any], check_email: Any) -> Entry:

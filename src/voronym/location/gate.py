@@ -7,6 +7,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -48,8 +49,20 @@ class Attempts:
         minute = int((time.monotonic() if at is None else at) // 60)
         if minute != self._minute:
             self._minute, self._seen = minute, Counter()
-        self._seen[address] += 1
-        return not self._most or self._seen[address] <= self._most
+        asker = _network(address)
+        self._seen[asker] += 1
+        return not self._most or self._seen[asker] <= self._most
+
+
+def _network(address: str) -> str:
+    """Return what one asker has: an address, or of the sixth version of them a network of 2^64."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address[:64]
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or ip_network((int(found) >> 64 << 64, 64)))
 
 
 class Gate:

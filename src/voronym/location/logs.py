@@ -17,7 +17,7 @@ from typing import TextIO
 
 __all__ = ["FIELDS", "JsonLines", "start"]
 
-FIELDS = ("route", "method", "status", "ms", "reason", "epoch", "seconds")
+FIELDS = ("route", "method", "status", "ms", "reason", "epoch", "seconds", "messages")
 
 
 class JsonLines(logging.Formatter):
@@ -28,8 +28,11 @@ class JsonLines(logging.Formatter):
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.msg if not record.args else record.name,  # arguments may be values
+            # Arguments may be values, and so may the text of an exception that is logged as the event.
+            "event": record.msg if isinstance(record.msg, str) and not record.args else record.name,
         }
+        if isinstance(record.msg, BaseException):
+            line["error"] = type(record.msg).__name__
         line |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+import threading
 import uuid
+from collections import Counter
+from collections.abc import Callable
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -19,7 +23,10 @@ from voronym.location.settings import ServiceSettings
 from voronym.location.store import Store
 from voronym.location.store.tables import outbox
 
-__all__ = ["deliver", "post"]
+__all__ = ["Delivery", "Postman", "deliver", "post"]
+
+AGAIN = 60.0
+"""Seconds after which mail that could not be sent is tried again."""
 
 
 def post(connection: Connection, recipient: str, subject: str, body: str) -> None:
@@ -27,23 +34,70 @@ def post(connection: Connection, recipient: str, subject: str, body: str) -> Non
     connection.execute(insert(outbox).values(recipient=recipient, subject=subject, body=body))
 
 
-def deliver(store: Store, settings: ServiceSettings) -> int:
-    """Send what is waiting, and return how many messages that was; what cannot be sent waits on."""
-    sent = 0
+class Delivery(NamedTuple):
+    """How many messages were sent, refused for good, and put off."""
+
+    sent: int = 0
+    refused: int = 0
+    waiting: int = 0
+
+
+def deliver(store: Store, settings: ServiceSettings) -> Delivery:
+    """Send what is waiting. One message that cannot be sent keeps no other waiting.
+
+    What the mail server refuses for good is thrown away, what it puts off waits. Raises where the server
+    cannot be reached at all: then everything waits.
+    """
+    done, last = Counter[str](), 0
     while True:
         with store.read() as connection:
-            rows = connection.execute(select(outbox).order_by(outbox.c.id).limit(100)).all()
+            query = select(outbox).where(outbox.c.id > last).order_by(outbox.c.id).limit(100)
+            rows = connection.execute(query).all()
         for row in rows:
+            last = row.id
             message = _message(settings.sender, row.recipient, row.subject, row.body)
-            if settings.smtp:
-                _send(message, settings)
-            else:
-                _keep(message, settings.mailbox)
-            with store.write() as connection:
-                connection.execute(delete(outbox).where(outbox.c.id == row.id))
-            sent += 1
+            outcome = _send(message, settings) if settings.smtp else _keep(message, settings.mailbox)
+            done[outcome] += 1
+            if outcome != "waiting":
+                with store.write() as connection:
+                    connection.execute(delete(outbox).where(outbox.c.id == row.id))
         if len(rows) < 100:
-            return sent
+            return Delivery(**done)
+
+
+class Postman:
+    """Sends mail from a thread of its own; what cannot be sent is tried again a minute later.
+
+    Parameters
+    ----------
+    send : callable
+        Sends what waits, and says whether all of it is gone.
+    """
+
+    def __init__(self, send: Callable[[], bool]) -> None:
+        self._send, self._wake, self._over = send, threading.Event(), False
+        self._thread = threading.Thread(target=self._run, name="voronym-mail", daemon=True)
+        self._wake.set()  # an earlier service may have left some
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Say that there is mail."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """Send what there is, and end; what could not be sent before waits for the next start."""
+        self._over = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        gone, over = True, False
+        while not over:
+            self._wake.wait(None if gone else AGAIN)
+            over = self._over
+            self._wake.clear()
+            if gone or not over:
+                gone = self._send()
 
 
 def _message(sender: str, recipient: str, subject: str, body: str) -> EmailMessage:
@@ -54,7 +108,8 @@ def _message(sender: str, recipient: str, subject: str, body: str) -> EmailMessa
     return message
 
 
-def _send(message: EmailMessage, settings: ServiceSettings) -> None:
+def _send(message: EmailMessage, settings: ServiceSettings) -> str:
+    """Hand a message to the mail server, and return what became of it."""
     host, _, port = settings.smtp.partition(":")
     with smtplib.SMTP(host, int(port or 587), timeout=20) as server:
         server.ehlo()
@@ -62,10 +117,18 @@ def _send(message: EmailMessage, settings: ServiceSettings) -> None:
             server.starttls(context=ssl.create_default_context())
         if settings.smtp_user:
             server.login(settings.smtp_user, settings.smtp_password)
-        server.send_message(message)
+        try:
+            server.send_message(message)
+        except smtplib.SMTPRecipientsRefused as error:
+            codes = [code for code, _ in error.recipients.values()]
+        except smtplib.SMTPDataError as error:
+            codes = [error.smtp_code]
+        else:
+            return "sent"
+    return "refused" if min(codes, default=0) >= 500 else "waiting"
 
 
-def _keep(message: EmailMessage, folder: Path) -> None:
+def _keep(message: EmailMessage, folder: Path) -> str:
     """Write a message under a name of our own choice; the address is inside, not in the name."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = uuid.uuid4().hex
@@ -73,3 +136,4 @@ def _keep(message: EmailMessage, folder: Path) -> None:
     draft.write_bytes(message.as_bytes())
     draft.chmod(0o600)
     draft.rename(folder / f"{name}.eml")
+    return "sent"

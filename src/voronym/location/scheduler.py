@@ -70,6 +70,9 @@ class Scheduler:
             except Unavailable as error:
                 log.error("no epoch", extra={"reason": str(error)})
                 wait = AGAIN
+            except Exception as error:  # no process could be started, say: the next may be
+                log.error("no epoch", exc_info=error)
+                wait = AGAIN
             wait = min(wait, AGAIN)  # clocks are set
 
     def _once(self) -> bool:
@@ -100,4 +103,7 @@ def main() -> None:
             service.run_epoch()
     except VoronymError as error:
         log.error("no epoch", extra={"reason": str(error)})
+        raise SystemExit(1) from None
+    except Exception as error:  # its text may quote values: only type and line are told
+        log.error("no epoch: a defect of the service", exc_info=error)
         raise SystemExit(1) from None

@@ -8,7 +8,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import Lock
 from typing import Any
@@ -20,7 +19,7 @@ from voronym.location import accounts, directory, homes, operators
 from voronym.location.accounts import Account, Session
 from voronym.location.errors import Refused, Unavailable
 from voronym.location.keys import ServiceKey
-from voronym.location.mail import deliver
+from voronym.location.mail import Delivery, Postman, deliver
 from voronym.location.passwords import Passwords, check_password
 from voronym.location.settings import ServiceSettings
 from voronym.location.statements import Signer, Statement, Waiting, clock_text
@@ -55,12 +54,11 @@ class Service:
         self._memory = _Memory()
         self._outline: tuple[float, dict[str, Any] | None] | None = None
         self._sending = Lock()
-        self._postman = ThreadPoolExecutor(1, "voronym-mail")
-        self._postman.submit(self._deliver)
+        self._postman = Postman(self._delivered)
 
     def close(self) -> None:
         """Send what mail there is, and close the database."""
-        self._postman.shutdown()
+        self._postman.close()
         self.store.close()
 
     def __enter__(self) -> Service:
@@ -71,29 +69,28 @@ class Service:
 
     # -- accounts ------------------------------------------------------------------------------------------
 
-    def sign_up(self, email: str, password: str) -> None:
+    def sign_up(self, email: str) -> None:
         """Begin an account, or a new password for one: a code is mailed. The answer is always the same."""
-        email = accounts.check_email(email)
-        hashed = self._passwords.hash(check_password(password))
+        email, minutes, name = accounts.check_email(email), self.settings.code_minutes, self.settings.name
         with self.store.write() as connection:
-            accounts.begin(
-                connection,
-                self.key,
-                email,
-                hashed,
-                self.clock(),
-                self.settings.code_minutes,
-                self.settings.name,
-            )
-        self._postman.submit(self._deliver)
+            accounts.begin(connection, self.key, email, self.clock(), minutes, name)
+        self._postman.wake()
 
-    def verify(self, email: str, code: str) -> bool:
-        """Finish a sign-up by the code that was mailed; say whether it was right."""
+    def verify(self, email: str, code: str, password: str) -> bool:
+        """Finish a sign-up by the code that was mailed, and choose the password; say whether it was right.
+
+        The password comes with the code, from whoever reads the mail. If it came with the sign-up, somebody
+        could sign up a neighbour's address with a password of theirs, and wait until the neighbour enters
+        the code.
+        """
         email, now = accounts.check_email(email), self.clock()
-        digest = self.key.digest("verify", email)
+        password, digest = check_password(password), self.key.digest("verify", email)
+        with self.store.read() as connection:
+            accounts.pause(connection, digest, now)
+        hashed = self._passwords.hash(password)
         with self.store.write() as connection:
             accounts.pause(connection, digest, now)
-            right = accounts.confirm(connection, self.key, email, str(code), now)
+            right = accounts.confirm(connection, self.key, email, str(code), hashed, now)
             if right:
                 accounts.succeeded(connection, digest)
             else:
@@ -111,6 +108,9 @@ class Service:
         if found is not None and found.operator:
             right &= accounts.second_factor(found.secret, str(code), now)
         with self.store.write() as connection:
+            if right and found is not None and found.operator:
+                used = self.key.digest("second factor", email, str(code))
+                right = accounts.first_use(connection, used, now)
             if found is None or not right:
                 accounts.failed(connection, digest, now)
                 fresh = None
@@ -339,16 +339,21 @@ class Service:
 
     # -- mail ----------------------------------------------------------------------------------------------
 
-    def deliver(self) -> int:
+    def deliver(self) -> Delivery:
         """Send the mail that waits, now."""
         with self._sending:  # nothing twice
             return deliver(self.store, self.settings)
 
-    def _deliver(self) -> None:
+    def _delivered(self) -> bool:
+        """Send the mail that waits, and say whether all of it is gone."""
         try:
-            self.deliver()
-        except (OSError, Unavailable) as error:  # it waits in the database, and is tried again
+            found = self.deliver()
+        except Exception as error:  # it waits in the database, and is tried again
             log.warning("mail waits", extra={"reason": type(error).__name__})
+            return False
+        if found.refused:
+            log.warning("mail was refused by the mail server for good", extra={"messages": found.refused})
+        return not found.waiting
 
 
 class _Memory:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 from fastapi import FastAPI
 
+from voronym.errors import InputError
 from voronym.location import logs
 from voronym.location.app import create_app
 from voronym.location.scheduler import Scheduler
@@ -17,6 +19,20 @@ __all__ = ["serve"]
 
 HANDED = "VORONYM_LOCATION_HANDED"
 """The variable in which the first process hands its settings to the others."""
+
+
+def check_port(settings: ServiceSettings) -> None:
+    """Say in a sentence that somebody else listens there, before anything is begun."""
+    try:
+        kind = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(*kind[:2]) as door:
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            door.bind(kind[4])
+    except OSError as error:
+        raise InputError(
+            f"cannot listen on port {settings.port} of {settings.host}: {error.strerror}. End what uses it, "
+            "or choose another by --port or --host"
+        ) from None
 
 
 def serve(settings: ServiceSettings) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from voronym.errors import InputError
+from voronym.location.epochs import Settings
 
 __all__ = ["ServiceSettings"]
 
@@ -88,6 +89,16 @@ class ServiceSettings:
                 raise InputError(f"the setting {name!r} must be more than 0")
         if not isinstance(self.k, int) or self.k < 2:
             raise InputError("the setting 'k' of the epochs must be a whole number, 2 or more")
+        if not 0 <= self.port < 65536:
+            raise InputError("the setting 'port' must be a whole number up to 65535")
+        unknown = sorted(set(self.epochs) - set(Settings.names()))
+        if unknown:  # said at the start, and not by the first epoch a day later
+            known = ", ".join(Settings.names())
+            raise InputError(f"there is no setting {unknown[0]!r} of the epochs; there are: {known}")
+        try:
+            Settings(**self.epochs)
+        except InputError as error:
+            raise InputError(f"the settings of the epochs cannot be used: {error}") from None
 
     @classmethod
     def load(cls, file: Path | None = None, **given: Any) -> ServiceSettings:

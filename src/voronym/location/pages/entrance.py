@@ -33,29 +33,32 @@ def routes(desk: Desk) -> APIRouter:
 
     @router.get("/sign-up")
     def ask_sign_up(request: Request) -> Response:
-        return desk.page(request, "sign_up.html", here="sign-up", wrong="", email="", password_hint=HINT)
+        return desk.page(request, "sign_up.html", here="sign-up", wrong="", email="")
 
     @desk.post(router, "/sign-up", counted=True)
     def sign_up(request: Request, form: Mapping[str, str]) -> Response:
         email = form.get("email", "")
         try:
-            service.sign_up(email, form.get("password", ""))
+            service.sign_up(email)
         except BadRequest as error:
-            again: dict[str, Any] = {"wrong": sentence(error), "email": email, "password_hint": HINT}
-            return desk.page(request, "sign_up.html", here="sign-up", status=400, **again)
-        return desk.page(request, "verify.html", wrong="", email=email)
+            wrong = sentence(error)
+            return desk.page(request, "sign_up.html", here="sign-up", status=400, wrong=wrong, email=email)
+        return desk.page(request, "verify.html", wrong="", email=email, password_hint=HINT)
 
     @router.get("/verify")
     def ask_code(request: Request) -> Response:
-        return desk.page(request, "verify.html", wrong="", email="")
+        return desk.page(request, "verify.html", wrong="", email="", password_hint=HINT)
 
     @desk.post(router, "/verify", counted=True)
     def verify(request: Request, form: Mapping[str, str]) -> Response:
-        email = form.get("email", "")
-        if service.verify(email, form.get("code", "").strip()):
-            said = "Your address is verified. Sign in now."
-            return desk.page(request, "sign_in.html", here="sign-in", wrong="", said=said, email=email)
-        return desk.page(request, "verify.html", status=400, wrong=WRONG_CODE, email=email)
+        email, wrong = form.get("email", ""), WRONG_CODE
+        try:
+            if service.verify(email, form.get("code", "").strip(), form.get("password", "")):
+                said = "Your address is verified. Sign in now."
+                return desk.page(request, "sign_in.html", here="sign-in", wrong="", said=said, email=email)
+        except BadRequest as error:
+            wrong = sentence(error)
+        return desk.page(request, "verify.html", status=400, wrong=wrong, email=email, password_hint=HINT)
 
     @router.get("/sign-in")
     def ask_sign_in(request: Request) -> Response:

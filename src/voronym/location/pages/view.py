@@ -12,6 +12,7 @@ from voronym.location.pages.guards import FIELD, form_token
 from voronym.report.svg import clean
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+OURS = frozenset({"style.css", "place.js", "clear.svg", "icon.svg"})
 
 
 def fill(template: str, secret: str, **data: object) -> str:
@@ -20,15 +21,17 @@ def fill(template: str, secret: str, **data: object) -> str:
     return _environment().get_template(template).render(token_field=field, Markup=Markup, **data)
 
 
-@cache
 def static(name: str) -> tuple[bytes, str] | None:
     """Return a file that pages load, with its kind; ``None`` where there is none of that name."""
+    return _static(name) if name in OURS else None  # what others make up is not remembered
+
+
+@cache
+def _static(name: str) -> tuple[bytes, str]:
     folder = files("voronym.location.pages") / "static"
     if name == "style.css":
         house = files("voronym.report") / "templates" / "style.css"
         return house.read_bytes() + b"\n" + (folder / "pages.css").read_bytes(), KINDS["css"]
-    if name not in {"place.js", "clear.svg", "icon.svg"}:
-        return None
     return (folder / name).read_bytes(), KINDS[name.rpartition(".")[2]]
 
 

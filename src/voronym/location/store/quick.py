@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Select
@@ -48,19 +49,15 @@ class Quick:
         """Return the first row."""
         given = self._fixed | values
         if self._store.file is not None:
-            return self._from_file([given[name] for name in self._names or ()])
+            return self._from_file(self._store.file, [given[name] for name in self._names or ()])
         async with self._lanes:
             return await self._from_server(given)
 
-    def _from_file(self, values: list[Any]) -> tuple[Any, ...] | None:
+    def _from_file(self, file: Path, values: list[Any]) -> tuple[Any, ...] | None:
         try:
             if self._file is None:
-                self._file = sqlite3.connect(
-                    f"file:{self._store.file}?mode=ro",
-                    uri=True,
-                    isolation_level=None,
-                    check_same_thread=False,
-                )
+                name = f"{file.absolute().as_uri()}?mode=ro"  # folders have any name
+                self._file = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False)
             found: tuple[Any, ...] | None = self._file.execute(self._text, values).fetchone()
             return found
         except sqlite3.Error:

@@ -56,7 +56,6 @@ code = Table(
     "code", metadata,
     Column("digest", LargeBinary, primary_key=True),  # of address and code, keyed
     Column("email", String(254), nullable=False, index=True),
-    Column("password", String(200), nullable=False),  # becomes the account's when the code comes back
     Column("expires", Double, nullable=False),
 )  # fmt: skip
 
@@ -64,7 +63,7 @@ token = Table(
     "token", metadata,
     Column("digest", LargeBinary, primary_key=True),
     Column("account", Long, ForeignKey("account.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("expires", Double, nullable=False),
+    Column("expires", Double, nullable=False, index=True),
 )  # fmt: skip
 
 attempt = Table(

@@ -1,0 +1,14 @@
+"""A password comes with the code and not before it; tokens that are over are found without reading all."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    """Change them; codes that were mailed stay good."""
+    op.drop_column("code", "password")
+    op.create_index(op.f("ix_token_expires"), "token", ["expires"], unique=False)
