@@ -23,7 +23,7 @@ from voronym.errors import (
 )
 from voronym.evaluate import Measurement, Rate, Risk, Utility
 from voronym.evaluate.measure import measure
-from voronym.evaluate.population import Suda, suda
+from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
 from voronym.intruder import attack
 from voronym.partition import Partition
@@ -72,6 +72,7 @@ __all__ = [
     "PSensitive",
     "Partition",
     "Plane",
+    "PopulationRisk",
     "Problem",
     "Quantizer",
     "Rate",
@@ -106,6 +107,7 @@ __all__ = [
     "microaggregate",
     "options",
     "parse_model",
+    "population_risk",
     "quantize",
     "read",
     "records",

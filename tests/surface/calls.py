@@ -41,6 +41,10 @@ def calls() -> dict[str, Call]:
             "space": "euclidean", "models": ["t-closeness=0.9"], "time_limit": None, "seed": 0,
             "progress": None, "recipe": None, "kinds": {}, "orders": {}, "locations": [],
         }),
+        "population_risk": (vr.population_risk, {
+            "table": patients(), "keys": ["age", "sex"], "weights": None, "sampling_fraction": 0.1,
+            "population": None, "household": None, "threshold": 0.2, "seed": 0, "progress": None,
+        }),
         "suda": (vr.suda, {"table": patients(), "keys": ["age", "sex"], "size": 2, "sampling_fraction": 0.1}),
         "measure": (vr.measure, {
             "table": table, "keys": ["age"], "confidential": ["diagnosis"], "original": None,

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from voronym.errors import InputError
 from voronym.evaluate.pair import common, plain
@@ -16,6 +17,8 @@ from voronym.plain import Plain
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.units import Units
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -167,21 +170,28 @@ def _journalist(
     table: nw.DataFrame[Any], population: Any, keys: Sequence[str], threshold: float
 ) -> dict[str, float | int]:
     people = as_frame(population)
+    here, there = population_sizes(table, people, keys)
+    size = np.where(there > 0, there, here)
+    return {
+        "max": float(1.0 / size.min()),
+        "mean": float((1.0 / size).mean()),
+        "at_risk": int(_above(size, threshold).sum()),
+        "absent": int((there == 0).sum()),
+        "population": len(people),
+    }
+
+
+def population_sizes(
+    table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]
+) -> tuple[Ints, Ints]:
+    """Return how many records of the table, and of the population, share the keys of each record."""
     check_columns(people, keys, "key of the population")
     n = len(table)
     joint = equivalence_classes(_stack(table, people, keys), keys)
     m = len(joint.sizes)
-    here = np.bincount(joint.labels[:n], minlength=m)
-    there = np.bincount(joint.labels[n:], minlength=m)
-    size = np.where(there > 0, there, here)
-    per_record = size[joint.labels[:n]]
-    return {
-        "max": float(1.0 / per_record.min()),
-        "mean": float((1.0 / per_record).mean()),
-        "at_risk": int(_above(per_record, threshold).sum()),
-        "absent": int(here[there == 0].sum()),
-        "population": len(people),
-    }
+    own, theirs = (np.bincount(part, minlength=m) for part in (joint.labels[:n], joint.labels[n:]))
+    mine = joint.labels[:n]
+    return own[mine].astype(np.int64), theirs[mine].astype(np.int64)
 
 
 def _stack(table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]) -> nw.DataFrame[Any]:

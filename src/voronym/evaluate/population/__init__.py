@@ -1,13 +1,15 @@
 """Risk in the population that a table is a sample of.
 
-``suda``        records that few columns suffice to single out: minimal sample uniques and their scores
-``individual``  how likely each record is a correct match, from sampling weights
+``minimal``     minimal sample uniques: the smallest sets of columns in which a record is like no other
+``suda``        `suda`: their scores, by record and by column
+``individual``  how likely a match with each record is correct, from sampling weights
 ``classes``     population uniques from the sizes of classes: Pitman, Zayatz, slide negative binomial
 ``rule``        which of these to believe: the decision rule of Dankar and others
 ``loglinear``   population uniques among the sample's, from a Poisson model of the columns
 ``front``       `population_risk`: all of them for one table
 """
 
+from voronym.evaluate.population.front import Matches, PopulationRisk, population_risk
 from voronym.evaluate.population.suda import Suda, suda
 
-__all__ = ["Suda", "suda"]
+__all__ = ["Matches", "PopulationRisk", "Suda", "population_risk", "suda"]

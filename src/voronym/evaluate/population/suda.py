@@ -176,7 +176,7 @@ def suda(
     if size < 1:
         raise InputError(f"size must be a whole number of 1 or more, not {size}")
     fraction = check_fraction(sampling_fraction)
-    made = _scored(_codes(frame, names), min(size, len(names)), ctx)
+    made = _scored(key_codes(frame, names), min(size, len(names)), ctx)
     total = made.scores.sum()
     columns = made.parts.sum(axis=0) / total if total else made.parts.sum(axis=0)
     with np.errstate(invalid="ignore"):
@@ -216,7 +216,7 @@ def check_fraction(given: float | None) -> float | None:
     return float(given)
 
 
-def _codes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Ints:
+def key_codes(frame: nw.DataFrame[Any], keys: Sequence[str]) -> Ints:
     """Return the columns as numbers, by the house's one rule of equality, shape (d, n)."""
     return np.ascontiguousarray([equivalence_classes(frame, [key]).labels for key in keys], np.int64)
 

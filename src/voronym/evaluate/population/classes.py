@@ -1,0 +1,323 @@
+"""Population uniques from the sizes of the sample's classes: three models of how sizes are distributed.
+
+Each takes the sample as a simple random one of n of N people, with ``s_i`` classes of i records. They know
+nothing about the columns, only the ``s_i``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares, minimize
+from scipy.special import digamma, expit, gammaln, polygamma
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_FAR = 0.1
+"""A model whose expected counts are off by more than this share, and by three standard deviations, fits
+poorly."""
+
+_EDGE = 1e-4  # alpha so near to 0 or 1 is at the edge of what Pitman's formula has
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """Sizes of classes in a sample of a population.
+
+    Parameters
+    ----------
+    size, count : arrays
+        ``count[j]`` classes have ``size[j]`` records; sizes ascend.
+    population : float
+        N, at least the number of records.
+    """
+
+    size: Ints
+    count: Floats
+    population: float
+
+    @classmethod
+    def of(cls, sizes: Ints, population: float) -> Sizes:
+        """Count the sizes of classes."""
+        size, count = np.unique(sizes, return_counts=True)
+        return cls(size.astype(np.int64), count.astype(np.float64), float(population))
+
+    @cached_property
+    def n(self) -> float:
+        """Number of records."""
+        return float((self.size * self.count).sum())
+
+    @cached_property
+    def classes(self) -> float:
+        """Number of classes."""
+        return float(self.count.sum())
+
+    @property
+    def fraction(self) -> float:
+        """Share of the population in the sample."""
+        return min(1.0, self.n / self.population)
+
+    def of_size(self, i: int) -> float:
+        """Return s_i."""
+        return float(self.count[self.size == i].sum())
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An estimate of population uniques: how many, from where to where, and what speaks against it."""
+
+    uniques: float
+    low: float
+    high: float
+    warning: str = ""
+
+
+def pitman(sizes: Sizes) -> Fit | None:
+    """Fit Pitman's sampling formula with theta and alpha by maximum likelihood; None where it has none.
+
+    ``E[S_1] = N (theta + alpha)_(N-1) / (theta + 1)_(N-1)`` population uniques, with rising factorials; for a
+    large N that is ``Gamma(theta + 1) / Gamma(theta + alpha) N^alpha``. The interval is that of the
+    likelihood, by its curvature.
+
+    References
+    ----------
+    Hoshino, N.: Applying Pitman's sampling formula to microdata disclosure risk assessment. J. of Official
+    Statistics 17(4), 2001.
+    """
+    if sizes.classes < 2 or sizes.classes >= sizes.n:
+        return None
+    starts = [(-0.5, 2.0), (1.0, 4.0), (-2.0, 6.0), (-3.0, 1.0)]
+    best = min(
+        (minimize(_negative, start, args=(sizes,), jac=True, method="L-BFGS-B") for start in starts),
+        key=lambda one: float(one.fun),
+    )
+    alpha, theta = _ordinary(best.x)
+    if alpha > 1 - _EDGE:
+        return None
+    log_uniques = _log_expected(theta, alpha, sizes.population, 1)
+    warning = _misfit(theta, alpha, sizes)
+    if alpha < _EDGE:
+        warning = "poor fit: sizes of classes are more even than any that Pitman's formula has"
+    low, high = _around(log_uniques, _spread(theta, alpha, sizes), sizes)
+    return Fit(float(np.exp(log_uniques)), low, high, warning)
+
+
+def _ordinary(x: Floats) -> tuple[float, float]:
+    """Return alpha and theta from what is searched: logit(alpha), log(theta + alpha)."""
+    alpha = float(expit(x[0]))
+    return alpha, float(np.exp(np.clip(x[1], -30, 40))) - alpha
+
+
+def log_likelihood(theta: float, alpha: float, sizes: Sizes) -> float:
+    """Return the log-likelihood of Pitman's sampling formula, constants left out."""
+    i = np.arange(1, int(sizes.classes))
+    inside = gammaln(sizes.size - alpha) - gammaln(1 - alpha)
+    rising = gammaln(theta + sizes.n) - gammaln(theta + 1)
+    return float(np.log(theta + i * alpha).sum() - rising + (sizes.count * inside).sum())
+
+
+def _negative(x: Floats, sizes: Sizes) -> tuple[float, Floats]:
+    """Return minus the log-likelihood per record, and its gradient."""
+    alpha, theta = _ordinary(x)
+    i = np.arange(1, int(sizes.classes))
+    over = 1.0 / (theta + i * alpha)
+    by_theta = over.sum() - digamma(theta + sizes.n) + digamma(theta + 1)
+    by_alpha = (i * over).sum() + (sizes.count * (digamma(1 - alpha) - digamma(sizes.size - alpha))).sum()
+    gradient = np.array([(by_alpha - by_theta) * alpha * (1 - alpha), by_theta * (theta + alpha)])
+    return -log_likelihood(theta, alpha, sizes) / sizes.n, -gradient / sizes.n
+
+
+def _log_expected(theta: float, alpha: float, n: float, j: int) -> float:
+    """Return log E[S_j] among n records by Pitman's sampling formula."""
+    choose = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
+    inside = gammaln(j - alpha) - gammaln(1 - alpha)
+    others = gammaln(theta + alpha + n - j) - gammaln(theta + alpha)
+    return float(choose + inside + others - gammaln(theta + n) + gammaln(theta + 1))
+
+
+def _spread(theta: float, alpha: float, sizes: Sizes) -> float:
+    """Return the standard error of log E[S_1] in the population, by the curvature of the likelihood."""
+    i, many = np.arange(1, int(sizes.classes)), sizes.population
+    over = 1.0 / np.square(theta + i * alpha)
+    tt = -over.sum() - polygamma(1, theta + sizes.n) + polygamma(1, theta + 1)
+    ta = -(i * over).sum()
+    trigamma = polygamma(1, sizes.size - alpha) - polygamma(1, 1 - alpha)
+    aa = -(i * i * over).sum() + (sizes.count * trigamma).sum()
+    slope_t = (
+        digamma(theta + 1)
+        - digamma(theta + alpha)
+        + digamma(theta + alpha + many - 1)
+        - digamma(theta + many)
+    )
+    slope_a = digamma(theta + alpha + many - 1) - digamma(theta + alpha)
+    slope = np.array([slope_t, slope_a])
+    curvature = -np.array([[tt, ta], [ta, aa]])
+    variance = float(slope @ np.linalg.solve(curvature, slope))
+    return float(np.sqrt(variance)) if variance > 0 else float("inf")
+
+
+def _around(log_value: float, error: float, sizes: Sizes) -> tuple[float, float]:
+    """Return a 95 % interval, between no uniques and nothing but uniques."""
+    far = min(1.96 * error, 50.0)
+    return float(np.exp(log_value - far)), float(min(np.exp(log_value + far), sizes.population))
+
+
+def _misfit(theta: float, alpha: float, sizes: Sizes) -> str:
+    """Say where classes of one, two or three records are not as frequent as the fitted model expects."""
+    for j in (1, 2, 3):
+        wanted, seen = np.exp(_log_expected(theta, alpha, sizes.n, j)), sizes.of_size(j)
+        if abs(wanted - seen) > max(_FAR * wanted, 3 * np.sqrt(wanted)):
+            return (
+                f"poor fit: {seen:,.0f} classes have {j} record{'' if j == 1 else 's'}, "
+                f"and the model expects {wanted:,.0f}"
+            )
+    return ""
+
+
+def zayatz(sizes: Sizes) -> Fit | None:
+    """Take the sizes of classes in the population to be distributed as those in the sample.
+
+    A sample unique is then a population unique with probability ``s_1 h_1(1) / sum_i s_i h_1(i)``, where
+    ``h_1(i)`` is the hypergeometric probability that one of a class of i is among n of N; and population
+    uniques are N/n times those among the sample's. No record alone, no estimate.
+
+    References
+    ----------
+    Zayatz, L.: Estimation of the percent of unique population elements on a microdata file using the sample.
+    Statistical Research Division report 91/08, US Bureau of the Census, 1991.
+    """
+    value = _zayatz(sizes.size, sizes.count, sizes)
+    if value is None:
+        return None
+    warning = ""
+    if sizes.fraction < 0.5:
+        warning = (
+            f"with {sizes.fraction:.1%} of the population in the sample its classes are smaller than the "
+            "population's, and this estimate is too high"
+        )
+    return Fit(value, *_resampled(lambda count: _zayatz(sizes.size, count, sizes), sizes, value), warning)
+
+
+def _zayatz(size: Ints, count: Floats, sizes: Sizes) -> float | None:
+    one = float(count[size == 1].sum())
+    if not one:
+        return None
+    weights = np.exp(_log_alone(size.astype(np.float64), sizes))
+    conditional = one * weights[size == 1].sum() / (count * weights).sum()
+    return float(one * conditional / sizes.fraction)
+
+
+def _log_alone(size: Floats, sizes: Sizes) -> Floats:
+    """Return the log-probability that one of a class of each size is among n of N people."""
+    many, n = sizes.population, min(sizes.n, sizes.population)
+
+    def choose(a: Floats | float, b: Floats | float) -> Floats:
+        return np.asarray(gammaln(np.add(a, 1)) - gammaln(np.add(b, 1)) - gammaln(np.subtract(a, b) + 1))
+
+    possible = many - size >= n - 1  # else another of the class must be in the sample
+    safe = np.where(possible, size, 1.0)
+    log = np.log(safe) + choose(many - safe, n - 1) - choose(many, n)
+    return np.where(possible, log, -np.inf)
+
+
+def shlosser(sizes: Sizes) -> float:
+    """Return Shlosser's estimate, as modified by Haas and Stokes, of the number of classes in the population.
+
+    References
+    ----------
+    Haas, P. J., Stokes, L.: Estimating the number of classes in a finite population. J. of the American
+    Statistical Association 93(444), 1998. doi:10.1080/01621459.1998.10473807
+    """
+    return _shlosser(sizes.size, sizes.count, sizes.fraction)
+
+
+def _shlosser(size: Ints, count: Floats, pi: float) -> float:
+    i = size.astype(np.float64)
+    squares = (i * pi**2 * (1 - pi**2) ** (i - 1) * count).sum()
+    both = (((1 - pi**2) ** i - (1 - pi) ** i) * count).sum()  # (1-pi)^i ((1+pi)^i - 1), which overflows
+    unseen = ((1 - pi) ** i * count).sum()
+    alone = (i * pi * (1 - pi) ** (i - 1) * count).sum()
+    ones = float(count[size == 1].sum())
+    if not both or not alone:
+        return float(count.sum())
+    return float(count.sum() + ones * squares / both * (unseen / alone) ** 2)
+
+
+def snb(sizes: Sizes) -> Fit | None:
+    """Fit slide negative binomial sizes: one and a negative binomial number; None where none fits.
+
+    With K classes in the population, by Shlosser's estimate, alpha and beta are those for which as many
+    sample classes have one and two records as there are: ``E[s_1] = K pi G (1 + alpha q / (1-q))``,
+    ``E[s_2] = K pi^2 G alpha (1-beta) (2 - (1-alpha) q) / (2 (1-q)^2)``, ``q = (1-pi)(1-beta)``,
+    ``G = (beta / (1-q))^alpha``. Population uniques are ``K beta^alpha``.
+
+    References
+    ----------
+    Chen, G., Keller-McNulty, S.: Estimation of identification disclosure risk in microdata. J. of Official
+    Statistics 14(1), 1998.
+    """
+    if sizes.fraction >= 1.0:
+        return Fit(*(sizes.of_size(1),) * 3)
+    found = _snb(sizes.size, sizes.count, sizes.fraction)
+    if found is None:
+        return None
+    value, implied = found
+
+    def again(count: Floats) -> float | None:
+        other = _snb(sizes.size, count, sizes.fraction, quick=True)
+        return None if other is None else other[0]
+
+    warning = ""
+    if abs(implied / sizes.population - 1) > _FAR:
+        warning = (
+            f"poor fit: classes of the fitted sizes would be {implied:,.0f} people, and there are "
+            f"{sizes.population:,.0f}"
+        )
+    return Fit(value, *_resampled(again, sizes, value), warning)
+
+
+def snb_expected(classes: float, alpha: float, beta: float, pi: float) -> tuple[float, float]:
+    """Return the expected numbers of sample classes with one and with two records."""
+    q = (1 - pi) * (1 - beta)
+    share = (beta / (1 - q)) ** alpha
+    one = classes * pi * share * (1 + alpha * q / (1 - q))
+    two = classes * pi**2 * share * alpha * (1 - beta) * (2 - (1 - alpha) * q) / (2 * (1 - q) ** 2)
+    return one, two
+
+
+def _snb(size: Ints, count: Floats, pi: float, *, quick: bool = False) -> tuple[float, float] | None:
+    """Return the population uniques of the fitted sizes, and how many people these classes have."""
+    classes = _shlosser(size, count, pi)
+    ones, twos = float(count[size == 1].sum()), float(count[size == 2].sum())
+    if not ones or not twos:
+        return None
+
+    def off(x: Floats) -> Floats:
+        one, two = snb_expected(classes, float(np.exp(x[0])), float(expit(x[1])), pi)
+        return np.array([np.log(max(one, 1e-300) / ones), np.log(max(two, 1e-300) / twos)])
+
+    for start in [(-1.0, -3.0), (0.5, -5.0), (-3.0, -8.0), (1.5, 0.0)][: 2 if quick else 4]:
+        found = least_squares(off, start, bounds=([-12, -25], [6, 12]), xtol=1e-12, ftol=1e-12)
+        if np.abs(found.fun).max() < 1e-6:
+            alpha, beta = float(np.exp(found.x[0])), float(expit(found.x[1]))
+            return classes * beta**alpha, classes * (1 + alpha * (1 - beta) / beta)
+    return None
+
+
+def _resampled(
+    estimate: Callable[[Floats], float | None], sizes: Sizes, value: float, *, many: int = 60
+) -> tuple[float, float]:
+    """Return a 95 % interval: the estimate with counts of classes drawn anew, each from a Poisson law."""
+    rng = np.random.default_rng(0)
+    drawn = [estimate(rng.poisson(sizes.count).astype(np.float64)) for _ in range(many)]
+    found = np.array([one for one in drawn if one is not None])
+    if len(found) < many // 2:
+        return 0.0, sizes.population
+    error = float(np.std(np.log(np.maximum(found, 1e-9))))
+    low, high = value * np.exp(-1.96 * error), value * np.exp(1.96 * error)
+    return float(low), float(min(high, sizes.population))

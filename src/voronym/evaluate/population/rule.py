@@ -1,0 +1,107 @@
+"""Which model of population uniques to believe, and what each assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.evaluate.population.classes import Fit, Sizes, pitman, snb, zayatz
+from voronym.plain import Plain
+
+SMALL = 0.1
+"""Sampling fraction up to which the decision rule takes Pitman's model."""
+
+MODELS: dict[str, tuple[Callable[[Sizes], Fit | None], str]] = {
+    "pitman": (
+        pitman,
+        "class sizes follow Pitman's sampling formula, one of few large classes and many small ones",
+    ),
+    "zayatz": (zayatz, "class sizes are distributed in the population as they are in the sample"),
+    "snb": (snb, "a class of the population has one person and a negative binomial number of others"),
+}
+
+
+@dataclass(frozen=True)
+class Uniques(Plain):
+    """Population uniques by one model: people whose keys nobody else in the population has.
+
+    Parameters
+    ----------
+    model : str
+        "pitman", "zayatz" or "snb".
+    uniques : float or None
+        How many; None where the model could not be fitted.
+    share : float or None
+        The same, of the population.
+    interval : tuple of float or None
+        95 %, for the number, if the assumption is right.
+    assumption : str
+        What the model takes for granted.
+    warning : str
+        Where the fit is poor, or none was found.
+    """
+
+    model: str
+    uniques: float | None
+    share: float | None
+    interval: tuple[float, float] | None
+    assumption: str
+    warning: str = ""
+
+
+def population_uniques(sizes: NDArray[np.int64], population: float) -> tuple[Uniques, ...]:
+    """Estimate the population uniques by each model.
+
+    Parameters
+    ----------
+    sizes : array of int
+        Records in each class of the sample.
+    population : float
+        People in the population.
+
+    Examples
+    --------
+    >>> sizes = np.repeat([1, 2, 3, 4, 8], [200, 60, 30, 15, 40])
+    >>> for one in population_uniques(sizes, 20_000):
+    ...     print(one.model, round(one.uniques))
+    pitman 523
+    zayatz 1461
+    snb 700
+    """
+    counted = Sizes.of(sizes, population)
+    out = []
+    for name, (fit, assumption) in MODELS.items():
+        if not counted.of_size(1):
+            nothing = "no record of the sample is unique, so no population unique is in it"
+            out.append(Uniques(name, 0.0, 0.0, None, assumption, nothing))
+            continue
+        found = fit(counted)
+        if found is None:
+            gone = "no parameters fit the sizes of the sample's classes"
+            out.append(Uniques(name, None, None, None, assumption, gone))
+            continue
+        uniques = min(found.uniques, counted.population)
+        share = uniques / counted.population
+        out.append(Uniques(name, uniques, share, (found.low, found.high), assumption, found.warning))
+    return tuple(out)
+
+
+def dankar(found: tuple[Uniques, ...], fraction: float) -> str:
+    """Return which model the decision rule of Dankar and others takes.
+
+    Up to a tenth of the population in the sample, Pitman's; above, Zayatz' or slide negative binomial,
+    whichever has fewer uniques. Where that one has no fit, Zayatz'.
+
+    References
+    ----------
+    Dankar, F. K., El Emam, K., Neisa, A., Roffey, T.: Estimating the re-identification risk of clinical data
+    sets. BMC Medical Informatics and Decision Making 12(66), 2012. doi:10.1186/1472-6947-12-66
+    """
+    by = {one.model: one.uniques for one in found}
+    if fraction <= SMALL:
+        return "zayatz" if by["pitman"] is None else "pitman"
+    few, many = by["snb"], by["zayatz"]
+    return "snb" if few is not None and (many is None or few <= many) else "zayatz"
