@@ -141,12 +141,12 @@ def _ours(
     if original is not None or evidence is None:
         return _theirs(
             as_frame(release.table), release.schema.keys, release.schema.confidential, original, aligned,
-            recipe or release.recipe, {}, beside, schema=release.schema,
+            recipe or release.recipe, {}, beside, schema=release.recipe.schema,
         )  # fmt: skip
     own = np.argsort(evidence.order)
     return Scene.of(
         release._table.frame,
-        release.schema,
+        release.recipe.schema,  # the kinds of the originals: ranges are read as such
         original=evidence.original,
         own=own,
         table=evidence.table,

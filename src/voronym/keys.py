@@ -25,6 +25,7 @@ from voronym.partition import Partition
 from voronym.space import Euclidean
 from voronym.space.records import Records
 from voronym.table.codec import Codec
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 
 
@@ -44,6 +45,8 @@ class Published:
         What was done, a sentence each.
     published_as : mapping
         How each key is published, where it is not as the codec says.
+    schema : Schema, optional
+        Of what is published, where kinds are others than before: ranges are texts.
     """
 
     frame: nw.DataFrame[Any]
@@ -51,6 +54,7 @@ class Published:
     figures: Mapping[str, Any] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
     published_as: Mapping[str, str] = field(default_factory=dict)
+    schema: Schema | None = None
 
 
 class Keys(ABC):
@@ -58,6 +62,10 @@ class Keys(ABC):
 
     records: Records
     notes: tuple[str, ...] = ()
+
+    def at(self, k: int) -> Keys:  # noqa: ARG002 - for spaces whose published values depend on it
+        """Return the keys for groups of at least k."""
+        return self
 
     @abstractmethod
     def publish(self, part: Partition) -> Published:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from voronym.partition import Partition
 from voronym.space.records import Records
+from voronym.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Masked:
         What the internal report may draw; kept in memory only.
     public_notes : tuple of str
         Those of the notes that readers of the release may see.
+    schema : Schema, optional
+        Of what is published, where kinds are others than before: ranges are texts.
     """
 
     frame: nw.DataFrame[Any]
@@ -40,6 +43,7 @@ class Masked:
     steps: tuple[str, ...] = ()
     evidence: Any = None
     public_notes: tuple[str, ...] = ()
+    schema: Schema | None = None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
 from voronym.privacy import Model, listed_models
 from voronym.problem import check_k
+from voronym.ranges.publish import said_of
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Release
@@ -62,6 +63,8 @@ def anonymize(
     intruder: str | None = None,
     ledger: str | Path | None = None,
     keep_groups: bool = False,
+    publish: str | Mapping[str, str] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **columns: Unpack[ColumnFacts],
 ) -> Release:
@@ -118,6 +121,12 @@ def anonymize(
     keep_groups : bool
         Build on the groups of the releases in the ledger: those that still have k people are kept, of all
         others new ones are formed. A few people may have to wait, and are not in the release.
+    publish : str or mapping, optional
+        What a group publishes of its keys, for all of them or by column ("*" stands for the others): "mean",
+        the default; "median"; "interval", such as 30–39, of categories the list of those in the group; or
+        "hierarchy", the lowest common ancestor.
+    hierarchies : mapping, optional
+        By column, its hierarchy: a file, or whatever `voronym.table.Hierarchy.of` takes.
     progress : callable, optional
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
         the best so far, or anything else to end the work.
@@ -175,12 +184,13 @@ def anonymize(
         )
     if recipe is None:
         table = Table.build(data, **roles)
-        more = {"keep_groups": keep_groups or None, "intruder": intruder}
+        more = {"keep_groups": keep_groups or None, "intruder": intruder, **said_of(publish, hierarchies)}
         said["options"] = {**(options or {}), **{name: one for name, one in more.items() if one is not None}}
         recipe = _recipe(table, **said)
         declared: Sequence[str] = [identifiers] if isinstance(identifiers, str) else identifiers
     else:
         stated = {**roles, **said, "keep_groups": keep_groups, "intruder": intruder}
+        stated |= said_of(publish, hierarchies)
         if twice := [name for name, value in stated.items() if _given(value)]:
             raise InputError(
                 "a recipe states columns, k, method, models, seed and whether groups are kept: give it "
@@ -242,9 +252,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     source = table.source
     if source is not None:
         source = source.released(table.frame, masked.frame, table.keys, order)
-    released = shuffled.like(
-        tidy(shuffled.frame), source
-    )  # without categories, indexes and memory of the original
+    # Without categories, indexes and memory of the original.
+    released = shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
     made = table.like(masked.frame)
     coordinates, loss, losses = cautions.lost(table, made)
     if table.units is not None or recipe.space != DEFAULT_SPACE:

@@ -13,6 +13,7 @@ import numpy as np
 from voronym.certify import prove
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, WriteError
+from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.evidence import Evidence
@@ -75,7 +76,7 @@ class Release:
     ) -> None:
         self._table = table
         self.recipe = recipe
-        self.schema: Schema = recipe.schema
+        self.schema: Schema = table.schema  # of what is published: ranges are texts there
         self.warnings = tuple(notes)
         self.public_warnings = tuple(public_notes)
         self._evidence = evidence
@@ -167,7 +168,23 @@ class Release:
         """How far the table's statistics moved; computed on first use, from the originals in memory."""
         if self._evidence is None:
             return None
-        return utility(self._evidence.original, self.unnamed.frame, self.schema, aligned=self._evidence.order)
+        evidence, kinds = self._evidence, self.recipe.schema
+        return utility(evidence.original, self.unnamed.frame, kinds, aligned=evidence.order)
+
+    @cached_property
+    def penalty(self) -> Penalty | None:
+        """What was lost by the measures of generalisation, such as the certainty penalty; on first use."""
+        evidence, options = self._evidence, self.recipe.options
+        if evidence is None or evidence.grouped is None:
+            return None
+        return penalty(
+            evidence.original,
+            self.unnamed.frame,
+            self.recipe.schema,
+            evidence.order,
+            hierarchies=options.get("hierarchies"),
+            k=self.recipe.required_k,
+        )
 
     def write(
         self,
@@ -313,7 +330,7 @@ class Release:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
         self.risk  # noqa: B018 - counted while it is known which rows belong together
-        left = ("_evidence", "_dossier", "utility", "booking")
+        left = ("_evidence", "_dossier", "utility", "penalty", "booking")
         kept = {name: value for name, value in vars(self).items() if name not in left}
         table = self._table
         return {**kept, "_table": Table(table.frame, table.schema, table.labels, source=table.source)}

@@ -13,6 +13,7 @@ must know, what the data holder must give to measure it, and what it costs.
 from voronym.attacks import (  # noqa: F401 - importing registers
     attributes,
     columns,
+    ends,
     extremes,
     guesser,
     intersection,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,8 @@ class Scene:
         People attacked at most, and the coverage of the intervals.
     notes : tuple of str
         What was done to the tables to compare them.
+    texts : mapping
+        Columns of numbers or times that are published as ranges, as they are.
     """
 
     released: pl.DataFrame
@@ -92,6 +94,7 @@ class Scene:
     targets: int = TARGETS
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
+    texts: Mapping[str, pl.Series] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -136,6 +139,7 @@ class Scene:
             links,
             pl.DataFrame(gone) if gone else None,
             notes=pair.notes,
+            texts=pair.texts,
             **beside,
         )
         return scene if links is not None else scene._matched()

@@ -111,6 +111,18 @@ def anonymize(
     keep_groups: Annotated[
         bool, typer.Option("--keep-groups", help="Build on the groups of the releases in the ledger.")
     ] = False,
+    publish: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--publish",
+            help="What a group publishes: mean, median, interval, hierarchy; [COLUMN=]WAY, may be repeated.",
+            show_default="mean",
+        ),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option("--hierarchy", help="COLUMN=FILE: the hierarchy of a key; may be repeated."),
+    ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
     on_interrupt: Annotated[
@@ -166,7 +178,7 @@ def anonymize(
                   "recipe": None if recipe is None else Recipe.load(recipe)},
             refused={"space": space, "time_limit": time_limit, "device": device, "intruder": intruder,
                      "ledger": ledger, "keep_groups": keep_groups, "query": query, "report": report,
-                     "public_report": public_report},
+                     "public_report": public_report, "publish": publish, "hierarchy": hierarchy},
             save_recipe=save_recipe,
             overwrite=overwrite,
             json=json,
@@ -208,6 +220,8 @@ def anonymize(
             intruder=intruder,
             ledger=ledger,
             keep_groups=keep_groups,
+            publish=ways(publish),
+            hierarchies=common.pairs(hierarchy, "--hierarchy") or None,
             progress=bar.part(0.05, 0.6, search=True),
         )
         bar.begin("writing", 0.6)
@@ -234,6 +248,13 @@ def anonymize(
         common.emit({**figures, **told, "written": on_disk})
     else:
         show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
+
+
+def ways(given: Sequence[str] | None) -> dict[str, str] | None:
+    """Read ``--publish WAY`` and ``--publish COLUMN=WAY``."""
+    if not given:
+        return None
+    return common.pairs([one if "=" in one else f"*={one}" for one in given], "--publish")
 
 
 def method_options(
@@ -325,6 +346,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
             if cost is release.costs[0]
             else f"{cost.loss:.2f} % with {cost.guarantee} added",
         )
+    if release.schema != release.recipe.schema:  # ranges are published
+        line("ranges", release.penalty)
     if release.gap is not None:
         line("", f"the groups lose at most {release.gap:.2f} % more than the best possible ones")
     for number, step in enumerate(release.steps):

@@ -34,6 +34,10 @@ def measure(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option("--hierarchy", help="COLUMN=FILE: the hierarchy of a key, for what ranges lose."),
+    ] = None,
     recipe: recipes.Recipes = None,
     person: common.Person = None,
     household: common.Household = None,
@@ -73,6 +77,7 @@ def measure(
             **recipes.columns(written, said, frame.columns),
             original=before,
             aligned=aligned,
+            hierarchies=common.pairs(hierarchy, "--hierarchy") or None,
             models=models,
             seed=seed,
             progress=progress,

@@ -25,6 +25,7 @@ from voronym.evaluate.pair import make_pair
 from voronym.evaluate.risk import risk
 from voronym.evaluate.utility import Utility, compare
 from voronym.evidence import Evidence
+from voronym.ranges.publish import RANGED
 from voronym.rate import Rate
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
@@ -119,6 +120,7 @@ def _columns(schema: Schema, published_as: Mapping[str, str]) -> tuple[Column, .
     usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
     if schema.pseudonyms:
         published_as = {**published_as, **dict.fromkeys(schema.units.values(), "a fresh random pseudonym")}
+    published_as = {**{one.name: RANGED for one in schema.columns if one.note == RANGED}, **published_as}
     return tuple(
         Column(
             one.name, one.role, one.kind, published_as.get(one.name) or usual.get(one.role, "kept as it was")
@@ -143,7 +145,8 @@ def _distributions(
     for number, name in enumerate(schema.keys):
         ctx.tell(number / len(schema.keys), whole=True)
         one = schema[name]
-        old = None if before is None else before[name]
+        # Ranges are no categories of the original.
+        old = None if before is None or one.note == RANGED else before[name]
         out.append(distribution(name, after[name], old, kind=one.kind, order=one.categories))
     return tuple(out)
 
@@ -178,7 +181,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         None if evidence.X is None or evidence.codec is None or Y is None else (evidence.X, Y, evidence.codec)
     )
     moved = compare(
-        make_pair(evidence.original, table.frame, schema),
+        make_pair(evidence.original, table.frame, release.recipe.schema),
         evidence.order,
         ctx.part(0.0, 0.3, stage="measuring"),
         points,
@@ -203,6 +206,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         plane=_plane(evidence),
         clusters=_clusters(release, evidence),
         disclosed=disclosed(table, evidence.table) if story_of(release.recipe) == GROUPS else (),
+        penalty=release.penalty,
         other_k=_other_k(release, evidence, ctx.part(0.9, 1.0, stage="measuring")),
         unfolded=_unfolded(release, evidence, table, Y),
         samples=rows.samples(evidence.original, table, evidence.order),

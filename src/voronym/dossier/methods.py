@@ -195,6 +195,12 @@ def public_options(options: Figures) -> dict[str, Any]:
             for name, choice in out["metrics"].items()
             if isinstance(choice, str)
         }
+    if isinstance(out.get("hierarchies"), Mapping):  # one that is written out may name values of nobody
+        out["hierarchies"] = {
+            name: PurePath(tree).name
+            for name, tree in out["hierarchies"].items()
+            if isinstance(tree, str) and not tree.lstrip().startswith("{")
+        }
     return out
 
 

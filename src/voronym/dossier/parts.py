@@ -16,6 +16,7 @@ from voronym.dossier.masks import Channel, Clusters, Stirred
 from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
 from voronym.dossier.rows import Samples, Unfolded
+from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.masked import Cost
@@ -256,6 +257,8 @@ class Inside:
     clusters: Clusters | None = None
     disclosed: tuple[Disclosed, ...] = ()
     """For each confidential column whose value is certain in a group; most excess over chance first."""
+    penalty: Penalty | None = None
+    """What was lost by the measures of generalisation."""
     other_k: OtherK | None = None
     unfolded: Unfolded | None = None
     samples: Samples | None = None

@@ -16,6 +16,7 @@ from voronym.context import Context, Progress
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate import attacks
 from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
+from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.texts import note_on, rewritten, without_guards
 from voronym.evaluate.utility import Utility, compare
@@ -86,6 +87,8 @@ class Measurement(Plain):
         What was lost, where the original was given.
     linkage : Linkage or None
         Record linkage of the originals to the table.
+    penalty : Penalty or None
+        What was lost in ranges, where it is known which row belongs to which.
     intervals : tuple of Interval
         Interval disclosure of each numeric key.
     basis : {"aligned", "nearest", None}
@@ -104,6 +107,7 @@ class Measurement(Plain):
     original_risk: Risk | None = None
     utility: Utility | None = None
     linkage: attacks.Linkage | None = None
+    penalty: Penalty | None = None
     intervals: tuple[attacks.Interval, ...] = ()
     basis: str | None = None
     notes: tuple[str, ...] = ()
@@ -136,6 +140,8 @@ class Measurement(Plain):
             ]
         if self.utility is not None:
             parts += ["", "Utility", *(f"  {line}" for line in str(self.utility).splitlines())]
+        if self.penalty is not None:
+            parts.append(f"  in ranges: {self.penalty}")
         if self.notes:
             parts += ["", "Notes", *(f"  {note}" for note in self.notes)]
         return "\n".join(parts)
@@ -156,6 +162,7 @@ def measure(
     aligned: bool | ArrayLike = False,
     models: Model | str | Sequence[Model | str] | Mapping[str, Any] = (),
     population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
     attack: Attacks = _ATTACKS,
     seed: int = 0,
     progress: Progress | None = None,
@@ -182,6 +189,8 @@ def measure(
         without a requirement.
     population : DataFrame, str or Path, optional
         The population of which the table is a part, for the journalist risk.
+    hierarchies : mapping, optional
+        By column, its hierarchy, for what was lost in ranges: see `voronym.evaluate.penalty`.
     attack : Attacks
         How many originals are attacked, and what counts as a success.
     seed : int
@@ -243,7 +252,10 @@ def measure(
         changed = rewritten(source, frame, [name for name in frame.columns if name not in keys])
         notes += [note_on(changed, len(frame))] if changed else []
         made["original_risk"] = risk(source, keys, threshold=attack.threshold)
-        made |= _beside(pair, row_map(aligned, len(source), len(frame)), counted, attack, ctx, notes)
+        linked = row_map(aligned, len(source), len(frame))
+        made |= _beside(pair, linked, counted, attack, ctx, notes)
+        if linked is not None:
+            made["penalty"] = penalty(source, frame, schema, linked, hierarchies=hierarchies)
     ctx.done()
     return Measurement(
         tuple(keys), tuple(confidential), findings, counted, notes=tuple(notes), seed=seed, **made

@@ -8,8 +8,8 @@ what cannot be compared as numbers or dates is compared as categories, with a no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -24,6 +24,7 @@ from voronym.table.codec import Codec
 from voronym.table.conform import conform
 from voronym.table.frame import as_frame, is_object
 from voronym.table.schema import Schema
+from voronym.table.spans import middles
 from voronym.table.typeset import unguarded
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,8 @@ class Pair:
     released: pl.DataFrame
     schema: Schema
     notes: tuple[str, ...]
+    texts: Mapping[str, pl.Series] = field(default_factory=dict)
+    """Columns of the released table that are published as ranges, as they are."""
 
 
 def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
@@ -60,14 +63,20 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
             raise InputError(f"the {what} has no rows, so there is nothing to compare")
     before, after = conform(before, schema), conform(after, schema)
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
-    left, right, odd = [], [], []
+    left, right, odd, ranged = [], [], [], {}
     for name in names:
-        a, b, fits = common(plain(before[name]), _bare(plain(after[name])))
+        first, second = plain(before[name]), _bare(plain(after[name]))
+        middle = _middle(first, second)
+        if middle is not None:
+            ranged[name] = second
+        a, b, fits = common(first, second if middle is None else middle)
         left.append(a)
         right.append(b)
         if not fits and schema[name].kind != "text":
             odd.append(name)
     notes = []
+    if ranged:
+        notes.append(f"{_names(list(ranged))}: published as ranges, and compared by the middle of each")
     if odd:
         notes.append(
             f"{_names(odd)}: of different types in the original and the table, so compared as categories"
@@ -78,7 +87,15 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
         replace(c, kind="nominal", categories=None, partner=None, axis=None) if c.name in odd else c
         for c in columns
     )
-    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes))
+    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes), ranged)
+
+
+def _middle(before: pl.Series, after: pl.Series) -> pl.Series | None:
+    """Return the middles of ranges that stand for numbers or times; None where these are none."""
+    times = before.dtype in (pl.Date, pl.Datetime)
+    if after.dtype != pl.String or not (times or before.dtype.is_numeric()):
+        return None
+    return middles(after, times=times)
 
 
 def _bare(column: pl.Series) -> pl.Series:

@@ -11,7 +11,7 @@ Where their pseudonyms are published, so that members can be seen together, see 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,10 @@ class Crowd:
         rows = table.like(frame, units=Units(household=homes))
         people_keys = make(rows, ctx, options)
         return cls(rows, people_keys, person, (*people_keys.notes, *_changing(keys, person)))
+
+    def at(self, k: int) -> Crowd:
+        """Return the same with keys for groups of at least k."""
+        return replace(self, keys=self.keys.at(k))
 
     def check(self, k: int) -> None:
         """Raise where there are fewer of those whom k counts than k."""

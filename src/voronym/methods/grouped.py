@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voronym.certify import Bound
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Keys, Published
+from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Published
 from voronym.masked import Cost, Grouped
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
@@ -27,6 +27,7 @@ from voronym.privacy.enforce import METHODS as WAYS
 from voronym.privacy.enforce import WARY, enforce, refuse_impossible
 from voronym.privacy.enforce.blind import grid
 from voronym.problem import Problem
+from voronym.ranges.publish import RangeOptions, published_ranges
 from voronym.registry import METHODS, Method
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
@@ -34,7 +35,7 @@ from voronym.table.values import first_rows
 
 
 @dataclass(frozen=True)
-class GroupOptions(Options):
+class GroupOptions(RangeOptions):
     """Options of every method that makes groups."""
 
     enforce: str = option(
@@ -163,7 +164,7 @@ def mask_by_groups(
     check_time_limit(chosen, ctx.left if ctx.timed else None)
     settings = Settings.read(chosen, space, options)
     demands = _demands(table, models)
-    crowd = Crowd.of(table, space, ctx, settings.space)
+    crowd = Crowd.of(table, space, ctx, settings.space).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
     notes = list(crowd.notes)
@@ -182,7 +183,7 @@ def mask_by_groups(
         else:
             part = Partition(kept.numbers, k=k)
         part, costs = _obey(problem, part, demands, settings.groups.way, obeying)
-    published = _published(crowd.keys, part, kept)
+    published = _published(crowd, part, kept, settings.groups, k)
     rows = crowd.spread(part)
     plain = table.units is None
     return Grouped(
@@ -198,12 +199,15 @@ def mask_by_groups(
         bound=bound,
         costs=costs,
         published_as=published.published_as,
+        schema=published.schema,
     )
 
 
-def _published(keys: Keys, part: Partition, kept: Kept | None) -> Published:
+def _published(crowd: Crowd, part: Partition, kept: Kept | None, options: RangeOptions, k: int) -> Published:
     """Return what the groups publish; those that live, what they have published before."""
-    published = keys.publish(part)
+    published = crowd.keys.publish(part)
+    if published.schema is None:  # else the space publishes ranges itself
+        published = published_ranges(crowd.table, crowd.keys, part, published, options, k)
     if kept is None:
         return published
     numbers = kept.numbers[first_rows(part.labels, part.n_cells)]

@@ -89,6 +89,11 @@ class Codec:
         return cls(schema, tuple(encoders), len(records))
 
     @property
+    def encoders(self) -> tuple[Encoder, ...]:
+        """One for each block."""
+        return self._encoders
+
+    @property
     def width(self) -> int:
         """Number of coordinates of a record."""
         return self.blocks[-1].stop

@@ -197,6 +197,15 @@ class Table(Columns):
             units = self.units
         return Table(frame, self.schema, self.labels, source=source, units=units)
 
+    def typed(self, schema: Schema | None) -> Table:
+        """Return the table under a schema in which some columns are of another kind, and now texts."""
+        if schema is None:
+            return self
+        same = [name for name in self.columns if name not in schema or schema[name] == self.schema[name]]
+        labels = None if self.labels is None else self.labels.only(same)
+        source = None if self.source is None else self.source.only(same)
+        return Table(self.frame, schema, labels, source=source, units=self.units)
+
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
         """What a person should look at, mere hints aside: see `voronym.table.doubts`."""

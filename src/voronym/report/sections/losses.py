@@ -6,7 +6,9 @@ from itertools import pairwise
 
 from voronym.dossier import Dossier
 from voronym.dossier.parts import Loss, Told
+from voronym.evaluate.penalty import Penalty
 from voronym.masked import Cost
+from voronym.ranges.publish import RANGED
 from voronym.report import bars
 from voronym.report.axes import WIDE
 from voronym.report.curves import Dot, risk_plane
@@ -42,6 +44,30 @@ def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
         "keys": len(rows),
         "grouped": grouped,
     }
+
+
+@section("penalty", "What ranges lose", needs=("inside.penalty",), place=23)
+def penalty(d: Dossier, found: Penalty) -> Data | None:
+    """Show the measures of generalisation; nothing where no key is published as a range."""
+    if not any(one.fate == RANGED for one in d.public.columns):
+        return None
+    ranked = sorted(found.by_key.items(), key=lambda one: -one[1])
+    drawn = bars.bars(
+        [name for name, _ in ranked[:MOST_BARS]],
+        [value for _, value in ranked[:MOST_BARS]],
+        title="Certainty penalty of each key, largest first",
+        write=percent,
+        limit=(found.certainty, f"all keys {fine(found.certainty)}"),
+        across=WIDE,
+    )
+    per = "" if found.classes_per_k is None else f", {found.classes_per_k:.2f} times k"
+    rows = [
+        ("certainty penalty", percent(found.certainty)),
+        ("non-uniform entropy", percent(found.entropy)),
+        ("records in a class", f"{found.average_class:.1f}{per}"),
+        ("discernibility", f"{found.discernibility:,}"),
+    ]
+    return {"figure": drawn, "table": Table.of(("measure", "value"), rows)}
 
 
 @section("costs", "What each guarantee cost", needs=("inside.costs",), place=24)
