@@ -348,3 +348,24 @@ def test_who_gave_no_home_can_see_their_data_and_leave(tmp_path: Path) -> None:
             Visitor(app).post("/sign-in", {"email": "new@example.org", "password": PASSWORD}).status_code
             == 401
         )
+
+
+def test_who_strays_or_meets_a_defect_of_ours_is_told_by_a_page(
+    place: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, app = place
+    me = Visitor(app).sign_in("p0@example.org")
+    for method, path, status in (("GET", "/nothing", 404), ("GET", "/home/x", 404), ("DELETE", "/me", 405)):
+        answer = me.send(method, path)
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+        assert "There is no such page" in answer.text
+        assert "Sign out" in answer.text
+    assert me.get("/v1/nothing").json() == {"error": "Not Found"}
+
+    def broken(*_: object) -> None:
+        raise ValueError("48.1234")
+
+    monkeypatch.setattr(one, "home", broken)
+    answer = me.get("/me")
+    assert (answer.status_code, "Our mistake" in answer.text) == (500, True)
+    assert "48.1234" not in answer.text

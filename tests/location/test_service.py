@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import text
 
 from location.town_hall import PASSWORD, code_for, join, quick_token, scattered, service
+from voronym.location import directory, publishing
+from voronym.location import service as service_module
+from voronym.location.directory import Entry
 from voronym.location.errors import BadRequest, Refused
 from voronym.location.statements import Statement, Waiting
 
@@ -133,3 +138,81 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path, database: s
         connection.execute(text("update alembic_version set version_num = '9999'"))
     with pytest.raises(Unavailable, match="newer version"), service(tmp_path, database=database):
         pass
+
+
+def test_who_says_the_same_home_again_has_not_moved(tmp_path: Path, database: str) -> None:
+    """A device that submits its home whenever it starts must neither wait forever nor break its group."""
+    people = scattered(60)
+    with service(tmp_path, database=database) as one:
+        one.import_directory(people)
+        one.run_epoch()
+        token = quick_token(one, "p5@example.org")
+        before = one.statement(token)
+        one.submit_home(token, people[5].latitude + 1e-6, people[5].longitude)
+        one.submit_address(token, people[5].address)
+        assert one.statement(token) == before
+        assert one.run_epoch()["told"] == 0
+        after = one.statement(token)
+        assert isinstance(before, Statement)
+        assert isinstance(after, Statement)
+        assert after.pseudonym == before.pseudonym
+
+
+def test_an_import_does_not_bring_back_who_left(tmp_path: Path, database: str) -> None:
+    with service(tmp_path, database=database) as one:
+        one.import_directory(scattered(60))
+        token = quick_token(one, "p5@example.org")
+        one.cancel(token)
+        assert one.import_directory(scattered(61)) == {"rows": 61, "people": 1}
+        assert one.home(token) is None
+        assert one.run_epoch()["people"] == 60
+
+
+def test_people_of_one_house_count_once_though_the_directory_came_between(tmp_path: Path) -> None:
+    with service(tmp_path, epochs={"k": 2, "homes": 1, "headroom": 0}) as one:
+        first, second, other = (join(one, f"{name}@example.org") for name in ("ada", "bob", "cid"))
+        one.submit_home(first, 48.0, 11.0)
+        one.import_directory([Entry("tower 1", 48.0, 11.0), Entry("tower 2", 48.001, 11.0)])
+        one.submit_address(second, "tower 1")
+        assert one.run_epoch()["served"] == 0
+        one.submit_address(other, "tower 2")
+        assert one.run_epoch()["served"] == 3
+
+
+def test_the_figure_of_the_smallest_group_is_of_what_was_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People may leave while an epoch is planned."""
+    with service(tmp_path, epochs={"k": 10, "headroom": 5}) as one:
+        one.import_directory(scattered(16))
+        token = quick_token(one, "p5@example.org")
+        draft = publishing._draft
+
+        def late(*given: Any) -> None:
+            draft(*given)
+            one.cancel(token)
+
+        monkeypatch.setattr(publishing, "_draft", late)
+        figures = one.run_epoch()
+    assert (figures["people"], figures["smallest"]) == (15, 15)
+
+
+def test_the_outline_is_made_again_when_the_directory_changes_and_not_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    outline = directory.outline
+    monkeypatch.setattr(directory, "outline", lambda *given: made.append(1) or outline(*given))
+    now = [0.0]
+    monkeypatch.setattr(service_module.time, "monotonic", lambda: now[0])
+    with service(tmp_path) as one, service(tmp_path) as other:
+        token = join(one, "ada@example.org")
+        one.import_directory(scattered(60))
+        for _ in range(3):
+            now[0] += 100
+            assert (one.outline(token) or {})["squares"] == 64
+        assert len(made) == 1
+        moved = [replace(entry, latitude=entry.latitude + 1) for entry in scattered(60)]
+        other.import_directory(moved)  # by another process, say
+        now[0] += 100
+        assert (one.outline(token) or {})["south"] > 48.5

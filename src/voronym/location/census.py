@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 from sqlalchemy import Connection, Row, select
 
 from voronym.location.directory import METRES
 from voronym.location.epochs import Standing
-from voronym.location.population import Floats, Ints, Population
+from voronym.location.population import Floats, Ints, Population, points
 from voronym.location.settings import ServiceSettings
 from voronym.location.store.tables import cohort, directory, epoch, home, member
 
@@ -71,12 +72,14 @@ def take(connection: Connection, settings: ServiceSettings) -> Census:
         np.where(same, column, missing).astype(np.int64)
         for column, missing in zip(state[:4], (-1, now, now, 0), strict=True)
     )
+    numbers, addresses = _addresses(connection)
+    household = _housed(household, latitude, longitude, numbers, addresses, settings.reach)
     counting = _counting(latitude, longitude, counted.astype(bool), vouched, seen, now, settings)
     people = Population(person, latitude, longitude, group, since, household, counting)
     pseudonym = [one if kept else None for one, kept in zip(state[4], same & (group >= 0), strict=True)]
     return Census(
         people, before, None if last is None else last.published, version, seen, pseudonym,
-        _addresses(connection),
+        addresses if len(addresses) else None,
     )  # fmt: skip
 
 
@@ -93,10 +96,26 @@ def _standing(connection: Connection, last: Row[Any] | None) -> Standing:
     )  # fmt: skip
 
 
-def _addresses(connection: Connection) -> Floats | None:
-    query = select(directory.c.latitude, directory.c.longitude).order_by(directory.c.id)
-    found = np.stack(_columns(connection, query, "dd"), axis=1)
-    return found if len(found) else None
+def _addresses(connection: Connection) -> tuple[Ints, Floats]:
+    query = select(directory.c.id, directory.c.latitude, directory.c.longitude).order_by(directory.c.id)
+    numbers, *places = _columns(connection, query, "qdd")
+    return numbers, np.stack(places, axis=1)
+
+
+def _housed(
+    household: Ints, latitude: Floats, longitude: Floats, numbers: Ints, addresses: Floats, reach: float
+) -> Ints:
+    """Return the households of homes, those that were submitted before there was a directory by it, too.
+
+    Otherwise people of one house would count twice: some by its address, some by the square it is in.
+    """
+    rows = np.flatnonzero(household < 0)
+    if not len(rows) or not len(numbers):
+        return household
+    gap, near = cKDTree(points(*addresses.T)).query(points(latitude[rows], longitude[rows]))
+    out = household.copy()
+    out[rows] = np.where(gap <= reach, numbers[near], household[rows])
+    return out
 
 
 def _columns(connection: Connection, query: Any, kinds: str) -> list[Any]:

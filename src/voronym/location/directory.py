@@ -184,6 +184,12 @@ def enter(connection: Connection, entries: Iterable[Entry]) -> dict[str, int]:
     return found
 
 
+def state(connection: Connection) -> tuple[Any, ...]:
+    """Return figures that change when the directory does; much quicker had than an outline."""
+    sums = (func.sum(directory.c.latitude), func.sum(directory.c.longitude))
+    return tuple(connection.execute(select(func.count(), func.max(directory.c.id), *sums)).one())
+
+
 def outline(connection: Connection, k: int, most: int = 64) -> dict[str, Any] | None:
     """Return where the town is: its bounds, squares of a raster and streets with at least k addresses."""
     columns = (directory.c.latitude, directory.c.longitude)

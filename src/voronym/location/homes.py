@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, true, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, true, update
 
 from voronym.location.store.tables import account, code, cohort, epoch, home, member, outbox, token
 
@@ -55,24 +55,40 @@ def put(
     connection: Connection, person: int, latitude: float, longitude: float, household: int, now: float,
     *, vouched: bool = False,
 ) -> None:  # fmt: skip
-    """Take down where a person lives; the next epoch will see it. The old home is gone at once."""
-    values = {
-        "latitude": latitude, "longitude": longitude, "household": household, "submitted": now,
-        "version": secrets.randbits(62), "vouched": vouched,
-    }  # fmt: skip
+    """Take down where a person lives; the next epoch will see it. The old home is gone at once.
+
+    Who says again that they live at the address that is known has not moved, and keeps their group.
+    """
+    values = {"latitude": latitude, "longitude": longitude, "household": household, "submitted": now}
+    same = (home.c.person == person) & (home.c.household == household)
+    if connection.execute(update(home).where(same).values(values)).rowcount:
+        return
+    values |= {"version": secrets.randbits(62), "vouched": vouched}
     done = connection.execute(update(home).where(home.c.person == person).values(values))
     if not done.rowcount:
         connection.execute(insert(home).values(person=person, **values))
 
 
 def remove(connection: Connection, person: int) -> bool:
-    """Forget where a person lives; say whether that was known. They leave with the next epoch."""
+    """Forget where a person lives; say whether that was known. They leave with the next epoch.
+
+    Who was imported and leaves is not brought back by the next import of the same directory.
+    """
+    connection.execute(update(account).where(account.c.id == person).values(vouched=False))
     return bool(connection.execute(delete(home).where(home.c.person == person)).rowcount)
 
 
 def forget(connection: Connection, person: int, email: str) -> None:
     """Delete a person. Until the next epoch a number is left, without a name, a home or a pseudonym."""
-    connection.execute(update(member).where(member.c.person == person).values(pseudonym=None))
+    last = connection.scalar(select(func.max(epoch.c.number))) or 0
+    around = [
+        last - 1,
+        last,
+        last + 1,
+    ]  # one may be on its way out, one be drafted
+    connection.execute(
+        update(member).where(member.c.epoch.in_(around), member.c.person == person).values(pseudonym=None)
+    )
     for table in (code, outbox):
         column = table.c.email if table is code else table.c.recipient
         connection.execute(delete(table).where(column == email))

@@ -28,6 +28,7 @@ from voronym.location.checking import check
 from voronym.location.density import by_density
 from voronym.location.epochs import Epoch, Settings, plan
 from voronym.location.errors import Busy, Unavailable
+from voronym.location.population import Ints, Population
 from voronym.location.settings import ServiceSettings
 from voronym.location.store import Store, told
 
@@ -208,6 +209,7 @@ def _publish(
     figures |= {
         "people": len(made.group), "served": served, "waiting": len(made.group) - served,
         "told": int(made.told.sum()), "groups": len(made.standing),
+        "smallest": int(min(sizes(census.people, made.group).values(), default=0)),
     } | extra  # fmt: skip
     connection.execute(
         text(
@@ -238,10 +240,8 @@ def _without(census: Census, made: Epoch, gone: set[int], k: int) -> tuple[Censu
         return census, made
     stay = ~np.isin(census.people.person, list(gone))
     people, group = census.people.rows(stay), made.group[stay]
-    rows = np.flatnonzero(people.counts & (group >= 0))
-    pairs = np.unique(np.stack([group[rows], people.household[rows]], axis=1), axis=0)
-    sizes = dict(zip(*(one.tolist() for one in np.unique(pairs[:, 0], return_counts=True)), strict=True))
-    live = np.array([sizes.get(one, 0) >= k for one in made.standing.groups.tolist()], bool)
+    many = sizes(people, group)
+    live = np.array([many.get(one, 0) >= k for one in made.standing.groups.tolist()], bool)
     short = made.standing.groups[~live]
     out = np.isin(group, short)
     standing = replace(
@@ -254,6 +254,13 @@ def _without(census: Census, made: Epoch, gone: set[int], k: int) -> tuple[Censu
         told=made.told[stay] & ~out, standing=standing, dissolved=dissolved,
     )  # fmt: skip
     return replace(census, people=people), made
+
+
+def sizes(people: Population, group: Ints) -> dict[int, int]:
+    """Return how many addresses count in each group."""
+    rows = np.flatnonzero(people.counts & (group >= 0))
+    pairs = np.unique(np.stack([group[rows], people.household[rows]], axis=1), axis=0)
+    return dict(zip(*(one.tolist() for one in np.unique(pairs[:, 0], return_counts=True)), strict=True))
 
 
 def _settle(connection: Connection, made: Epoch, now: int, gone: set[int]) -> None:

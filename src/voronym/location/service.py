@@ -52,7 +52,7 @@ class Service:
         self._signer = Signer(self.key, settings.name)
         self._passwords = Passwords(settings.hash_memory, settings.hash_rounds)
         self._memory = _Memory()
-        self._outline: tuple[float, dict[str, Any] | None] | None = None
+        self._outline: tuple[float, tuple[Any, ...], dict[str, Any] | None] | None = None
         self._sending = Lock()
         self._postman = Postman(self._delivered)
 
@@ -262,11 +262,14 @@ class Service:
     def outline(self, shown: str) -> dict[str, Any] | None:
         """Return where the town is, by the directory: bounds, inhabited squares, streets."""
         self.whoami(shown)
-        now = time.monotonic()
-        if self._outline is None or now - self._outline[0] > 60:
+        now, kept = time.monotonic(), self._outline
+        if kept is None or now - kept[0] > 60:
             with self.store.read() as connection:
-                self._outline = now, directory.outline(connection, self.settings.k)
-        return self._outline[1]
+                state = directory.state(connection)
+                old = kept is not None and kept[1] == state  # drawing a large town takes seconds
+                made = kept[2] if kept and old else directory.outline(connection, self.settings.k)
+            self._outline = kept = now, state, made
+        return kept[2]
 
     # -- operator ------------------------------------------------------------------------------------------
 

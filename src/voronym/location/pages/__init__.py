@@ -13,10 +13,12 @@ No page needs a script; ``static/place.js`` makes the pin follow the pointer and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -57,13 +59,21 @@ def include(app: FastAPI, service: Service, *, secure: bool = False) -> None:
         body, kind = found
         return Response(body, media_type=kind, headers={"cache-control": "no-cache"})
 
-    spoken = app.exception_handlers.get(VoronymError)
+    handlers: dict[Any, Any] = dict(app.exception_handlers)
 
-    async def refused(request: Request, error: Exception) -> Response:
-        if spoken is not None and request.url.path.startswith(MACHINES):
-            return cast("Response", await spoken(request, error))  # type: ignore[misc]
-        return await run_in_threadpool(desk.problem, request, error)
+    def add(kind: type[Exception], spoken: Any, shown: Callable[[Request, Exception], Response]) -> None:
+        """Have machines told in JSON, as before, and people by a page."""
 
-    app.add_exception_handler(ServiceError, refused)
-    app.add_exception_handler(guards.Foreign, refused)
+        async def answer(request: Request, error: Exception) -> Response:
+            said = await spoken(request, error)  # which is noted where it is a defect
+            if request.url.path.startswith(MACHINES):
+                return cast("Response", said)
+            return await run_in_threadpool(shown, request, error)
+
+        app.add_exception_handler(kind, answer)
+
+    add(ServiceError, handlers[VoronymError], desk.problem)
+    add(guards.Foreign, handlers[VoronymError], desk.problem)
+    add(HTTPException, handlers[HTTPException], lambda at, error: desk.missing(at, error.status_code))  # type: ignore[attr-defined]
+    add(Exception, handlers[Exception], lambda at, _: desk.missing(at, 500))
     app.add_middleware(guards.Headers, secure=secure)

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from voronym.location.accounts import Account
-from voronym.location.errors import Forbidden, Refused, TooMany
+from voronym.location.errors import Forbidden, Refused, ServiceError, TooMany
 from voronym.location.gate import Attempts
 from voronym.location.pages import guards
 from voronym.location.pages.chart import NOWHERE, Outline
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 Handler = Callable[[Request, Mapping[str, str]], Response]
 SESSION, VISIT = "session", "visit"
+MISSING = "There is no such page", "The address may be mistyped, or the page was one of an earlier version."
+OURS = "Our mistake", "This is a defect of the service; nothing was changed. Try again later."
 
 
-@dataclass(frozen=True)
+@dataclass
 class Desk:
     """Where requests are taken: the service behind it, and the cookies of its visitors."""
 
@@ -35,6 +37,8 @@ class Desk:
     attempts: Attempts
     few: anyio.CapacityLimiter
     """Of those who sign up or in at a time: what hashes passwords must not keep everybody else waiting."""
+    drawn: tuple[Any, Outline] | None = None
+    """What the service gave last as the town's outline, and what was read from it."""
 
     @classmethod
     def of(cls, service: Service, *, secure: bool = False) -> Desk:
@@ -57,7 +61,12 @@ class Desk:
     def outline(self, token: str) -> Outline:
         """Return what everybody may know of the town; without a directory, a wide empty square."""
         given = self.service.outline(token)
-        return NOWHERE if given is None else Outline.of(given)
+        if given is None:
+            return NOWHERE
+        kept = self.drawn
+        if kept is None or kept[0] is not given:  # a large town has many corners
+            self.drawn = kept = given, Outline.of(given)
+        return kept[1]
 
     def token(self, request: Request) -> str:
         """Return the session's token, empty for who has not signed in."""
@@ -128,6 +137,21 @@ class Desk:
         """Send the browser to another page of ours."""
         return RedirectResponse(where, status_code=303)
 
+    def known(self, request: Request) -> Account | None:
+        """Return who is signed in, for the menu of a page that must not fail."""
+        try:
+            return self.visitor(request)
+        except ServiceError:
+            return None
+
+    def missing(self, request: Request, status: int) -> Response:
+        """Answer with a page that there is none, or that we made a mistake."""
+        heading, text = MISSING if status in (404, 405) else OURS
+        account, back = self.known(request), {"back": "/", "back_words": "To the first page"}
+        return self.page(
+            request, "problem.html", status=status, account=account, heading=heading, text=text, **back
+        )
+
     def problem(self, request: Request, error: Exception) -> Response:
         """Answer with a page that says what was refused; who is signed in no more is sent to sign in."""
         if isinstance(error, Refused):
@@ -147,6 +171,7 @@ class Desk:
             status=getattr(error, "status", 400),
             heading=heading,
             text=sentence(error),
+            account=self.known(request),
             back="/",
             back_words="To the first page",
         )
