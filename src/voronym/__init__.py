@@ -6,7 +6,19 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 from voronym import _start  # isort: skip  # noqa: F401 - Ctrl-C is answered while the rest is imported
 from importlib.metadata import version as _version
 
-from voronym import attacks, channel, context, datasets, history, options, quantize, records, space, testing
+from voronym import (
+    attacks,
+    channel,
+    context,
+    datasets,
+    history,
+    options,
+    quantize,
+    records,
+    space,
+    steps,
+    testing,
+)
 from voronym.certify import Bound, lower_bound
 from voronym.comparison import Comparison, compare
 from voronym.context import Context, Step, Stop
@@ -114,6 +126,7 @@ __all__ = [
     "refine",
     "space",
     "standardize",
+    "steps",
     "suda",
     "testing",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from voronym.keys import Coordinates
 from voronym.masked import Grouped, Masked
 from voronym.partition import Partition
+from voronym.steps.effect import Effect
 from voronym.table.codec import Codec
 from voronym.table.table import Table
 
@@ -35,6 +36,8 @@ class Evidence:
         Percent of variance lost in what is published, after means were rounded to values that can occur.
     seconds : mapping
         Seconds per stage.
+    effects : tuple of Effect
+        What each step on columns changed and bought.
     """
 
     table: Table
@@ -43,6 +46,7 @@ class Evidence:
     order: NDArray[np.int64]
     published_loss: float | None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    effects: tuple[Effect, ...] = ()
 
     @property
     def original(self) -> nw.DataFrame[Any]:

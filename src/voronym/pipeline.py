@@ -32,6 +32,8 @@ from voronym.ranges.publish import said_of
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Release
+from voronym.steps import ColumnStep
+from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.read import load, read
 from voronym.table.table import Table
@@ -61,6 +63,7 @@ def anonymize(
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
     intruder: str | None = None,
+    steps: ColumnStep | str | Sequence[ColumnStep | str] = (),
     ledger: str | Path | None = None,
     keep_groups: bool = False,
     publish: str | Mapping[str, str] | None = None,
@@ -113,6 +116,9 @@ def anonymize(
         How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
     intruder : {"keys", "method"}, optional
         Whom groups that obey models are made against: who knows the keys, or who knows the method, too.
+    steps : ColumnStep, str or sequence of them
+        What is done to columns one by one, in this order, before groups are made or, where a step says so,
+        after: ``["top age=90", "after round income=100"]``. See `voronym.steps`.
     ledger : str or Path, optional
         A file that remembers who was released with whom, a `voronym.history.Ledger`; made if there is none.
         The release is refused where, with those before it, fewer than k people share all groups of one of
@@ -170,7 +176,7 @@ def anonymize(
     allow = {name: facts.pop(word, ()) for word, name in ALLOW.items()}
     said: dict[str, Any] = {
         "k": k, "method": method, "options": options, "space": space, "models": models,
-        "time_limit": time_limit, "seed": seed, "device": device,
+        "time_limit": time_limit, "seed": seed, "device": device, "steps": steps,
         "allow": {name: one for name, one in allow.items() if one},
     }  # fmt: skip
     roles: dict[str, Any] = {
@@ -233,15 +239,28 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
-    doubts = cautions.before(table, recipe.allow)
+    original = table
+    table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
+    stirred = {name for one in recipe.column_steps if one.random for name in one.columns} - set(table.keys)
+    doubts = tuple(
+        one
+        for one in cautions.before(table, recipe.allow)
+        if one.name != "near-unique" or one.column not in stirred  # which are not kept as they are
+    )
     clock.lap("reading")
     masking, kept = ctx.part(0.0, 0.9, stage="masking"), None
     if booking is not None and recipe.options.get("keep_groups"):
         how = {name: getattr(recipe, name) for name in ("method", "space", "options")}
         grouping = ctx.part(0.0, 0.7, stage="grouping")
         table, kept = follow(table, booking, grouping, k=recipe.required_k, models=recipe.required, **how)
+        original = table  # some people wait; steps were refused
         masking = ctx.part(0.7, 0.9, stage="masking")
     masked = _mask(table, recipe, masking, kept)
+    if later := _steps(recipe, "after"):
+        done, more, warned = run_steps(
+            table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
+        )
+        masked, effects, told = replace(masked, frame=done.frame), effects + more, told + warned
     clock.lap("masking")
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
@@ -251,21 +270,21 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     shuffled = table.like(masked.frame.select(columns)).rows(order)
     source = table.source
     if source is not None:
-        source = source.released(table.frame, masked.frame, table.keys, order)
+        source = source.released(original.frame, masked.frame, table.keys, order)
     # Without categories, indexes and memory of the original.
     released = shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
     made = table.like(masked.frame)
-    coordinates, loss, losses = cautions.lost(table, made)
+    coordinates, loss, losses = cautions.lost(original, made)
     if table.units is not None or recipe.space != DEFAULT_SPACE:
         losses = {}  # other costs were kept low than those of rows in coordinates
     doubts += cautions.after(table, made, masked, losses, recipe.allow)
-    evidence = Evidence(table, coordinates, masked, order, loss, clock.seconds)
+    evidence = Evidence(original, coordinates, masked, order, loss, clock.seconds, effects)
     early = (EARLY,) if ctx.finishing else ()
     release = Release(
         released,
         recipe,
         evidence=evidence,
-        notes=(*early, *map(str, doubts), *masked.notes, *ctx.notes),
+        notes=(*early, *map(str, doubts), *told, *masked.notes, *ctx.notes),
         public_notes=(*(str(one) for one in doubts if one.public), *masked.public_notes),
     )
     clock.lap("measuring")
@@ -280,6 +299,8 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
         if recipe.options.get("keep_groups"):
             raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
         return None
+    if recipe.steps and recipe.options.get("keep_groups"):
+        raise InputError("groups that are kept publish what they published before: leave out the steps")
     if not recipe.makes_groups:
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
@@ -348,6 +369,7 @@ def _recipe(
     space: str | None,
     allow: Mapping[str, Sequence[str]],
     device: str | None,
+    steps: ColumnStep | str | Sequence[ColumnStep | str] = (),
 ) -> Recipe:
     """Write down what was asked for."""
     method = "auto" if method is None else method
@@ -367,7 +389,13 @@ def _recipe(
         space=DEFAULT_SPACE if space is None else space,
         reading={} if table.source is None else table.source.reading.declared(),
         allow=allow,
+        steps=tuple(map(str, [steps] if isinstance(steps, (str, ColumnStep)) else steps)),
     )
+
+
+def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
+    """Return the steps that are done before groups are made, or after."""
+    return [one for one in recipe.column_steps if one.when == when]
 
 
 def _given(argument: Any) -> bool:

@@ -27,13 +27,14 @@ from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.registry import METHODS
 from voronym.show import chip, html_facts
 from voronym.staging import placed
+from voronym.steps import ColumnStep, parse_step
 from voronym.table.dialect import Reading
 from voronym.table.schema import Schema
 
 FORMAT = 1
 _ENTRIES = (
     "k", "method", "options", "seed", "time_limit", "space", "versions", "reading", "allow", "device",
-    "engine",
+    "engine", "steps",
 )  # fmt: skip
 _KNOWN = {"format", "models", "schema", *_ENTRIES}
 
@@ -49,7 +50,8 @@ class Recipe:
     """Schema, method, models, seed and versions of a release, as a file people can read and keep.
 
     Guarantee: the same recipe and the same data give the same release, up to the order of its rows. That
-    order is drawn afresh each time and never from the seed, because recipes travel.
+    order is drawn afresh each time and never from the seed, because recipes travel; so is what steps draw at
+    random, and then releases differ.
 
     A recipe names every column and the levels that were declared for ordinal ones, also levels that no
     released record has. Look through it before you publish it.
@@ -83,6 +85,9 @@ class Recipe:
         What would be refused and is meant, by key: ``{"near-unique": ["zip"], "loss": ["town"]}``.
     device : {"cpu", "cuda", "auto"}
         Where the method ran. Searches draw other random numbers on a GPU, so it is part of the recipe.
+    steps : tuple of str
+        What is done to columns one by one, before groups are made or after, such as ``"top age=90"``; see
+        `voronym.steps`.
     engine : mapping
         Of a data set of many files: who did the work (``name``), and the plan, which alone matters for the
         result (``leaf``, ``rounds``). See `voronym.anonymize_files`; a single table has no use for it.
@@ -109,6 +114,7 @@ class Recipe:
     allow: Mapping[str, Sequence[str]] = field(default_factory=dict)
     device: str = "cpu"
     engine: Mapping[str, Any] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what a hand-written file may get wrong, and make NumPy's numbers plain."""
@@ -130,6 +136,11 @@ class Recipe:
         if not listed or not all(isinstance(model, str) for model in self.models):
             raise InputError('models must be a list of texts such as "k-anonymity=5"')
         object.__setattr__(self, "models", tuple(self.models))
+        if not isinstance(self.steps, (list, tuple)) or not all(isinstance(one, str) for one in self.steps):
+            raise InputError('steps must be a list of texts such as "top age=90"')
+        object.__setattr__(self, "steps", tuple(str(parse_step(one)) for one in self.steps))
+        for one in self.column_steps:
+            one.check_columns(self.schema)
         object.__setattr__(self, "reading", Reading.of(self.reading).declared())
         for name in ("options", "versions", "allow", "engine"):
             given = getattr(self, name)
@@ -142,6 +153,11 @@ class Recipe:
         """The privacy models that a release must hold: k-anonymity, and those named in the recipe."""
         named = tuple(parse_model(model) for model in self.models)
         return named if self.k is None else (KAnonymity(self.k), *named)
+
+    @cached_property
+    def column_steps(self) -> tuple[ColumnStep, ...]:
+        """The steps, in their order."""
+        return tuple(map(parse_step, self.steps))
 
     @property
     def makes_groups(self) -> bool:
@@ -174,6 +190,7 @@ class Recipe:
             ("method", self.method),
             ("promises", ", ".join(map(str, self.required)) or None),
             ("options", options or None),
+            ("steps", "; ".join(self.steps) or None),
             ("space", None if self.space == DEFAULT_SPACE else self.space),
             (
                 "allowed",
@@ -191,6 +208,8 @@ class Recipe:
             if getattr(self, name) is not None:
                 out[name] = getattr(self, name)
         out["models"] = list(self.models)
+        if self.steps:
+            out["steps"] = list(self.steps)
         if self.space != DEFAULT_SPACE:
             out["space"] = self.space
         if self.allow:

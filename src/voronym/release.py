@@ -24,6 +24,7 @@ from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.show import chip, html_facts, html_table
 from voronym.staging import accompany, together
+from voronym.steps.effect import Effect
 from voronym.table.frame import as_frame
 from voronym.table.mark import mark, refuse_changed
 from voronym.table.read import read
@@ -99,6 +100,8 @@ class Release:
         metric."""
         self.steps: tuple[str, ...] = () if evidence is None else evidence.masked.steps
         """What the method did, a sentence each."""
+        self.effects: tuple[Effect, ...] = () if evidence is None else evidence.effects
+        """What each step on columns changed, and what it bought; for the data holder."""
         named = recipe.schema.units.values() if recipe.schema.pseudonyms else ()
         identifiers = [
             name for name in recipe.schema.identifiers if name in table.columns and name not in named

@@ -85,6 +85,14 @@ def anonymize(
             autocompletion=complete.models,
         ),
     ] = None,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--step",
+            help="'NAME COLUMN=VALUE': done to columns before groups are made, such as 'top age=90'; "
+            "'after ...' to what they publish. Repeat for several.",
+        ),
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds, for methods that take a limit.")
     ] = None,
@@ -176,9 +184,10 @@ def anonymize(
             said={"k": k, "method": method, "option": option, "own": own, "flags": flags, "seed": seed,
                   "model": model, "reading": reading,
                   "recipe": None if recipe is None else Recipe.load(recipe)},
-            refused={"space": space, "time_limit": time_limit, "device": device, "intruder": intruder,
-                     "ledger": ledger, "keep_groups": keep_groups, "query": query, "report": report,
-                     "public_report": public_report, "publish": publish, "hierarchy": hierarchy},
+            refused={"space": space, "step": step, "time_limit": time_limit, "device": device,
+                     "intruder": intruder, "ledger": ledger, "keep_groups": keep_groups, "query": query,
+                     "report": report, "public_report": public_report, "publish": publish,
+                     "hierarchy": hierarchy},
             save_recipe=save_recipe,
             overwrite=overwrite,
             json=json,
@@ -218,6 +227,7 @@ def anonymize(
             device=device,
             recipe=written,
             intruder=intruder,
+            steps=step or (),
             ledger=ledger,
             keep_groups=keep_groups,
             publish=ways(publish),
@@ -350,8 +360,10 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line("ranges", release.penalty)
     if release.gap is not None:
         line("", f"the groups lose at most {release.gap:.2f} % more than the best possible ones")
-    for number, step in enumerate(release.steps):
-        line("" if number else "what was done", step)
+    for number, effect in enumerate(release.effects):
+        line("" if number else "steps", effect)
+    for number, done in enumerate(release.steps):
+        line("" if number else "what was done", done)
     if release.booking is not None:
         told = release.booking.figures
         line(

@@ -92,7 +92,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         method=recipe.method,
         guarantee=METHODS[recipe.method].guarantee if recipe.method in METHODS else "",
         k=recipe.k,
-        columns=_columns(schema, published_as),
+        columns=_columns(schema, published_as, recipe),
         records=table.n,
         risk=counted,
         findings=tuple(release.findings),
@@ -100,7 +100,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
         warnings=release.public_warnings,
-        steps=release.steps,
+        steps=(*(one.says() for one in recipe.column_steps), *release.steps),
         seeded=recipe.seed is not None,
         recipe=_public_recipe(recipe, table.frame),
         plane=plane,
@@ -116,17 +116,23 @@ def story_of(recipe: Recipe) -> str:
     return GROUPS if recipe.makes_groups else recipe.method
 
 
-def _columns(schema: Schema, published_as: Mapping[str, str]) -> tuple[Column, ...]:
+def _columns(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) -> tuple[Column, ...]:
     usual = {"key": "replaced by the centre of its group", "identifier": "dropped"}
+    done: dict[str, list[str]] = {}
+    for step in recipe.column_steps:
+        for name in step.columns:
+            done.setdefault(name, []).append(step.says().partition(": ")[2])
     if schema.pseudonyms:
         published_as = {**published_as, **dict.fromkeys(schema.units.values(), "a fresh random pseudonym")}
     published_as = {**{one.name: RANGED for one in schema.columns if one.note == RANGED}, **published_as}
-    return tuple(
-        Column(
-            one.name, one.role, one.kind, published_as.get(one.name) or usual.get(one.role, "kept as it was")
-        )
-        for one in schema.columns
-    )
+
+    def fate(name: str, role: str) -> str:
+        said = published_as.get(name) or usual.get(role)
+        if name not in done:
+            return said or "kept as it was"
+        return "; ".join([*done[name], *([] if said is None else [said])])
+
+    return tuple(Column(one.name, one.role, one.kind, fate(one.name, one.role)) for one in schema.columns)
 
 
 def _cloud(table: Table, ctx: Context) -> Cloud | None:
@@ -154,6 +160,8 @@ def _distributions(
 def _public_recipe(recipe: Recipe, table: nw.DataFrame[Any]) -> dict[str, Any]:
     """Return the recipe without levels that no longer occur: they could be somebody's alone."""
     plain: dict[str, Any] = dict(recipe.to_dict())
+    if recipe.steps:  # their texts may name values that were suppressed or recoded
+        plain["steps"] = [one.says() for one in recipe.column_steps]
     plain["options"] = methods.public_options(plain.get("options", {}))
     if not recipe.makes_groups:  # whoever has the seed can undo what was drawn
         plain.pop("seed", None)
@@ -190,7 +198,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.8, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
-        columns=_columns(schema, _published_as(release, evidence)),
+        columns=_columns(schema, _published_as(release, evidence), release.recipe),
         warnings=tuple(release.warnings),
         figures=dict(release.figures),
         seconds=dict(evidence.seconds),
@@ -198,6 +206,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,
+        effects=release.effects,
         utility=moved,
         told=told,
         distributions=_distributions(

@@ -24,6 +24,7 @@ from voronym.plain import plain
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
 from voronym.rate import Rate
+from voronym.steps.effect import Effect
 
 Point = tuple[float, float]
 PICTURES = ("plane", "unfolded", "samples", "places")
@@ -253,6 +254,8 @@ class Inside:
     utility: Utility
     told: Told | None
     distributions: tuple[Distribution, ...]
+    effects: tuple[Effect, ...] = ()
+    """What each step on columns changed, and what it bought."""
     plane: GroupMap | ShiftMap | None = None
     clusters: Clusters | None = None
     disclosed: tuple[Disclosed, ...] = ()

@@ -108,6 +108,8 @@ class Engine:
         k = recipe.required_k
         if recipe.makes_groups and k > data.rows:
             raise GuaranteeError(f"k={k} cannot be reached with {data.rows} records: there are fewer in all")
+        if recipe.steps:
+            raise InputError("steps are for single tables, not for data sets of many files: leave them out")
         if data.rows <= self.job.leaf:
             return
         if self.job.leaf < 20 * k:

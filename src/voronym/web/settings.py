@@ -119,6 +119,8 @@ class Settings:
     def of_recipe(cls, recipe: Recipe) -> Settings:
         """Build settings from a recipe; one that names further files is refused."""
         refuse_files(recipe.options, recipe.models)
+        if recipe.steps:
+            raise InputError("the recipe has steps, which the page does not offer: use the command line")
         options = dict(recipe.options)
         intruder = options.pop("intruder", None)
         if options.pop("keep_groups", False):

@@ -1,5 +1,27 @@
 """The sections of a release's pages, by what they are about. Importing this package registers them all."""
 
-from voronym.report.sections import closing, clusters, columns, known, looking, losses, places, risks, rules
+from voronym.report.sections import (
+    closing,
+    clusters,
+    columns,
+    known,
+    looking,
+    losses,
+    places,
+    risks,
+    rules,
+    steps,
+)
 
-__all__ = ["closing", "clusters", "columns", "known", "looking", "losses", "places", "risks", "rules"]
+__all__ = [
+    "closing",
+    "clusters",
+    "columns",
+    "known",
+    "looking",
+    "losses",
+    "places",
+    "risks",
+    "rules",
+    "steps",
+]

@@ -1,0 +1,31 @@
+"""What each step on columns changed, and what it bought."""
+
+from __future__ import annotations
+
+from voronym.dossier import Dossier
+from voronym.report.section import Data, section
+from voronym.report.write import Table
+from voronym.steps.effect import Effect
+
+
+@section(
+    "steps", "What each step changed and bought", needs=("inside.effects",), audience="internal", place=23
+)
+def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
+    """Show each step: records changed, how far, and who was alone with true values before and after."""
+    head = ("step", "records changed", "moved by, in std", "alone in these columns", "alone with all keys")
+    rows = [
+        (
+            one.step,
+            f"{100 * one.changed:.1f} %",
+            "" if one.error is None else f"{one.error:.3f}",
+            _pair(one.alone),
+            "" if one.keys_alone is None else _pair(one.keys_alone),
+        )
+        for one in effects
+    ]
+    return {"table": Table.of(head, rows), "idle": [one.step for one in effects if one.idle]}
+
+
+def _pair(pair: tuple[int, int]) -> str:
+    return f"{pair[0]:,} → {pair[1]:,}"

@@ -1,0 +1,49 @@
+"""Steps: what is done to columns one by one, before groups are made or after.
+
+``base``      `ColumnStep`, the registry `STEPS`, and `run`, which does a list of steps
+``text``      the text form: ``"top age=90 publish=mean"``
+``numbers``   columns as numbers and back, in their own resolution
+``effect``    what a step changed, and what it bought: `Effect`
+``limits``    ``top``, ``bottom``
+``rounding``  ``round``
+``recode``    ``recode``: a level of a hierarchy, leading signs, some values as one
+``suppress``  ``suppress``: values that become missing
+``noise``     ``noise``
+``swap``      ``rank-swap``, ``record-swap``
+``shuffle``   ``shuffle``
+``pram``      ``pram``
+
+A new step is one dataclass under ``@step("its-name", ...)``. From then on recipes, the command line and the
+contract tests know it. Steps that draw at random draw afresh each time: a recipe travels, and whoever could
+draw the same numbers again could take the noise off.
+"""
+
+from voronym.steps.base import STEPS, ColumnStep, parse_step, run, step
+from voronym.steps.effect import Effect
+from voronym.steps.limits import Bottom, Top
+from voronym.steps.noise import Noise
+from voronym.steps.pram import Pram
+from voronym.steps.recode import Recode
+from voronym.steps.rounding import Round
+from voronym.steps.shuffle import Shuffle
+from voronym.steps.suppress import Suppress
+from voronym.steps.swap import RankSwap, RecordSwap
+
+__all__ = [
+    "STEPS",
+    "Bottom",
+    "ColumnStep",
+    "Effect",
+    "Noise",
+    "Pram",
+    "RankSwap",
+    "Recode",
+    "RecordSwap",
+    "Round",
+    "Shuffle",
+    "Suppress",
+    "Top",
+    "parse_step",
+    "run",
+    "step",
+]

@@ -1,0 +1,289 @@
+"""What a step is, the registry of steps, and how a list of them is done."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, TypeVar
+
+import narwhals as nw
+import numpy as np
+
+from voronym.arguments import checked
+from voronym.errors import InputError, SchemaError
+from voronym.named import Registry, meant
+from voronym.options import option, read_value
+from voronym.steps import text as _text
+from voronym.steps.effect import Effect, Seen
+from voronym.table.frame import listing
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+
+When = Literal["before", "after"]
+Made = Mapping[str, nw.Series[Any]]
+
+
+@dataclass(frozen=True)
+class ColumnStep(ABC):
+    """Something that is done to some columns, whatever the groups are.
+
+    A subclass is a frozen dataclass under the decorator `step`; its further fields are made by
+    `voronym.options.option`. Its text form is ``name columns=value option=value``, where ``value`` is that of
+    the field named by ``main``.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns that are changed.
+    when : {"before", "after"}
+        Whether it is done before groups are made, so that they are made of what it leaves, or to what the
+        groups publish. Columns that are no keys are not grouped: for them there is no difference.
+    """
+
+    columns: tuple[str, ...]
+    when: When = "before"
+
+    name: ClassVar[str] = ""
+    guarantee: ClassVar[str] = ""
+    main: ClassVar[str | None] = None
+    """The field that stands behind ``columns=``."""
+    needed: ClassVar[bool] = True
+    """Whether it has to."""
+    random: ClassVar[bool] = False
+    """Whether it draws at random, row by row: then rows of one person must not tell it from each other."""
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        given = (self.columns,) if isinstance(self.columns, str) else tuple(self.columns)
+        if not given or not all(isinstance(one, str) and one for one in given):
+            raise InputError(f"step {self.name!r} needs the columns that it is about: {self.usage()}")
+        if len(set(given)) < len(given):
+            raise InputError(f"step {self.name!r}: a column is named twice")
+        object.__setattr__(self, "columns", given)
+        for one in _own(type(self)):
+            value, check = getattr(self, one.name), one.metadata.get("check")
+            if one.name == self.main and self.needed and value is None:
+                raise InputError(f"step {self.name!r} lacks a value: {self.usage()}")
+            if check is not None and value is not None and value is not one.default:
+                object.__setattr__(self, one.name, check(one.name, value))
+        self.check()
+
+    def check(self) -> None:  # noqa: B027 - most have nothing to refuse
+        """Refuse options that do not go together."""
+
+    @abstractmethod
+    def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
+        """Return the columns as they are after the step.
+
+        Parameters
+        ----------
+        table : Table
+            The records as earlier steps left them.
+        rng : Generator
+            For steps that draw.
+        least : int
+            The k of the release: a figure of fewer people than that must not be published.
+        """
+
+    @abstractmethod
+    def says(self) -> str:
+        """Return what it does, a sentence without a full stop."""
+
+    def warns(self, before: Table, after: Table) -> str | None:
+        """Return what a data holder should know about what it did; None where there is nothing."""
+        return None
+
+    @classmethod
+    def usage(cls) -> str:
+        """Return how it is written."""
+        main = "" if cls.main is None else f"={cls.main.upper()}" if cls.needed else f"[={cls.main.upper()}]"
+        more = "".join(f" [{one.name}={one.name.upper()}]" for one in _own(cls) if one.name != cls.main)
+        return f"{cls.name} COLUMN{main}{more}"
+
+    def __str__(self) -> str:
+        value = None if self.main is None else getattr(self, self.main)
+        head = _text.listed(self.columns) + ("" if value in (None, ()) else f"={_written(value)}")
+        more = [
+            f"{one.name}={_written(getattr(self, one.name))}"
+            for one in _own(type(self))
+            if one.name != self.main and getattr(self, one.name) != one.default
+        ]
+        return " ".join([*(["after"] if self.when == "after" else []), self.name, head, *more])
+
+    def check_columns(self, schema: Schema) -> None:
+        """Refuse columns that are not there, or that no release has."""
+        for name in (*self.columns, *self.asks()):
+            if name not in schema:
+                known = [column.name for column in schema]
+                raise SchemaError(f"step '{self}': there is no column {name!r}{meant(name, known)}")
+            if schema[name].role == "identifier":
+                raise SchemaError(f"step '{self}': {name!r} is an identifier, which no release has")
+
+    def asks(self) -> tuple[str, ...]:
+        """Return the columns that it looks at and does not change."""
+        return ()
+
+
+STEPS: Registry[type[ColumnStep]] = Registry("step")
+S = TypeVar("S", bound=type[ColumnStep])
+
+
+def step(name: str, *, guarantee: str, main: str | None = None, needed: bool = True,
+         random: bool = False) -> Callable[[S], S]:  # fmt: skip
+    """Register a class of steps under the name that users type.
+
+    Parameters
+    ----------
+    name : str
+        What users type.
+    guarantee : str
+        What holds for every column that it changed.
+    main : str, optional
+        The field whose value stands behind ``columns=``.
+    needed : bool
+        Whether that value has to be given.
+    random : bool
+        Whether it draws at random.
+    """
+
+    def add(cls: S) -> S:
+        cls.name, cls.guarantee, cls.main, cls.needed, cls.random = name, guarantee, main, needed, random
+        STEPS.add(name, cls)
+        return cls
+
+    return add
+
+
+@checked
+def parse_step(text: str) -> ColumnStep:
+    """Build a step from its text form.
+
+    Examples
+    --------
+    >>> parse_step("top age=90")
+    Top(columns=('age',), when='before', limit=90, publish='limit')
+    >>> str(parse_step('after round "net income"=1000'))
+    'after round "net income"=1000'
+    """
+    found = _text.words(text)
+    when: When = "before"
+    if found and found[0] in ("before", "after") and len(found) > 1:
+        when = "after" if found.pop(0) == "after" else "before"
+    if not found:
+        raise InputError(f"a step needs a name; there are: {', '.join(STEPS)}")
+    cls = STEPS[found[0]]
+    if len(found) < 2:
+        raise InputError(f"step {cls.name!r} needs the columns that it is about: {cls.usage()}")
+    head, *value = _text.split(found[1], "=", 1)
+    given: dict[str, Any] = {}
+    own = {one.name: one for one in _own(cls)}
+    if value and value[0]:
+        if cls.main is None:
+            raise InputError(f"step {cls.name!r} takes no value behind its columns: {cls.usage()}")
+        given[cls.main] = _read(value[0], own[cls.main])
+    for word in found[2:]:
+        name, *rest = _text.split(word, "=", 1)
+        if name not in own or name in given or not rest:
+            said = (
+                "is given twice" if name in given else "has no value" if name in own else "is no option of it"
+            )
+            raise InputError(f"step {cls.name!r}: {unquoted_short(name)} {said}: {cls.usage()}")
+        given[name] = _read(rest[0], own[name])
+    return cls(_text.names(head), when, **given)
+
+
+def unquoted_short(word: str) -> str:
+    """Return a word of a step for a message."""
+    return repr(_text.unquoted(word)[:40])
+
+
+def _own(cls: type[ColumnStep]) -> list[Any]:
+    return [one for one in fields(cls) if one.name not in ("columns", "when")]
+
+
+def _read(word: str, of: Any) -> Any:
+    """Read a value of a field: a list where it takes one, else a number, a truth value or a text."""
+    if of.metadata.get("shape") == "columns":
+        return _text.names(word)
+    plain = _text.unquoted(word)
+    value = plain if word.startswith('"') else read_value(plain)
+    return value if isinstance(value, (str, int, float, bool)) else plain
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return _text.listed(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        word = _text.quoted(value)
+        return f'"{value}"' if word == value and not isinstance(read_value(value), str) else word
+    return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def list_option(text: str) -> Any:
+    """Declare an option that takes a list of names or values, none by default."""
+    return option((), text, check=_strings, shape="columns")
+
+
+def _strings(_: str, value: Any) -> tuple[str, ...]:
+    given = (value,) if isinstance(value, str) else tuple(value)
+    return tuple(map(str, given))
+
+
+def run(
+    table: Table,
+    steps: Sequence[ColumnStep],
+    *,
+    least: int,
+    original: Table | None = None,
+    rng: np.random.Generator | None = None,
+) -> tuple[Table, tuple[Effect, ...], tuple[str, ...]]:
+    """Do some steps, one after the other.
+
+    Parameters
+    ----------
+    table : Table
+        The records.
+    steps : sequence of ColumnStep
+        What to do.
+    least : int
+        The k of the release.
+    original : Table, optional
+        The records as they were at first, where other work was done to them since.
+    rng : Generator, optional
+        For tests alone; by default drawn afresh.
+
+    Returns
+    -------
+    table, effects, notes
+        The records afterwards; what each step changed; what the data holder should know.
+    """
+    rng = np.random.default_rng() if rng is None else rng
+    effects, notes = [], []
+    seen = Seen(table if original is None else original)
+    for one in steps:
+        one.check_columns(table.schema)
+        lacking = [name for name in one.columns if name not in table.columns]
+        if lacking:
+            raise SchemaError(f"step '{one}': the table has no column {listing(lacking)} any more")
+        if one.random and table.units is not None:
+            raise InputError(
+                f"step '{one}' draws row by row, and several rows belong to one person or household: what it "
+                "hides in one of them the others tell. Take a step that does not draw, or one row for each"
+            )
+        made = one.apply(table, rng, least)
+        after = table.like(table.frame.with_columns(**made), table.source)
+        after._early = table._early
+        effects.append(seen.effect(str(one), one.says(), one.columns, table, after))
+        if note := one.warns(table, after):
+            notes.append(note)
+        table = after
+    return table, tuple(effects), tuple(notes)
+
+
+def summary(cls: type[ColumnStep]) -> str:
+    """Return the first line of a step's docstring."""
+    return (inspect.getdoc(cls) or "").split("\n", 1)[0]

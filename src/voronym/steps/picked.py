@@ -1,0 +1,42 @@
+"""Columns made of the values of other rows, or without some of them, in their own dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.table import Table
+from voronym.table.values import first_rows
+
+
+def of_rows(table: Table, name: str, rows: NDArray[np.int64]) -> nw.Series[Any]:
+    """Return a column whose row r has the value of row ``rows[r]``."""
+    picked: nw.Series[Any] = nw.maybe_reset_index(table.frame.select(name)[rows.tolist()])[name]
+    return picked
+
+
+def of_codes(table: Table, name: str, codes: NDArray[np.int64]) -> nw.Series[Any]:
+    """Return a column of the given places among the levels of the column; -1 stays what it is in its row."""
+    rows = np.arange(table.n)
+    here = codes >= 0
+    rows[here] = first_rows(table.codes(name)[:], len(table.levels(name)) + 1)[codes[here]]
+    return of_rows(table, name, rows)
+
+
+def without(table: Table, name: str, gone: NDArray[np.bool_]) -> nw.Series[Any]:
+    """Return a column that is missing in some rows."""
+    if not gone.any():
+        return table.frame[name]
+    kept = nw.new_series("kept", (~gone).tolist(), nw.Boolean(), backend=table.frame.implementation)
+    frame = table.frame.select(name).with_columns(kept)
+    made = frame.select(nw.when(nw.col("kept") if name != "kept" else kept).then(nw.col(name)).alias(name))
+    return made[name]
+
+
+def texts(table: Table, name: str, labels: list[str]) -> nw.Series[Any]:
+    """Return a column of texts: the given one for each level of the column, missing where it was."""
+    found = np.array([*labels, None], dtype=object)[table.codes(name)]
+    return nw.new_series(name, found.tolist(), nw.String(), backend=table.frame.implementation)

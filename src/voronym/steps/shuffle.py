@@ -1,0 +1,90 @@
+"""Values dealt out anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from voronym.errors import InputError
+from voronym.steps import numbers, picked
+from voronym.steps.base import ColumnStep, Made, list_option, step
+from voronym.table.table import Table
+
+
+@step("shuffle", guarantee="the column has the same values, in other rows", random=True)
+@dataclass(frozen=True)
+class Shuffle(ColumnStep):
+    """Deal the values of a column out anew: at random, or so that it still goes with other columns.
+
+    Notes
+    -----
+    With ``about``, ranks become normal scores, those of the column are drawn anew from their regression on
+    the others, and the values are dealt out in the order of what was drawn: the column keeps its values, and
+    its rank correlations with the others, while a record's own value plays no part beyond the regression.
+
+    References
+    ----------
+    K. Muralidhar, R. Sarathy: Data shuffling: a new masking approach for numerical data, Management Science
+    52(5) (2006).
+    """
+
+    about: tuple[str, ...] = list_option("columns with which the values go together")
+
+    def asks(self) -> tuple[str, ...]:
+        """Return the columns that it looks at."""
+        return self.about
+
+    def check(self) -> None:
+        """Refuse a column that goes with itself."""
+        if set(self.about) & set(self.columns):
+            raise InputError(f"step '{self}': a column cannot be shuffled about itself")
+
+    def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
+        """Return the columns shuffled."""
+        made = {}
+        for name in self.columns:
+            rows = np.flatnonzero(~table.missing(name))
+            if not self.about:
+                dealt = rng.permutation(rows)
+            else:
+                if table.schema[name].kind != "ordinal":
+                    numbers.check_line(table, name, self)
+                codes = table.codes(name)[rows]
+                drawn = _drawn(_scores(codes), _regressors(table, self.about, rows), rng)
+                dealt = np.empty_like(rows)
+                dealt[np.argsort(drawn)] = rows[np.lexsort((rng.random(len(rows)), codes))]
+            places = np.arange(table.n)
+            places[rows] = dealt
+            made[name] = picked.of_rows(table, name, places)
+        return made
+
+    def says(self) -> str:
+        """Return what it does."""
+        along = f", along with {', '.join(self.about)}" if self.about else ""
+        return f"{', '.join(self.columns)}: values dealt out anew{along}"
+
+
+def _scores(codes: np.ndarray) -> np.ndarray:
+    """Return the normal scores of ranks; equal values share one."""
+    _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts - 1) / 2.0  # the mean rank of each value
+    return np.asarray(special.ndtri(middle[inverse] / (len(codes) + 1.0)))
+
+
+def _regressors(table: Table, names: tuple[str, ...], rows: np.ndarray) -> np.ndarray:
+    """Return scores of columns that have an order, and a column of zeros and ones for each other value."""
+    out = [np.ones(len(rows))]
+    for name in names:
+        codes = table.codes(name)[rows]
+        if table.schema[name].kind in ("numeric", "datetime", "ordinal"):
+            out.append(_scores(codes))
+        else:
+            out += [(codes == one).astype(np.float64) for one in np.unique(codes)[1:50]]
+    return np.column_stack(out)
+
+
+def _drawn(y: np.ndarray, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    fitted = X @ np.linalg.lstsq(X, y, rcond=None)[0]
+    return np.asarray(fitted + rng.standard_normal(len(y)) * float(np.std(y - fitted)))
