@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
+import sys
 import threading
-import time
 from pathlib import Path
 
 import psutil
@@ -98,25 +99,33 @@ def test_a_folder_of_others_is_not_emptied(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_dask_workers_that_are_killed(tmp_path: Path) -> None:
-    from distributed import LocalCluster
+LIMITED = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from voronym.scale import job, spill, tasks
+from voronym.scale.runners.local import _begin
 
-    write(people(6000), tmp_path / "data", 3)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "local", **ASKED, workers=1)
-    for number in range(3):
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+@job.stage("greedy")
+def greedy(one, number):
+    return np.ones(number * 10**6, np.uint8).sum()
 
-            def kill(moment: float = 1.0 + 1.5 * number, nannies: object = cluster) -> None:
-                time.sleep(moment)
-                os.kill(nannies.workers[0].pid, signal.SIGKILL)  # type: ignore[attr-defined]
+folder = Path(sys.argv[1])
+spill.keep(folder / "job.pickle", job.Job(folder, folder, (), ()))
+_begin(1_500_000_000, os.getpid())
+print(job.perform(str(folder), "greedy", 100))
+try:
+    job.perform(str(folder), "greedy", 3_000)
+except Exception as error:
+    print(type(error).__name__, error)
+print(sorted(path.name for path in folder.iterdir()))
+"""
 
-            thread = threading.Thread(target=kill)
-            thread.start()
-            vr.anonymize_files(
-                tmp_path / "data", tmp_path / f"out{number}", **ASKED, engine="dask",
-                address=cluster.scheduler_address,
-            )  # fmt: skip
-            thread.join()
-        assert rows(tmp_path / f"out{number}").equals(rows(tmp_path / "local"))
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
+def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", LIMITED, str(tmp_path)]
+    said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    assert said[0] == "100000000"
+    assert said[1].startswith("VoronymError a task of the stage 'greedy' needs more memory than a worker has")
+    assert said[2] == "['greedy-000100.done', 'job.pickle']"

@@ -20,7 +20,7 @@ from voronym.recipe import Recipe
 from voronym.scale import counting, spill
 from voronym.scale.grouping import SEARCHES, demanding
 from voronym.scale.job import FILE, Job, answer_path
-from voronym.scale.runners import Runner
+from voronym.scale.runners import LostError, Runner
 from voronym.scale.source import Dataset, is_parquet, survey
 from voronym.table.doubts.exposed import SHARE
 
@@ -289,10 +289,8 @@ def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
         release.mkdir(mode=0o700, exist_ok=True)
         yield release
     except BaseException as error:
-        stopped = isinstance(error, (KeyboardInterrupt, SystemExit)) or type(error).__name__ in (
-            "Cancelled",
-            "Unfinished",
-        )
+        stopped = isinstance(error, (KeyboardInterrupt, SystemExit, LostError, WriteError))
+        stopped |= type(error).__name__ in ("Cancelled", "Unfinished")
         if not (resume and stopped):
             shutil.rmtree(release, ignore_errors=True)
             shutil.rmtree(work, ignore_errors=True)

@@ -6,7 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
+from voronym.errors import VoronymError
 from voronym.named import Registry
+
+
+class LostError(VoronymError):
+    """Workers or their cluster are gone; what they had done is in the work folder."""
 
 
 class Runner(ABC):

@@ -7,7 +7,7 @@ from typing import Any
 
 from voronym.errors import MissingExtraError, VoronymError
 from voronym.scale.job import perform
-from voronym.scale.runners.base import Runner, runner
+from voronym.scale.runners.base import LostError, Runner, runner
 
 PIECE = 0.1
 PATIENCE = 120.0
@@ -51,7 +51,7 @@ class Dask(Runner):
     ) -> Iterator[tuple[int, Any]]:
         """Do tasks of a stage; Dask does those of a lost worker again."""
         from distributed import wait as some
-        from distributed.client import FutureCancelledError
+        from distributed.client import FutureCancelledError, FuturesCancelledError
 
         futures = {
             self._client.submit(perform, work, stage, number, pure=False, retries=3): number
@@ -70,8 +70,8 @@ class Dask(Runner):
                 quiet = 0.0
                 for future in done:
                     yield futures[future], future.result()
-        except FutureCancelledError:
-            raise VoronymError(LOST) from None
+        except (FutureCancelledError, FuturesCancelledError):
+            raise LostError(LOST) from None
         finally:
             if self._client.status == "running":
                 self._client.cancel(list(pending), force=True)
@@ -79,7 +79,7 @@ class Dask(Runner):
     def _check(self, quiet: float) -> None:
         """Raise where the scheduler, or all workers for a while, are gone."""
         if self._client.status not in ("running", "connecting") or quiet > PATIENCE:
-            raise VoronymError(LOST)
+            raise LostError(LOST)
 
     def close(self) -> None:
         """Leave the cluster; end it, where it was started here."""

@@ -15,9 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
 from typing import Any
 
-from voronym.errors import VoronymError
 from voronym.scale.job import perform
-from voronym.scale.runners.base import Runner, runner
+from voronym.scale.runners.base import LostError, Runner, runner
 
 PIECE = 0.1
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -101,7 +100,7 @@ class Local(Runner):
                 self.close()
                 lives -= 1
                 if lives == 0:
-                    raise VoronymError(
+                    raise LostError(
                         f"workers died {LIVES} times in the stage {stage!r}, killed from outside or for want "
                         "of memory: give --memory more, take fewer --workers or a smaller --leaf"
                     ) from None

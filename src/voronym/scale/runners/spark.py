@@ -11,9 +11,11 @@ from typing import Any
 
 from voronym.errors import MissingExtraError, VoronymError
 from voronym.scale.job import perform
-from voronym.scale.runners.base import Runner, runner
+from voronym.scale.runners.base import LostError, Runner, runner
 
 PIECE = 0.1
+ATTEMPTS = 4
+"""How often a task is tried on this machine, as on a cluster: a worker may be killed for want of memory."""
 
 
 def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -52,7 +54,7 @@ class Spark(Runner):
         if there is not None and address is None:
             self._session: Any = there
             return
-        build = SparkSession.builder.appName("voronym").master(address or f"local[{workers}]")
+        build = SparkSession.builder.appName("voronym").master(address or f"local[{workers},{ATTEMPTS}]")
         build = build.config("spark.ui.enabled", "false").config("spark.driver.memory", "512m")
         build = build.config("spark.ui.showConsoleProgress", "false")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # read when a worker starts
@@ -95,7 +97,7 @@ class Spark(Runner):
             thread.join(30)
             raise
         if errors:
-            raise VoronymError(
+            raise LostError(
                 f"Spark gave up in the stage {stage!r} ({type(errors[0]).__name__}): nothing was released. "
                 "With --resume a new run goes on from the tasks that were done"
             ) from None
