@@ -7,82 +7,20 @@ import io
 import os
 import re
 import signal
-import socket
 import time
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
-import httpx
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from voronym.web.intake import label_of
-from web.house import House, finished, house, roles, upload
+from web.house import finished, roles, upload
+from web.target import CANARY, SCRIPT, TABLE, Target
 
-CANARY = "Xochipilli-41"
-TABLE = f"who,age,town\n{CANARY},30,a\n".encode() + b"".join(
-    b"n%d,%d,%s\n" % (i, 20 + i % 7, b"ab"[i % 2 : i % 2 + 1]) for i in range(20)
-)
-SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-
-
-class Target:
-    """A page with one table on it, and a client that is let in."""
-
-    def __init__(self, made: House, client: httpx.Client) -> None:
-        self.house, self.client = made, client
-        self.place = upload(client, "table.csv", TABLE).json()["go"].rpartition("/")[0]
-        client.post(f"{self.place}/roles", data=roles({"who": "identifier", "age": "key", "town": "other"}))
-        self.cookie = f"voronym-{made.port}={client.cookies[f'voronym-{made.port}']}"
-
-    def ask(self, method: str, path: str, **heads: str) -> httpx.Response:
-        """Ask without anything that the client knows."""
-        with httpx.Client(base_url=self.house.base, timeout=30) as stranger:
-            return stranger.request(method, path.replace("TABLE", self.place), headers=heads)
-
-    def raw(self, text: str) -> str:
-        """Send bytes as they are, and return what comes back."""
-        with socket.create_connection(("127.0.0.1", self.house.port), timeout=5) as door:
-            door.sendall(text.replace("\r\n", "\r\nConnection: close\r\n", 1).encode("latin-1"))
-            door.settimeout(1)
-            came = b""
-            try:
-                while piece := door.recv(4096):
-                    came += piece
-            except TimeoutError:
-                pass
-        return came.decode("latin-1")
-
-    @property
-    def workers(self) -> list[psutil.Process]:
-        return psutil.Process(self.house.process.pid).children(recursive=True)
-
-
-@pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    with ExitStack() as stack:
-        made = stack.enter_context(house(tmp_path_factory.mktemp("attacked"), "--upload", "8"))
-        yield Target(made, stack.enter_context(made.enter()))
-        assert made.process.poll() is None, "the server was stopped"
-        assert made.end() == 0
-        assert not any((made.folder / "tmp").iterdir())
-        assert CANARY not in made.printed
-        assert "Traceback" not in made.printed
-
-
-@pytest.fixture(autouse=True)
-def _unharmed(target: Target) -> Iterator[None]:
-    before = target.house.files()
-    yield
-    assert target.house.files() == before, "an attack left a file, or took one"
-    assert target.client.get(f"{target.place}/read").status_code == 200
-    outside = [one for one in target.house.folder.iterdir() if one.name != "tmp"]
-    assert not outside
-
+pytestmark = pytest.mark.usefixtures("unharmed")
 
 # -- at the door -----------------------------------------------------------------------------------------
 
@@ -327,98 +265,6 @@ def test_html_and_formulas_stay_text(target: Target) -> None:
     for path in ("..%2f..%2frecipe.toml", "recipe.toml", "%2fetc%2fpasswd", "run-1", "release.csv"):
         assert client.get(f"{place}/result/1/{path}").status_code == 404
     client.post(f"{place}/forget")
-
-
-# -- recipes and forms -----------------------------------------------------------------------------------
-
-SCHEMA = '[schema]\n[[schema.columns]]\nname = "age"\nrole = "key"\nkind = "numeric"\n'
-RECIPES = {
-    "no toml": "k = = 3",
-    "no text": "\udcff",
-    "deep": "a = " + "[" * 5000 + "]" * 5000,
-    "unknown entries": 'shell = "rm -rf"\n' + SCHEMA,
-    "a hierarchy in a file": 'space = "mixed"\n[options.metrics]\nage = "taxonomy=/etc/passwd"\n' + SCHEMA,
-    "a taxonomy in a file": 'models = ["t-closeness=0.2,taxonomy=/etc/passwd"]\n' + SCHEMA,
-    "no schema": "k = 5",
-    "large": "# " + "x" * (1 << 20),
-    "a wrong type": "k = []\n" + SCHEMA,
-}
-
-
-@pytest.mark.parametrize("what", RECIPES)
-def test_a_recipe_that_should_not_be(target: Target, what: str) -> None:
-    content = RECIPES[what].encode("utf-8", "surrogateescape")
-    for place in ("/recipe", f"{target.place}/recipe"):
-        answer = target.client.post(place, content=content)
-        assert answer.status_code == 422
-        assert answer.json()["field"] == "recipe"
-        assert "root:" not in answer.text
-
-
-FORMS = [
-    {"k": "5; rm -rf /"},
-    {"k": "-1"},
-    {"k": "1e400"},
-    {"k": "NaN"},
-    {"k": "9" * 4000},
-    {"k": "[" * 3000},
-    {"k": "true"},
-    {"k": ""},
-    {"k": "3", "method": "__import__"},
-    {"k": "3", "models": "t-closeness=0.2,taxonomy=/etc/passwd"},
-    {"k": "3", "seed": "x"},
-    {"k": "3", "time_limit": "NaN"},
-    {"k": "3", "models": "k-anonymity=999"},
-    {"k": "3", "t-closeness": "1", "t-closeness-value": SCRIPT},
-]
-
-
-@pytest.mark.parametrize("number", range(len(FORMS)))
-def test_a_protection_that_should_not_be(target: Target, number: int) -> None:
-    answer = target.client.post(f"{target.place}/protect", data=FORMS[number])
-    assert answer.status_code == 422
-    assert "<script>alert" not in answer.text
-    assert "root:" not in answer.text
-    assert "defect" not in answer.text
-
-
-def test_forms_that_are_none(target: Target) -> None:
-    heads = {"content-type": "application/x-www-form-urlencoded"}
-    for content in (b"a=1&" * 50_000, b"k=" + b"9" * (5 << 20), b"k=%ff%fe&role-0=\xff", b"\0" * 100):
-        answer = target.client.post(f"{target.place}/read", content=content, headers=heads)
-        assert answer.status_code in (200, 422)
-    file = {"k": "3", "models": "t-closeness=0.2,taxonomy=/etc/passwd"}
-    target.client.post(f"{target.place}/protect", data=file)  # hides nothing that is wrong with the columns
-    answer = target.client.post(
-        f"{target.place}/roles",
-        data={"role-0": "king", "kind-1": SCRIPT, "person": "99999999999", "latitude": "-1"},
-    )
-    assert answer.status_code == 422
-    assert "<script>alert" not in answer.text
-    good = roles({"who": "identifier", "age": "key", "town": "other"})
-    assert target.client.post(f"{target.place}/roles", data=good).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/t/nobody/read",
-        "/t/..%2f..%2fetc/read",
-        "/t/../../etc/passwd",
-        "TABLE/run/0",
-        "TABLE/run/99999999999999999999",
-        "TABLE/result/1/release",
-        "TABLE/result/-1",
-        "/static/../serve.py",
-        "/page.js/../../serve.py",
-        "/%00",
-        "/" + "a" * 30_000,
-    ],
-)
-def test_a_page_that_is_not_there(target: Target, path: str) -> None:
-    answer = target.client.get(path.replace("TABLE", target.place))
-    assert answer.status_code == 404
-    assert "import" not in answer.text
 
 
 # -- force -----------------------------------------------------------------------------------------------

@@ -8,11 +8,13 @@ import signal
 import stat
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import psutil
 import pytest
 
-from voronym.web.desk import Desk, Table
+from voronym.errors import InputError
+from voronym.web.desk import Desk, Run, Table
 from voronym.web.guard import Guard
 from voronym.web.intake import Limits
 from voronym.web.process import Process, Refused
@@ -83,3 +85,68 @@ def test_what_a_killed_server_left_is_wiped_by_the_next(tmp_path: Path) -> None:
         assert not alive, "a worker outlived its server"
     with house(tmp_path) as second:
         assert second.files() == set()
+
+
+class Slow:
+    """Stands for a worker that takes a moment to start and to read."""
+
+    pid = 0
+    compiling = False
+
+    def __init__(self) -> None:
+        self.alive = True
+
+    async def ask(self, *_: object, **__: object) -> object:
+        await asyncio.sleep(0.05)
+        if not self.alive:
+            raise Refused("gone", "Gone")
+        return {}
+
+    async def end(self) -> None:
+        self.alive = False
+
+
+@pytest.mark.parametrize("after", [0.02, 0.07])
+def test_no_worker_outlives_a_table_that_is_forgotten(tmp_path: Path, after: float) -> None:
+    """Also one that was on its way: it would hold the table until voronym ends."""
+    workers: list[Slow] = []
+
+    class Busy(Desk):
+        async def worker(self) -> Any:
+            await asyncio.sleep(0.05)
+            workers.append(Slow())
+            return workers[-1]
+
+    async def forgotten() -> None:
+        (tmp_path / "desk").mkdir(mode=0o700)
+        desk = Busy(tmp_path / "desk", Limits(), 1000)
+        folder = desk.place()
+        table = Table(desk, folder / "table.csv", "table.csv", folder, None)
+        desk.tables[table.id] = table
+        asked = asyncio.create_task(table.ask("alone"))
+        await asyncio.sleep(after)
+        await desk.forget(table)
+        with pytest.raises(Refused):
+            await asked
+
+    asyncio.run(forgotten())
+    assert workers
+    assert not any(one.alive for one in workers)
+
+
+def test_a_run_that_waits_cannot_be_finished_and_is_not_read_away(tmp_path: Path) -> None:
+    async def waiting() -> None:
+        (tmp_path / "desk").mkdir(mode=0o700)
+        desk = Desk(tmp_path / "desk", Limits(), 1000)
+        folder = desk.place()
+        table = Table(desk, folder / "table.csv", "table.csv", folder, None)
+        run = Run(1, table.settings, folder / "run-1")
+        table.runs.append(run)
+        await table.wish(run, "finish")
+        assert (run.state, run.wished) == ("waiting", "")
+        with pytest.raises(InputError, match="wait for it, or cancel it"):
+            await table.open({"header": False})
+        await table.wish(run, "cancel")
+        assert run.state == "cancelled"
+
+    asyncio.run(waiting())

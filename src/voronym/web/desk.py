@@ -45,6 +45,8 @@ class Run:
     shown: dict[str, Any] = field(default_factory=dict)
     task: list[int] = field(default_factory=list)
     wished: str = ""
+    reading: dict[str, Any] = field(default_factory=dict)
+    """How the table was read then."""
 
     @property
     def over(self) -> bool:
@@ -92,6 +94,7 @@ class Table:
         self.sketch: Sketch | None = None
         self.tickets: dict[str, Run] = {}
         self._process: Process | None = None
+        self._gone = False
         self._lock = asyncio.Lock()
 
     @property
@@ -102,6 +105,11 @@ class Table:
 
     async def open(self, reading: dict[str, Any]) -> None:
         """Read the table, or read it again in another way; what was chosen for it begins anew."""
+        if any(not run.over for run in self.runs):
+            raise InputError(
+                "a run of this table is at work or waits, and it is about the table as it was read before: "
+                "wait for it, or cancel it, first"
+            )
         async with self._lock:
             await self._stop_sketch()
             about = await self._read(await self._worker(), reading)
@@ -121,7 +129,11 @@ class Table:
         if self._process is None or not self._process.alive:
             if self._process is not None:
                 await self._process.end()
-            self._process = await self.desk.worker()
+            process = await self.desk.worker()
+            if self._gone:  # forgotten meanwhile: nobody would end this one
+                await process.end()
+                raise Refused("the table was forgotten", "Forgotten")
+            self._process = process
         return self._process
 
     async def worker(self) -> Process:
@@ -199,11 +211,11 @@ class Table:
         """Finish or cancel a run; one that does not end when it is cancelled is ended with its worker."""
         if run.over:
             return
-        run.wished = what
-        if run.state == "waiting":
+        if run.state == "waiting":  # there is no best so far to finish with
             if what == "cancel":
-                run.state = "cancelled"
+                run.state, run.wished = "cancelled", what
             return
+        run.wished = what
         if run.task and self._process is not None:
             await self._process.wish(run.task[0], what)
         if what == "cancel":
@@ -230,6 +242,7 @@ class Table:
 
     async def forget(self) -> None:
         """End the worker and remove all files."""
+        self._gone = True
         for run in self.runs:
             run.wished = run.wished or "cancel"
             run.state = run.state if run.over or run.state == "running" else "cancelled"
@@ -335,7 +348,7 @@ class Desk:
                 f"one run is at work and {WAITING} wait, which is as many as may: cancel one first"
             )
         number = len(table.runs) + 1
-        run = Run(number, table.settings, table.folder / f"run-{number}")
+        run = Run(number, table.settings, table.folder / f"run-{number}", reading=dict(table.reading))
         table.runs.append(run)
         self._queue.append((table, run))
         if self._loop is None or self._loop.done():

@@ -53,13 +53,15 @@ async def result(request: Request) -> Response:
     other = next((o for o in done if str(o.number) == asked), None)
     if other is None and not asked:
         other = next((o for o in reversed(done) if o.number < one.number), None)
-    command = one.settings.command(table.label, table.reading, f"release{table.suffix}")
+    command = one.settings.command(table.label, one.reading, f"release{table.suffix}")
     return screens.result(table, one, other, command)
 
 
 async def back(request: Request) -> Response:
     """Choose again what an earlier run was made with."""
     table, one = run_of(request)
+    if one.reading != table.reading:
+        await table.open(dict(one.reading))
     table.settings = replace(one.settings)
     return go(f"/t/{table.id}/protect")
 

@@ -191,10 +191,12 @@ class Settings:
 
 
 def refuse_files(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Refuse what would have the page open a file by its name: hierarchies of metrics and of models."""
-    metrics = options.get("metrics")
+    """Refuse what would have the page open a file by its name: hierarchies of metrics, ranges and models."""
+    metrics, trees = options.get("metrics"), options.get("hierarchies")
     named = [str(one) for one in metrics.values()] if isinstance(metrics, Mapping) else []
-    if any("=" in one for one in named) or any("taxonomy=" in one.replace(" ", "") for one in models):
+    given = [one for one in trees.values() if isinstance(one, str)] if isinstance(trees, Mapping) else []
+    taxonomies = [one for one in models if "taxonomy=" in one.replace(" ", "")]
+    if any("=" in one for one in named) or given or taxonomies:
         raise InputError(
             "a hierarchy is to be taken from a file, and the page opens no files by their names: use voronym "
             "anonymize"
