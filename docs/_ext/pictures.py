@@ -29,6 +29,10 @@ MODELS: dict[str, tuple[float, ...]] = {
     "t-closeness": (0.3, 0.4, 0.5),
     "delta-disclosure": (1.0, 1.5, 2.5),
     "mutual-information": (0.15, 0.3, 0.5),
+    "alpha-k": (0.5, 0.6, 0.7),
+    "beta-likeness": (0.5, 1.0, 2.0),
+    "k-map": (3,),
+    "delta-presence": (1,),
 }
 """Thresholds to show each model with; the first that this small table can keep."""
 OPTIONS: dict[str, dict[str, Any]] = {"channel": {"max_distortion": 0.3}, "records": {"despite_loss": True}}

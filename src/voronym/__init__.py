@@ -42,9 +42,13 @@ from voronym.partition import Partition
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.pipeline import anonymize
 from voronym.privacy import (
+    AlphaK,
+    BetaLikeness,
     DeltaDisclosure,
+    DeltaPresence,
     Finding,
     KAnonymity,
+    KMap,
     LDiversity,
     MutualInformation,
     PSensitive,
@@ -64,18 +68,22 @@ from voronym.table import Column, Hierarchy, Schema, read
 __version__ = _version("voronym")
 
 __all__ = [
+    "AlphaK",
+    "BetaLikeness",
     "Bound",
     "Cancelled",
     "Column",
     "Comparison",
     "Context",
     "DeltaDisclosure",
+    "DeltaPresence",
     "FilesRelease",
     "Finding",
     "GuaranteeError",
     "Hierarchy",
     "InputError",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "Measurement",
     "Method",

@@ -40,8 +40,10 @@ def test_a_table_alone():
     assert [f.model for f in found.findings] == [
         "k-anonymity",
         "p-sensitive",
+        "alpha-k",
         "l-diversity",
         "t-closeness",
+        "beta-likeness",
         "delta-disclosure",
         "mutual-information",
     ]
@@ -56,7 +58,10 @@ def test_without_a_confidential_column_one_note_says_what_is_not_measured():
     found = measure(AFTER, keys=KEYS)
     assert [f.model for f in found.findings] == ["k-anonymity"]
     (note,) = (note for note in found.notes if "not measured" in note)
-    assert "p-sensitive, l-diversity, t-closeness, delta-disclosure, mutual-information" in note
+    assert (
+        "p-sensitive, alpha-k, l-diversity, t-closeness, beta-likeness, delta-disclosure, mutual-information"
+        in note
+    )
     with pytest.raises(InputError, match="t-closeness needs a confidential column"):
         measure(AFTER, keys=KEYS, models=["t-closeness=0.2"])
 
@@ -66,7 +71,7 @@ def test_every_confidential_column_is_shown():
     assert not found.holds
     assert found.findings[0].model == "t-closeness"  # what was asked comes first
     shown = str(found)
-    assert shown.count("    sex: ") == shown.count("    ill: ") == 5
+    assert shown.count("    sex: ") == shown.count("    ill: ") == 7
     assert "required 0.1: does not hold" in shown
     assert "corrected" in shown
 

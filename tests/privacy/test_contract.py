@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from voronym.privacy import (
+    AlphaK,
+    BetaLikeness,
     DeltaDisclosure,
+    DeltaPresence,
     Finding,
     KAnonymity,
+    KMap,
     LDiversity,
     MutualInformation,
     PSensitive,
@@ -30,6 +34,11 @@ CASES = {
     "equal": (TCloseness(0.3, distance="equal"), lambda v: TCloseness(v, distance="equal")),
     "kl": (TCloseness(0.3, distance="kl"), lambda v: TCloseness(v, distance="kl")),
     "delta-disclosure": (DeltaDisclosure(1), DeltaDisclosure),
+    "alpha-k": (AlphaK(0.5), AlphaK),
+    "beta-likeness": (BetaLikeness(1), BetaLikeness),
+    "enhanced": (BetaLikeness(1, kind="enhanced"), lambda v: BetaLikeness(v, kind="enhanced")),
+    "k-map": (KMap(3), lambda v: KMap(int(v))),
+    "delta-presence": (DeltaPresence(0.5), DeltaPresence),
     "mutual-information": (MutualInformation(0.2), MutualInformation),
     "bits": (MutualInformation(0.2, unit="bits"), lambda v: MutualInformation(v, unit="bits")),
     "joint": (MutualInformation(0.2, joint=True), lambda v: MutualInformation(v, joint=True)),

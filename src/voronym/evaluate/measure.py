@@ -342,7 +342,12 @@ def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, 
     asked = [parse_model(m) if isinstance(m, str) else m for m in listed_models(wanted)]
     schema = table.schema
     found = [model.measure(table) for model in asked]
-    rest = {name: cls.parse(None) for name, cls in models().items() if name not in {m.name for m in asked}}
+    known = {model.name for model in asked}
+    rest = {
+        name: cls.parse(None)
+        for name, cls in models().items()
+        if name not in known and getattr(cls, "unasked", True)
+    }
     skipped = []
     for name in sorted(rest, key=lambda name: (getattr(rest[name], "strength", 9), name)):
         if not schema.confidential and isinstance(rest[name], ConfidentialModel):

@@ -18,14 +18,27 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
+from voronym.table.alike import common, moment, plain
 from voronym.table.classes import equivalence_classes
-from voronym.table.clean import polars_column
 from voronym.table.codec import Codec
 from voronym.table.conform import conform
-from voronym.table.frame import as_frame, is_object
+from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
 from voronym.table.spans import middles
 from voronym.table.typeset import unguarded
+
+__all__ = [
+    "Floats",
+    "Pair",
+    "codes",
+    "common",
+    "encode",
+    "make_pair",
+    "numbers",
+    "plain",
+    "row_map",
+    "scaled",
+]
 
 Floats = NDArray[np.float64]
 
@@ -103,47 +116,6 @@ def _bare(column: pl.Series) -> pl.Series:
     return unguarded(column) if column.dtype == pl.String else column
 
 
-def plain(series: nw.Series[Any]) -> pl.Series:
-    """Return a column as Polars holds it, NaN as null; objects that Polars cannot hold become text."""
-    try:
-        column = polars_column(series) if is_object(series) else series.to_polars()
-    except Exception:  # Arrow and Polars have no common error for "mixed types"
-        column = None
-    if column is None or type(column.dtype).__name__ in {"Object", "Extension", "Unknown"}:
-        missing = series.is_null().to_list()
-        values = [None if gone else str(v) for v, gone in zip(series.to_list(), missing, strict=True)]
-        return pl.Series(series.name, values, dtype=pl.String)
-    if column.dtype.is_float():
-        column = column.cast(pl.Float64).fill_nan(None) + 0.0
-    return column.alias(series.name)
-
-
-def common(a: pl.Series, b: pl.Series) -> tuple[pl.Series, pl.Series, bool]:
-    """Return both columns with one type, and whether it is the type that they had."""
-    if a.dtype == b.dtype and a.dtype != pl.Categorical and a.dtype != pl.Enum:
-        return a, b, True
-    text = (pl.String, pl.Categorical, pl.Enum)
-    if a.dtype in text and b.dtype in text:
-        return a.cast(pl.String), b.cast(pl.String), True
-    for x, y in ((a, b), (b, a)):
-        if x.dtype == pl.Null:  # nothing but missing values: it takes the other's type
-            same = y.cast(pl.String) if y.dtype in text else y
-            gone = pl.Series(x.name, [None] * len(x), dtype=same.dtype)
-            return (gone, same, True) if x is a else (same, gone, True)
-    if a.dtype.is_numeric() and b.dtype.is_numeric():
-        return a.cast(pl.Float64), b.cast(pl.Float64), True
-    moments = (pl.Date, pl.Datetime)
-    if a.dtype in moments and b.dtype in moments:
-        return _moment(a), _moment(b), True
-    return a.cast(pl.String), b.cast(pl.String), False
-
-
-def _moment(column: pl.Series) -> pl.Series:
-    if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
-        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return column.cast(pl.Datetime("us"))
-
-
 def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | None:
     """Return a column as float64, NaN where missing or infinite; None where it has no numbers.
 
@@ -157,7 +129,7 @@ def numbers(column: pl.Series, order: Sequence[str] | None = None) -> Floats | N
         column = column.cast(pl.String).replace_strict(known, ranks, default=None, return_dtype=pl.Float64)
         return column.fill_null(float("nan")).to_numpy().astype(np.float64)
     if column.dtype in (pl.Date, pl.Datetime):
-        column = _moment(column).dt.epoch("us") / 1e6
+        column = moment(column).dt.epoch("us") / 1e6
     elif column.dtype == pl.Null or column.dtype.is_numeric():
         column = column.cast(pl.Float64)
     else:

@@ -8,17 +8,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
 from voronym.errors import InputError
-from voronym.evaluate.pair import common, plain
 from voronym.plain import Plain
-from voronym.table.classes import check_columns, equivalence_classes
+from voronym.table.alike import population_sizes
+from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.units import Units
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -179,30 +175,3 @@ def _journalist(
         "absent": int((there == 0).sum()),
         "population": len(people),
     }
-
-
-def population_sizes(
-    table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]
-) -> tuple[Ints, Ints]:
-    """Return how many records of the table, and of the population, share the keys of each record."""
-    check_columns(people, keys, "key of the population")
-    n = len(table)
-    joint = equivalence_classes(_stack(table, people, keys), keys)
-    m = len(joint.sizes)
-    own, theirs = (np.bincount(part, minlength=m) for part in (joint.labels[:n], joint.labels[n:]))
-    mine = joint.labels[:n]
-    return own[mine].astype(np.int64), theirs[mine].astype(np.int64)
-
-
-def _stack(table: nw.DataFrame[Any], people: nw.DataFrame[Any], keys: Sequence[str]) -> nw.DataFrame[Any]:
-    """Put the keys of both tables below each other, brought to the same types."""
-    columns = []
-    for name in keys:
-        ours, theirs, alike = common(plain(table[name]), plain(people[name]))
-        if not alike:
-            raise InputError(
-                f"column {name!r} is {table.schema[name]} in the table and {people.schema[name]} in the "
-                "population; give both the same type"
-            )
-        columns.append(pl.concat([ours, theirs.alias(name)]))
-    return nw.from_native(pl.DataFrame(columns), eager_only=True)

@@ -26,6 +26,7 @@ from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.enforce import METHODS as WAYS
 from voronym.privacy.enforce import WARY, enforce, refuse_impossible
 from voronym.privacy.enforce.blind import grid
+from voronym.privacy.k_map import KMap
 from voronym.problem import Problem
 from voronym.ranges.publish import RangeOptions, published_ranges
 from voronym.registry import METHODS, Method
@@ -239,12 +240,19 @@ def _demands(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Jud
                 f"these are: {', '.join(table.confidential) or 'none'}"
             )
     demands: list[tuple[str, tuple[Judge, ...]]] = [
-        (str(model), model.judges(table))
+        (str(model), model.judges(table))  # type: ignore[attr-defined]
         for model in models
-        if model.required is not None and isinstance(model, ConfidentialModel)
+        if model.required is not None and _enforced(model)
     ]
     refuse_impossible([judge for _, judges in demands for judge in judges])
     return demands
+
+
+def _enforced(model: Model) -> bool:
+    """Whether merging groups can make a model hold: people of a file are found by values, not by means."""
+    if isinstance(model, KMap):
+        return model.population is None
+    return isinstance(model, ConfidentialModel)
 
 
 def _obey(

@@ -11,16 +11,24 @@
 ``t_closeness``    `TCloseness`: distributed about as in the table
 ``delta_disclosure``    `DeltaDisclosure`: no value much more or less likely
 ``mutual_information``  `MutualInformation`: what the keys tell on average; estimates in ``information``
+``alpha_k``        `AlphaK`: no value has too large a share
+``beta_likeness``  `BetaLikeness`: no value much more likely
+``k_map``          `KMap`: k people of the population
+``delta_presence`` `DeltaPresence`: nobody is surely in the table
 ``text``           the text forms of models
 
 A new model is one class under ``@register("its-name")``. From then on ``parse_model("its-name=0.2")`` builds
 it, and `voronym.measure` and the command line know it.
 """
 
+from voronym.privacy.alpha_k import AlphaK
 from voronym.privacy.base import Finding, Model, models, parse_model, register
+from voronym.privacy.beta_likeness import BetaLikeness
 from voronym.privacy.cells import Judge, Levels, Rule, levels
 from voronym.privacy.delta_disclosure import DeltaDisclosure
+from voronym.privacy.delta_presence import DeltaPresence
 from voronym.privacy.k_anonymity import KAnonymity
+from voronym.privacy.k_map import KMap
 from voronym.privacy.l_diversity import LDiversity
 from voronym.privacy.mutual_information import MutualInformation
 from voronym.privacy.p_sensitive import PSensitive
@@ -29,11 +37,15 @@ from voronym.privacy.text import listed_models, split_models
 from voronym.table.classes import Classes, equivalence_classes
 
 __all__ = [
+    "AlphaK",
+    "BetaLikeness",
     "Classes",
     "DeltaDisclosure",
+    "DeltaPresence",
     "Finding",
     "Judge",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "Levels",
     "Model",

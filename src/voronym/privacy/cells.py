@@ -36,6 +36,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _ORDERED = ("numeric", "ordinal", "datetime", "location")
 _EXACT = 2**62
+_FARTHEST = 1e12  # of infinite measures: searches take differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,7 +391,7 @@ class Judge:
         else:
             far = found - self.required if self.at_most else self.required - found
             # A strict threshold is missed when it is met: by nothing, which must not look like 0.
-            far = np.where(self.holds(found), 0.0, np.maximum(far, np.finfo(float).tiny))
+            far = np.where(self.holds(found), 0.0, np.clip(far, np.finfo(float).tiny, _FARTHEST))
         return float(far) if far.ndim == 0 else far
 
 

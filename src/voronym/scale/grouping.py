@@ -26,6 +26,7 @@ from voronym.privacy import Model
 from voronym.privacy.cells import Judge, Levels
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.enforce import enforce
+from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.mutual_information import MutualInformation, default_bins
 from voronym.problem import Problem
 from voronym.refiners import pairs
@@ -185,6 +186,8 @@ def demanding(models: Sequence[Model], confidential: Sequence[str]) -> list[Mode
     out: list[Model] = []
     for model in models:
         if not isinstance(model, ConfidentialModel):
+            if not isinstance(model, KAnonymity):
+                raise InputError(f"{model.name} is not counted over data sets of many files; leave it out")
             continue
         if not confidential:
             raise InputError(f"{model.name} needs a confidential column and none is named")

@@ -22,8 +22,8 @@ from voronym.evaluate.population.individual import (
 from voronym.evaluate.population.loglinear import Fitted, fit_columns
 from voronym.evaluate.population.rule import Uniques, dankar, population_uniques
 from voronym.evaluate.population.suda import check_fraction, key_codes
-from voronym.evaluate.risk import population_sizes
 from voronym.plain import Plain
+from voronym.table.alike import population_sizes
 from voronym.table.classes import Classes, check_columns, equivalence_classes
 from voronym.table.read import load
 from voronym.table.values import Columns, Values

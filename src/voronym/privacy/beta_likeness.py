@@ -1,0 +1,111 @@
+"""beta-likeness: no class makes any confidential value much more likely than it is in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from voronym.arguments import checked
+from voronym.errors import InputError
+from voronym.privacy.base import register
+from voronym.privacy.cells import ABSOLUTE, RELATIVE, Floats, Judge, Levels, Runs
+from voronym.privacy.confidential import ConfidentialModel
+from voronym.privacy.distances import ratio
+from voronym.privacy.text import number
+from voronym.table.classes import Classes
+
+KINDS = ("basic", "enhanced")
+
+
+def gain(runs: Runs, levels: Levels) -> Floats:
+    """Return the greatest relative gain ``(p - q) / q`` of each cell; 0 for an empty one."""
+    if not len(runs.cell):
+        return np.zeros(len(runs.sizes))
+    return runs.spread(np.maximum(np.maximum.reduceat(ratio(runs, levels) - 1.0, runs.start), 0.0), 0.0)
+
+
+def limited_gain(runs: Runs, levels: Levels) -> Floats:
+    """Return the greatest relative gain of each cell; infinite where one is above ``-ln q``."""
+    if not len(runs.cell):
+        return np.zeros(len(runs.sizes))
+    gains = ratio(runs, levels) - 1.0
+    limit = -np.log(levels.counts[runs.level] / levels.n)
+    gains = np.where(gains > limit * (1 + RELATIVE) + ABSOLUTE, np.inf, gains)
+    return runs.spread(np.maximum(np.maximum.reduceat(gains, runs.start), 0.0), 0.0)
+
+
+@partial(checked, texts=True)
+@register("beta-likeness")
+@dataclass(frozen=True)
+class BetaLikeness(ConfidentialModel):
+    """No class makes any confidential value more than 1 + beta times as likely as it is in the table.
+
+    ``(p - q) / q <= beta``, where p is the share of a value in the class and q its share in the table. That a
+    value becomes *less* likely is no disclosure here, so a class may lack values, unlike for
+    delta-disclosure. Missing counts as a value.
+
+    Parameters
+    ----------
+    beta : float or None
+        Greatest relative gain, above 0. None only measures.
+    kind : {"basic", "enhanced"}
+        ``enhanced`` asks for ``(p - q) / q <= min(beta, -ln q)``: frequent values, which a large beta would
+        let go up to 1, are limited too.
+    column : str, optional
+        The confidential column; by default each of them.
+
+    Notes
+    -----
+    The value of a finding is the least beta that would hold. For ``enhanced`` it is infinite where a class
+    exceeds ``-ln q`` for some value: then no beta holds. beta-likeness with beta limits the gain of
+    delta-disclosure: ``ln p/q <= ln(1 + beta)``.
+
+    References
+    ----------
+    Cao, J., Karras, P.: Publishing microdata with a robust privacy guarantee. PVLDB 5(11), 2012.
+    doi:10.14778/2350229.2350255
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from voronym.table import Table
+    >>> patients = pl.DataFrame({"age": [30] * 4 + [40] * 4, "ill": list("aaabbbbb")})
+    >>> table = Table.build(patients, keys=["age"], confidential=["ill"])
+    >>> print(BetaLikeness(1).measure(table))
+    beta-likeness: 1 (ill, basic), required 1: holds
+    >>> print(BetaLikeness(1, kind="enhanced").measure(table))
+    beta-likeness: infinite (ill, enhanced), required 1: does not hold
+    """
+
+    strength: ClassVar[int] = 4
+    beta: float | None = None
+    kind: str = "basic"
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(beta=number(self.name, "beta", self.beta, above=True))
+        if self.kind not in KINDS:
+            raise InputError(f"{self.name}: no kind is called {self.kind!r}; there are: {', '.join(KINDS)}")
+
+    def judge(self, levels: Levels) -> Judge:
+        """Return what measures the cells of a partition of one column.
+
+        The share of a value in a merged cell lies between those in its parts, and its limit stays: the gain
+        is at most the greater one, and within the limit where both are.
+        """
+        measure = limited_gain if self.kind == "enhanced" else gain
+        return Judge(levels, measure, self.beta, name=self.name)
+
+    def about(self, judge: Judge) -> str:
+        """Return a few words on what the value is, for the printed finding."""
+        return f"{judge.levels.column}, {self.kind}"
+
+    def describe(self, judge: Judge, classes: Classes, values: Floats) -> dict[str, object]:
+        """Return the figures of one column, JSON-able."""
+        out = super().describe(judge, classes, values)
+        del out["mean"]  # infinite where one is
+        return out | {"kind": self.kind}
