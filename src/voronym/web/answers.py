@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from voronym.errors import InputError, VoronymError
 from voronym.web import screens
 from voronym.web.desk import Desk, Run, Table
+from voronym.web.words import on_page
 
 FORM, FIELDS = 4 << 20, 40_000
 """Bytes and fields of a form, at most."""
@@ -72,7 +73,7 @@ def go(place: str) -> RedirectResponse:
 
 async def refused(_: Request, error: Exception) -> HTMLResponse:
     """Answer with a sentence of the house that no field took."""
-    return screens.show("wrong.html", 422, sentence=str(error), title="That did not work")
+    return screens.show("wrong.html", 422, sentence=on_page(str(error)), title="That did not work")
 
 
 async def missing(request: Request, _: Exception) -> HTMLResponse:

@@ -29,6 +29,7 @@ from voronym.table.table import Table
 from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
+from voronym.web.words import on_page
 
 FIRST, EXAMPLES, WIDE = 8, 4, 40
 """Rows and examples that are shown, and the signs of a cell that are."""
@@ -117,13 +118,13 @@ class Bench:
                 {
                     "name": one.name,
                     "kind": one.kind,
-                    "reason": proposal.reasons[one.name],
+                    "reason": on_page(proposal.reasons[one.name]),
                     "shape": proposal.shapes.get(one.name, ""),
                     **_facts(frame[one.name]),
                 }
                 for one in proposal.schema
             ],
-            "warnings": list(proposal.warnings),
+            "warnings": [on_page(one) for one in proposal.warnings],
             "read": "" if source is None else source.says(),
             "format": "" if source is None else source.format,
             "settings": Settings.of_schema(proposal.schema).plain(),
@@ -156,7 +157,7 @@ class Bench:
         }
 
     def check(self, _: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is wrong with settings, by field, and doubts about columns; nothing is run."""
+        """Return what is wrong with settings, by field; nothing is run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
         try:
@@ -166,18 +167,17 @@ class Bench:
         try:
             table = Table.build(self.frame, **chosen.about_columns())
         except VoronymError as error:
-            return {"errors": errors | {"columns": str(error)}, "doubts": []}
+            return {"errors": errors | {"columns": on_page(str(error))}}
         for name in LOCAL if not errors else ():  # what names files is not looked at
             sentence = _wrong(table, name, getattr(chosen, name))
             if sentence:
                 errors[name] = sentence
-        doubts = [{"name": one.name, "column": one.column, "text": one.text} for one in table.doubts]
         allow = {"near-unique": chosen.allow_near_unique, "loss": chosen.allow_loss}
         try:
             cautions.before(table, {name: list(given) for name, given in allow.items() if given})
         except VoronymError as error:
             errors["columns"] = str(error)
-        return {"errors": errors, "doubts": doubts}
+        return {"errors": {name: on_page(said) for name, said in errors.items()}}
 
     def sketch(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Measure loss and risk for several k and methods, point by point; on a sample of large tables."""

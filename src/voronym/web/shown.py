@@ -12,6 +12,7 @@ from voronym.dossier import Dossier
 from voronym.release import Release
 from voronym.report.html import pieces
 from voronym.table.write import WriteReceipt
+from voronym.web.words import on_page
 
 ROWS, MEMBERS, WIDE = 6, 12, 32
 PICTURES = ("plane", "loss", "costs", "risk", "risk:linkage", "risk:stirred", "rules", "distributions")
@@ -29,7 +30,7 @@ def told(release: Release, dossier: Dossier, receipt: WriteReceipt, original: pl
             {"anchor": one.anchor, "title": one.title, "shape": one.shape, "body": str(one.body)}
             for one in words.parts
         ],
-        "warnings": list(release.warnings),
+        "warnings": [on_page(one) for one in release.warnings],
         "figures": _figures(release, dossier, receipt),
         "losses": []
         if dossier.inside is None
