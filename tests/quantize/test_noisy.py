@@ -76,6 +76,17 @@ def test_restarts_keep_the_best():
     assert losses[1] <= losses[0]
 
 
+def test_a_random_start_is_another_start():
+    X = np.random.default_rng(3).random((80, 2))
+    first, second, third = (
+        vr.microaggregate(X, 4, method="noisy-pcl", samples=50, iterations=10, init=init, seed=seed).labels
+        for init, seed in (("mdav", 0), ("random", 0), ("random", 1))
+    )
+    assert first.tolist() != second.tolist() != third.tolist()
+    with pytest.raises(InputError, match="mdav"):
+        vr.microaggregate(X, 4, method="noisy-pcl", init="kmeans")
+
+
 def test_a_cell_that_lost_its_points_starts_anew():
     X = np.random.default_rng(4).random((40, 2))
     far = np.vstack([np.full((3, 2), 1e3), X[:5]])  # three centroids far away from everything

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.options import Options, number, option, whole
+from voronym.options import Options, number, one_of, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
@@ -39,9 +39,10 @@ class NoisyOptions(Options):
         check=number(above=0.0),
     )
     final: float = option(0.05, "deviation of the clouds at last, likewise", check=number(above=0.0))
+    init: str = option("mdav", "where the first centroids come from", check=one_of("mdav", "random"))
     restarts: int = option(
         1,
-        "initial centroids that are tried: MDAV's, then random records; the least loss is kept",
+        "initial centroids that are tried: those of init, then random records; the least loss is kept",
         check=whole(1),
     )
 
@@ -98,7 +99,7 @@ def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partitio
     found = []
     for trial in range(options.restarts):
         here = ctx.part(trial / options.restarts, (trial + 1) / options.restarts)
-        if trial == 0:  # n // k groups, as many as here
+        if trial == 0 and options.init == "mdav":  # n // k groups, as many as here
             centroids = problem.centroids(METHODS["mdav"].partition(problem, ctx.quiet()))
         else:
             centroids = X[ctx.rng.permutation(n)[:m]].copy()

@@ -98,7 +98,9 @@ def _time(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym.papers.pcl import gaussian, runs
 
     runs.warm_up()
-    yield from gaussian.figure_6(tuple(range(30_000, 100_001, 5000 if full else 35_000)), ctx)
+    sizes = tuple(range(30_000, 100_001, 5000 if full else 35_000))
+    yield from gaussian.figure_6(sizes, ctx.part(0.0, 0.4))
+    yield from gaussian.figure_6(sizes if full else sizes[:2], ctx.part(0.4, 1.0), d=10)
 
 
 @SECOND.experiment("adult", "Adult, 48,842 people", shows=("Figure 7", "Figure 8"), data=True)
@@ -116,11 +118,28 @@ def _ten(full: bool, ctx: Context) -> Iterator[Item]:
     yield from ten.figures_9_10(200 if full else 30, ctx)
 
 
-@FIRST.experiment("plane", "Points of the plane", shows=tuple(f"Figure {number}" for number in range(11, 19)))
-def _plane(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import plane
+def _plane(name: str, title: str, first: int) -> None:
+    """Register a pair of figures about points of the plane."""
 
-    yield from plane.figures_11_to_18(range(2, 11) if full else (2, 4, 7, 10), ctx)
+    @FIRST.experiment(name, title, shows=(f"Figure {first}", f"Figure {first + 1}"))
+    def sweep(full: bool, ctx: Context) -> Iterator[Item]:
+        from voronym.papers.pcl import plane, runs
+
+        runs.warm_up()
+        it = plane.EXPERIMENTS[name]
+        swept = range(2, 11) if full else sorted({it.drawn, 10} if not it.clusters else {2, it.drawn, 10})
+        often = {2, 3, it.drawn} if not it.clusters else set(swept)
+        draws = {value: 3 if not full else 12 if value in often else 4 for value in swept}
+        yield from plane.sweep(it, draws, 5 if full else 2, ctx)
+
+
+for _name, _title, _first in (
+    ("large-uniform", "10,000 uniform points in large cells", 11),
+    ("large-gaussian", "10,000 Gaussian points in large cells", 13),
+    ("small-uniform", "250 uniform points in small cells", 15),
+    ("small-gaussian", "250 Gaussian points in small cells", 17),
+):
+    _plane(_name, _title, _first)
 
 
 @FIRST.experiment("census", "Census", shows=("Table 1", "Table 2", "Figure 19", "Figure 20"), data=True)
@@ -128,7 +147,7 @@ def _census(full: bool, ctx: Context) -> Iterator[Item]:
     from voronym.papers.pcl import census, runs
 
     runs.warm_up()
-    yield from census.tables_1_2(60.0 if full else 1.0, ctx)
+    yield from census.tables_1_2(full, ctx)
 
 
 @FIRST.experiment(

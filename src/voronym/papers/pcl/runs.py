@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from voronym.papers.items import Bounds, Floats, Panel
-from voronym.partition import Partition
+from voronym.partition import Partition, group_means
 from voronym.partitioners import microaggregate
+from voronym.quantize.costs.base import equal_sizes
+from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.pcl import pcl
 from voronym.quantize.quantizer import Quantizer
@@ -52,36 +53,60 @@ def design_anew(X: Floats, sizes: NDArray[np.int64], seed: int, **options: Any) 
     return _pcl(X, 0.0, sizes=sizes, init="random", seed=seed, **options)
 
 
+def as_published(X: Floats, start: Run, *, rounds: int) -> tuple[Run, int]:
+    """Run PCL step by step as in 2013, with the paper's own solver, s = 1/2 and up to 300 inner iterations.
+
+    Costs begin at 0, centroids at MDAV's. Cells are off by a point or two at the end, and these points are
+    reassigned. Return the run after that, and by how many points a cell was off before.
+    """
+    before = perf_counter()
+    sizes, centroids = start.partition.sizes, start.partition.centroids(X)
+    costs, trace = np.zeros(len(sizes)), []
+    for last in (*(False,) * (rounds - 1), True):
+        inner = {"tolerance": 0.0 if last else 0.001, "iterations": 300}
+        found = levenberg_marquardt(X, centroids, sizes, start=costs, **inner)
+        costs, labels = np.array(found.costs), found.labels
+        means = group_means(X, labels, len(sizes))
+        trace.append(float(np.square(X - means[labels]).sum() / X.size))
+        if not last:
+            centroids = centroids + 0.5 * (means - centroids)
+    off = int(np.abs(found.sizes - sizes).max())
+    part = Partition(transport(X, centroids, sizes, start=costs).labels)
+    spent = start.seconds + perf_counter() - before
+    return Run(part, part.sse(X) / X.size, spent, trace=tuple(trace)), off
+
+
 def best_of_five(X: Floats, start: Run, **options: Any) -> tuple[Run, list[Run]]:
     """Run PCL as in 2011: once from MDAV, four times from random points. Return the best, and all."""
     sizes = np.sort(start.partition.sizes)[::-1]
     runs = [design(X, start, **options)]
     runs += [design_anew(X, sizes, seed, **options) for seed in range(1, 5)]
-    return min(runs, key=lambda run: run.distortion), runs
+    return least(runs), runs
 
 
-def cooled(X: Floats, start: Run, *, rounds: int = 40, noise: float = 2.0, seed: int = 0) -> Run:
-    """Run PCL on points that are shaken, ever less: the noisy variant of 2011, with exact assignments.
+def best_of_five_equal(X: Floats, k: int, start: Run) -> Run:
+    """Run exact PCL from five starts, with cells of n/k points, what is left over shared equally."""
+    sizes = equal_sizes(len(X), len(X) // k)
+    first = _pcl(X, start.seconds, sizes=sizes, init=start.partition.centroids(X))
+    return least([first, *(design_anew(X, sizes, seed) for seed in range(1, 5))])
 
-    Where cells are small, PCL stops at the first arrangement that neither step improves. Noise carries it
-    past. The paper draws thousands of copies of each point, to have derivatives; an exact assignment needs
-    none, so one copy will do. Its deviation falls geometrically, from ``noise`` times the distance to the
-    nearest neighbour.
-    """
-    before = perf_counter()
-    rng = np.random.default_rng(seed)
-    apart = np.square(cKDTree(X).query(X, 2)[0][:, 1]).mean() / X.shape[1]
-    middle, sizes, costs = start.partition.centroids(X), start.partition.sizes, None
-    labels = start.partition.labels
-    for deviation in np.sqrt(apart) * np.geomspace(noise, 0.05, rounds):
-        shaken = X + deviation * rng.standard_normal(X.shape)
-        found = transport(shaken, middle, sizes, start=costs)
-        labels, costs = found.labels, found.costs
-        sums = [np.bincount(labels, column, len(sizes)) for column in X.T]
-        middle = np.stack(sums, axis=1) / sizes[:, None]  # of the points themselves, not of the shaken ones
-    spent = start.seconds + perf_counter() - before
-    part = Partition(labels)
-    return design(X, Run(part, part.sse(X) / X.size, spent))
+
+def noisy(X: Floats, k: int, starts: int, *, size: int | None = None, **options: Any) -> list[Run]:
+    """Run noisy PCL as in 2011: once from MDAV, then from random points; in prepartitions where ``size``."""
+    runs = []
+    for seed in range(starts):
+        own = options | {"init": "random" if seed else "mdav"}
+        if size is None:
+            runs.append(method(X, k, "noisy-pcl", seed=seed, **own))
+        else:
+            inner = {"inner": "noisy-pcl", "inner_options": own}
+            runs.append(method(X, k, "hierarchy", seed=seed, size=size, **inner))
+    return runs
+
+
+def least(runs: Sequence[Run]) -> Run:
+    """Return the run with the least distortion."""
+    return min(runs, key=lambda run: run.distortion)
 
 
 def timed(X: Floats, work: Callable[[], Partition]) -> Run:
