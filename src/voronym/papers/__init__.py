@@ -7,11 +7,11 @@
 ``overview``   published, full and quick side by side; the documentation's table
 
 Each paper has a room of its own: `icsm` is Mortazavi and Jalili 2015, `pcl` is Rebollo-Monedero and others
-2011 and 2013, `t_closeness` is Rebollo-Monedero and others 2010. Published figures are typed in with their
-place; ours are measured when asked for.
+2011 and 2013, `t_closeness` is Rebollo-Monedero and others 2010, `crowd` the paper on mixed records.
+Published figures are typed in with their place; ours are measured when asked for.
 """
 
-from voronym.papers import icsm, pcl, t_closeness  # noqa: F401 - importing registers
+from voronym.papers import crowd, icsm, pcl, t_closeness  # noqa: F401 - importing registers
 from voronym.papers.base import PAPERS, Exhibit, Experiment, Outcome, Paper, reproduce
 from voronym.papers.items import Chart, Curve, Highlight, Item, Panel, Picture, Table
 from voronym.papers.marks import Mark
