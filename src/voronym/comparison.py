@@ -256,7 +256,7 @@ def compare_methods(
         raise InputError("name at least one k to compare at")
     names, skipped = _choose(methods, problems[0])
     if methods is None and table.confidential:  # what the keys tell is their own measure
-        names += [name for name in METHODS if not METHODS[name].groups]
+        names += [name for name in METHODS if METHODS[name].makes == "table"]
     names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
     chosen = _read_options(names, options or {})
     found = None

@@ -326,6 +326,8 @@ def _check_history(booking: Booking, release: Release, masked: Masked) -> None:
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
     """Mask a table by the method of the recipe, whatever kind it is."""
+    if recipe.method in METHODS and METHODS[recipe.method].makes == "release":
+        return _mask_as_released(table, recipe, ctx)
     if recipe.makes_groups:
         return mask_by_groups(
             table,
@@ -357,6 +359,21 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
     return replace(masked, notes=(note, *masked.notes))
 
 
+def _mask_as_released(table: Table, recipe: Recipe, ctx: Context) -> Masked:
+    """Mask a table by a method that makes groups and says itself what they publish."""
+    method = METHODS[recipe.method]
+    if table.units is not None:
+        raise InputError(
+            f"method {method.name!r} counts rows and knows neither people nor households: take a method that "
+            "makes groups, such as 'auto'"
+        )
+    if recipe.time_limit is not None:
+        raise InputError(f"method {method.name!r} ends by itself and has no use for time_limit: leave it out")
+    options = method.options.of(method.name, recipe.options)
+    masked: Masked = method.function(table, ctx, options, k=recipe.required_k, models=recipe.required)
+    return masked
+
+
 def _recipe(
     table: Table,
     *,
@@ -375,7 +392,7 @@ def _recipe(
     method = "auto" if method is None else method
     if not isinstance(method, str):
         raise InputError(f"method must be the name of a method, not {method!r}")
-    if method not in METHODS or METHODS[method].groups:  # others promise no k and draw a seed of their own
+    if method not in METHODS or METHODS[method].keeps_k:  # others promise no k and draw a seed of their own
         k, seed = 5 if k is None else k, 0 if seed is None else seed
     return Recipe(
         schema=table.schema,

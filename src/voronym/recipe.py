@@ -130,6 +130,8 @@ class Recipe:
             raise InputError(f"device must be one of {', '.join(map(repr, DEVICES))}, not {self.device!r}")
         if self.space != DEFAULT_SPACE and not self.makes_groups:
             raise InputError(f"method {self.method!r} makes no groups: leave out the space")
+        if self.space != DEFAULT_SPACE and self.method in METHODS and not METHODS[self.method].groups:
+            raise InputError(f"method {self.method!r} compares no records: leave out the space")
         if self.time_limit is not None:
             check_seconds(self.time_limit)
         listed = isinstance(self.models, (list, tuple))
@@ -162,7 +164,7 @@ class Recipe:
     @property
     def makes_groups(self) -> bool:
         """Whether the method divides the records into groups, instead of masking record by record."""
-        return self.method not in METHODS or METHODS[self.method].groups
+        return self.method not in METHODS or METHODS[self.method].keeps_k
 
     @property
     def required_k(self) -> int:
@@ -241,7 +243,7 @@ class Recipe:
         if "schema" not in data:
             raise InputError("the recipe has no [schema]: it must state the role of every column")
         kept = {name: data[name] for name in _ENTRIES if name in data}
-        if data.get("method") in METHODS and not METHODS[data["method"]].groups:
+        if data.get("method") in METHODS and not METHODS[data["method"]].keeps_k:
             kept = {"k": None, "seed": None} | kept
         made = cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
         if made.method in METHODS:

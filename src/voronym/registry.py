@@ -45,8 +45,9 @@ class Method:
     cost: str
     reference: str
     options: type[Options] = Options
-    makes: Literal["groups", "table"] = "groups"
-    """Whether it divides the records into groups, or masks the table record by record."""
+    makes: Literal["groups", "table", "release"] = "groups"
+    """Whether it divides the records into groups, masks the table record by record, or does both: makes
+    groups of a table and says itself what they publish."""
     timed: bool = False
     """Whether it makes use of a time limit."""
     anywhere: bool = False
@@ -61,8 +62,13 @@ class Method:
         return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
 
     @property
+    def keeps_k(self) -> bool:
+        """Whether what it publishes are groups of k."""
+        return self.makes != "table"
+
+    @property
     def groups(self) -> bool:
-        """Whether it divides the records into groups."""
+        """Whether it divides the records of any problem into groups."""
         return self.makes == "groups"
 
     def check_groups(self) -> None:
@@ -178,6 +184,21 @@ def table_method(
 
     def register(function: F) -> F:
         METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "table"))
+        return function
+
+    return register
+
+
+def release_method(
+    name: str, *, guarantee: str, cost: str, reference: str, options: type[Options] = Options
+) -> Callable[[F], F]:
+    """Register a method that makes groups of a table and says what they publish.
+
+    It is a function ``(table, ctx, options, *, k, models) -> Grouped``.
+    """
+
+    def register(function: F) -> F:
+        METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "release"))
         return function
 
     return register

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from voronym.table.write import WriteReceipt
 
 
+SHOWN = 8
+"""Solutions of uniform coding that are printed, at most."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     # What a method alone understands, as --gamma 1.1, is read when the method is known.
@@ -364,6 +368,10 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         line("" if number else "steps", effect)
     for number, done in enumerate(release.steps):
         line("" if number else "what was done", done)
+    for number, one in enumerate(release.figures.get("lattice", {}).get("frontier", ())[::-1][1:SHOWN]):
+        levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
+        text = f"{one['suppressed']:,} suppressed, penalty {one['loss']:.2f} %: {levels}"
+        line("" if number else "other levels", text)
     if release.booking is not None:
         told = release.booking.figures
         line(

@@ -1,0 +1,348 @@
+"""Uniform coding: the same categories for everybody, the best there are, by a search that looks at few.
+
+A *recoding* gives every key one level of its ladder. Classes that break k or a model are suppressed: their
+keys are not told. The loss of a recoding is the certainty penalty of what is published; a suppressed record
+counts in full. Searched is the least loss for every number of suppressed records up to a limit.
+
+Two facts spare most recodings. The loss is at least that of telling every record at these levels, which
+is known beforehand and grows with the levels, whatever the models are. And as classes only grow with the
+levels, records in classes below k can only become fewer: what a recoding has to suppress for k, every finer
+one has to, too. Nothing of the kind is assumed of other models: under entropy l-diversity, t-closeness or
+delta-disclosure a class that holds may join one that does not, and more have to be suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import lattice as kernels
+from voronym.context import Context
+from voronym.errors import GuaranteeError, InputError
+from voronym.masked import Grouped
+from voronym.options import Options, by_column, option, share
+from voronym.partition import Partition
+from voronym.privacy import Model
+from voronym.privacy.cells import Judge
+from voronym.privacy.confidential import ConfidentialModel
+from voronym.ranges.ladder import Ladder, ladders
+from voronym.ranges.publish import ranged_schema, trees
+from voronym.registry import release_method
+from voronym.table.table import Table
+
+Ints = NDArray[np.int64]
+MOST = 20_000_000
+"""Recodings, at most."""
+
+
+@dataclass(frozen=True)
+class LatticeOptions(Options):
+    """Options of uniform coding."""
+
+    hierarchies: Mapping[str, Any] | None = option(
+        None, "by column, the file of its hierarchy", check=trees, shape="by column"
+    )
+    suppress: float = option(0.0, "the largest share of records whose keys may be suppressed", check=share)
+    weights: Mapping[str, float] | None = option(
+        None, "by column, how much its loss counts; 1 by default", check=by_column, shape="by column"
+    )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A recoding: the level of each key, the loss in percent, and how many records are suppressed."""
+
+    levels: tuple[int, ...]
+    loss: float
+    suppressed: int
+
+
+@dataclass
+class Lattice:
+    """All recodings of a table, and the best that were found.
+
+    Parameters
+    ----------
+    columns : sequence of Ladder
+        The keys.
+    k : int
+        Least size of a class.
+    judges : sequence of Judge
+        What classes must obey beyond k.
+    limit : int
+        Records that may be suppressed.
+    weights : array
+        Of the columns.
+    """
+
+    columns: Sequence[Ladder]
+    k: int
+    judges: Sequence[Judge]
+    limit: int
+    weights: NDArray[np.float64]
+    front: list[Solution] = field(default_factory=list)
+    looked: int = 0
+
+    def __post_init__(self) -> None:
+        self.n = self.columns[0].codes.shape[1]
+        self.shape = tuple(one.height + 1 for one in self.columns)
+        many = float(np.prod(self.shape, dtype=np.float64))
+        if many > MOST:
+            raise InputError(
+                f"the hierarchies have {many:.1e} combinations of levels, "
+                f"more than {MOST:,}: take fewer keys, or hierarchies with fewer levels"
+            )
+        per = [w * one.penalty.sum(axis=1) for one, w in zip(self.columns, self.weights, strict=True)]
+        scale = 100.0 / (self.n * float(self.weights.sum()))
+        base = np.zeros(self.shape)
+        for axis, cost in enumerate(per):
+            base += scale * cost.reshape([-1 if at == axis else 1 for at in range(len(per))])
+        self.base = base
+        """The loss of each recoding if nothing had to be suppressed: no more than the true one."""
+        self.least = np.zeros(self.shape, np.int64)
+        """Records that each recoding must suppress, at least, as far as is known."""
+        room = 1 << int(2 * self.n + 1).bit_length()
+        self._room = (np.empty(room, np.int64), np.empty(self.n, np.int64), np.empty(self.n, np.int64))
+        self._done = np.zeros(self.shape, bool)
+
+    def labels(self, node: Sequence[int]) -> tuple[Ints, int]:
+        """Return the class of each record under a recoding, and how many classes there are."""
+        codes = np.stack([one.codes[level] for one, level in zip(self.columns, node, strict=True)])
+        sizes = np.array([one.sizes[level] for one, level in zip(self.columns, node, strict=True)], np.int64)
+        if float(np.prod(sizes, dtype=np.float64)) >= 2.0**62:
+            return _numbered(codes)
+        table, first, labels = self._room
+        many = kernels.classes(codes, sizes, table, first, labels)
+        return labels.copy(), int(many)
+
+    def look(self, node: tuple[int, ...]) -> int:
+        """Find what a recoding suppresses and loses; return the records in classes below k."""
+        self._done[node] = True
+        self.looked += 1
+        labels, many = self.labels(node)
+        sizes = np.bincount(labels, minlength=many)
+        small = sizes < self.k
+        must = int(sizes[small].sum())
+        finer = tuple(slice(0, level + 1) for level in node)
+        self.least[finer] = np.maximum(self.least[finer], must)
+        if must <= self.limit:
+            gone = self.suppressed(labels, sizes, small)
+            if gone is not None:
+                self._enter(node, gone[labels])
+        return must
+
+    def suppressed(self, labels: Ints, sizes: Ints, small: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Return which classes are suppressed: those that break k or a model, and more if these need them.
+
+        Suppressed records are a class of their own, of k or more, that obeys the models, too: where it does
+        not, the smallest classes join it, the first to appear among equals. None beyond the limit.
+        """
+        gone = small.copy()
+        classwise = [judge for judge in self.judges if not judge.additive]
+        for judge in classwise:
+            gone |= ~np.asarray(judge.holds(judge.values(labels, len(sizes))))
+        order = iter(np.argsort(sizes, kind="stable").tolist())
+        while True:
+            count = int(sizes[gone].sum())
+            if count > self.limit:
+                return None
+            if count == 0 or (count >= self.k and self._obeys(classwise, gone[labels])):
+                break
+            following = next((one for one in order if not gone[one]), None)
+            if following is None:
+                return None
+            gone[following] = True
+        total = [judge for judge in self.judges if judge.additive]
+        if total:
+            part = Partition(np.where(gone[labels], len(sizes), labels))
+            if not all(judge.holds(judge.values(part.labels, part.n_cells)) for judge in total):
+                return None
+        return gone
+
+    def _obeys(self, judges: Sequence[Judge], rows: NDArray[np.bool_]) -> bool:
+        """Say whether the suppressed records, as one class, obey the models."""
+        return all(bool(judge.holds(judge.value(judge.levels.codes[rows]))) for judge in judges)
+
+    def _enter(self, node: tuple[int, ...], gone: NDArray[np.bool_]) -> None:
+        """Keep a solution, unless another loses no more and suppresses no more."""
+        cost = np.zeros(self.n)
+        for one, level, weight in zip(self.columns, node, self.weights, strict=True):
+            cost += weight * one.penalty[level]
+        whole = float(self.weights.sum())
+        loss = 100.0 * float(np.where(gone, whole, cost).sum()) / (self.n * whole)
+        self._add(Solution(node, loss, int(gone.sum())))
+
+    def _add(self, new: Solution) -> None:
+        if any(_no_worse(old, new) for old in self.front):
+            return
+        kept = [old for old in self.front if not _no_worse(new, old)]
+        self.front = sorted([*kept, new], key=lambda one: one.suppressed)
+
+    def bound(self, least: int) -> float:
+        """Return the least loss found with no more than so many records suppressed."""
+        return min((one.loss for one in self.front if one.suppressed <= least), default=np.inf)
+
+    def open(self, node: tuple[int, ...]) -> bool:
+        """Say whether a recoding may still be better than all that were found."""
+        least = int(self.least[node])
+        if self._done[node] or least > self.limit:
+            return False
+        return bool(self.base[node] < self.bound(least) * (1.0 + 1e-12) + 1e-12)
+
+    def search(self, ctx: Context) -> None:
+        """Find the best recoding for every number of suppressed records up to the limit."""
+        order = np.argsort(self.base, axis=None, kind="stable")
+        for at, flat in enumerate(order.tolist()):
+            node = tuple(int(level) for level in np.unravel_index(flat, self.shape))
+            if self.base[node] > self.bound(0) * (1.0 + 1e-12) + 1e-12:
+                break  # nothing is suppressed there, and all that follow lose more
+            if not self.open(node):
+                continue
+            ctx.tell(at / len(order), whole=True)
+            self._climb(node)
+            if self.open(node):
+                self.look(node)
+
+    def _climb(self, node: tuple[int, ...]) -> None:
+        """Halve a way up from a recoding until the step to those that suppress no more than allowed is found.
+
+        What is still too fine on the way rules out everything below it at once.
+        """
+        way = [node]
+        while way[-1] != tuple(size - 1 for size in self.shape):
+            last = way[-1]
+            ups = [
+                (*last[:c], last[c] + 1, *last[c + 1 :])
+                for c in range(len(last))
+                if last[c] + 1 < self.shape[c]
+            ]
+            way.append(min(ups, key=lambda up: (self.base[up], up)))
+        low, high = 0, len(way) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if self._done[way[middle]] or self.least[way[middle]] > self.limit:
+                fine = self.least[way[middle]] <= self.limit
+            else:
+                fine = self.look(way[middle]) <= self.limit
+            low, high = (low, middle) if fine else (middle + 1, high)
+
+
+def _no_worse(one: Solution, other: Solution) -> bool:
+    if (one.loss, one.suppressed) == (other.loss, other.suppressed):
+        return one.levels <= other.levels
+    return one.loss <= other.loss and one.suppressed <= other.suppressed
+
+
+def _numbered(codes: Ints) -> tuple[Ints, int]:
+    """Return classes by sorting, where the combinations do not fit a number."""
+    _, labels = np.unique(codes, axis=1, return_inverse=True)
+    return labels.reshape(-1).astype(np.int64), int(labels.max()) + 1
+
+
+@release_method(
+    "lattice",
+    guarantee="every class has k records or more; the same levels for all; no other levels lose less",
+    cost="a pass over the records for each recoding looked at; memory O(n d), and a few bytes per recoding",
+    reference="10.1109/ICDE.2005.42",
+    options=LatticeOptions,
+)
+def lattice(
+    table: Table, ctx: Context, options: LatticeOptions, *, k: int, models: Sequence[Model]
+) -> Grouped:
+    """Recode every key to one level of its hierarchy for all records, and suppress what breaks k or a model.
+
+    The problem: minimise the certainty penalty of what is published over all combinations of levels with at
+    most a share of suppressed records, whose keys are not told. Suppressed records are a class of their own
+    that keeps k and the models, too. Solved to the optimum, for every number of suppressed records up to
+    the limit; the others are proven to lose more.
+
+    References
+    ----------
+    K. LeFevre, D. DeWitt and R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.
+    F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", PASSAT 2012.
+    """
+    columns = ladders(table, options.hierarchies or {})
+    judges = [one for model in models if isinstance(model, ConfidentialModel) and model.required is not None
+              for one in model.judges(table)]  # fmt: skip
+    given = dict(options.weights or {})
+    strange = [name for name in given if name not in table.keys]
+    if strange:
+        raise InputError(f"weights name {', '.join(map(repr, strange))}, which is no key")
+    weights = np.array([float(given.get(one.name, 1.0)) for one in columns])
+    if not (weights >= 0.0).all() or weights.sum() <= 0.0:
+        raise InputError("weights must be numbers of 0 or more, and one above 0")
+    found = Lattice(columns, k, judges, int(options.suppress * table.n + 1e-9), weights)
+    found.search(ctx)
+    if not found.front:
+        raise GuaranteeError(
+            f"no levels of the hierarchies keep all promises with {100 * options.suppress:g} % of the "
+            "records suppressed: allow more (--suppress), or ask for less"
+        )
+    return _masked(table, found)
+
+
+def _masked(table: Table, found: Lattice) -> Grouped:
+    """Publish the solution of least loss."""
+    best = min(found.front, key=lambda one: (one.loss, one.suppressed))
+    labels, many = found.labels(best.levels)
+    sizes = np.bincount(labels, minlength=many)
+    gone = found.suppressed(labels, sizes, sizes < found.k)
+    rows = np.zeros(table.n, bool) if gone is None else gone[labels]
+    made = {}
+    for one, level in zip(found.columns, best.levels, strict=True):
+        texts, nothing = one.labels[level], one.labels[-1][0]
+        shown = [
+            nothing if hidden else texts[code] for hidden, code in zip(rows, one.codes[level], strict=True)
+        ]
+        made[one.name] = nw.new_series(one.name, shown, nw.String(), backend=table.frame.implementation)
+    kept = [name for name in table.columns if name in table.schema]
+    frame = nw.from_dict({name: made.get(name, table.frame[name]) for name in kept})
+    return Grouped(
+        frame,
+        figures={"lattice": _figures(found, best)},
+        steps=_steps(found, best),
+        partition=Partition(np.where(rows, many, labels), k=found.k),
+        group_loss=best.loss,
+        published_as={
+            one.name: f"level {level} of {one.height} of its hierarchy, for all records"
+            for one, level in zip(found.columns, best.levels, strict=True)
+        },
+        schema=ranged_schema(table.schema, list(made)),
+    )
+
+
+def _figures(found: Lattice, best: Solution) -> dict[str, Any]:
+    names = [one.name for one in found.columns]
+    frontier = [
+        {
+            "levels": dict(zip(names, one.levels, strict=True)),
+            "loss": one.loss,
+            "suppressed": one.suppressed,
+            "chosen": one is best,
+        }
+        for one in found.front
+    ]
+    heights = {one.name: one.height for one in found.columns}
+    return {
+        "recodings": int(found.base.size),
+        "looked_at": found.looked,
+        "heights": heights,
+        "frontier": frontier,
+    }
+
+
+def _steps(found: Lattice, best: Solution) -> tuple[str, ...]:
+    named = ", ".join(
+        f"{one.name} {level} of {one.height}" for one, level in zip(found.columns, best.levels, strict=True)
+    )
+    return (
+        f"All records were recoded to the same levels: {named}. Of {found.base.size:,} combinations "
+        f"{found.looked:,} were looked at; the others are proven to be no better.",
+        f"The keys of {best.suppressed:,} of {found.n:,} records are suppressed; the certainty penalty is "
+        f"{best.loss:.2f} %.",
+    )
