@@ -45,12 +45,12 @@ def trees(name: str, value: Any) -> dict[str, Any]:
     }
 
 
-def widths(name: str, value: Any) -> dict[str, float]:
+def checked_widths(name: str, value: Any) -> dict[str, float]:
     """Check widths of steps by column."""
     given = by_column(name, value)
     for column, width in given.items():
         if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0.0 < width < np.inf:
-            raise InputError(f"{name}: the step of {column!r} must be a number above 0, not {width!r}")
+            raise InputError(f"{name}: that of {column!r} must be a number above 0, not {width!r}")
     return given
 
 
@@ -76,8 +76,11 @@ class RangeOptions(Options):
     hierarchies: Mapping[str, Any] | None = option(
         None, "by column, the file of its hierarchy", check=trees, shape="by column"
     )
-    steps: Mapping[str, float] | None = option(
-        None, "by column, the least width of intervals; days for dates", check=widths, shape="by column"
+    widths: Mapping[str, float] | None = option(
+        None,
+        "by column, the least width of intervals; days for dates",
+        check=checked_widths,
+        shape="by column",
     )
     ends: str = option(
         "rounded",
@@ -112,7 +115,7 @@ class RangeOptions(Options):
                 f"--publish {unused[0]}=hierarchy, or leave it out"
             )
         return range_columns(
-            table, chosen, k, hierarchies=self.hierarchies, steps=self.steps, exact=self.ends == "exact"
+            table, chosen, k, hierarchies=self.hierarchies, steps=self.widths, exact=self.ends == "exact"
         )
 
 
