@@ -62,6 +62,7 @@ from voronym.refiners import refine
 from voronym.registry import Method, algorithm, algorithms
 from voronym.release import Release
 from voronym.scale.door import anonymize_files
+from voronym.scale.measuring import measure_files
 from voronym.scale.outcome import FilesRelease
 from voronym.table import Column, Hierarchy, Schema, read
 
@@ -124,6 +125,7 @@ __all__ = [
     "information_loss",
     "lower_bound",
     "measure",
+    "measure_files",
     "microaggregate",
     "options",
     "parse_model",

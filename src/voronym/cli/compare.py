@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, complete, files, recipes, signals
+from voronym.cli import common, complete, files, recipes, scale, signals
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +76,11 @@ def compare(
     written = recipes.load(recipe)
     methods, rows = common.names(method) or None, _Rows(quiet=json)
     with common.ticker(not json) as progress:
-        frame = read(source, query=query, **{**({} if written is None else written.reading), **reading})
+        told = {**({} if written is None else written.reading), **reading}
+        if scale.many(source, {}):
+            frame = scale.sampled(source, told, seed, quiet=json)
+        else:
+            frame = read(source, query=query, **told)
         said = {
             "keys": common.names(key, frame.columns),
             **common.column_options(kind, order, location, frame.columns),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common, files, recipes
+from voronym.cli import common, files, recipes, scale
 
 
 def register(app: typer.Typer) -> None:
@@ -50,13 +50,35 @@ def measure(
     reading: Any = None,
     original_reading: Any = None,
 ) -> None:
-    """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility."""
+    """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility.
+
+    A folder, or a pattern such as 'release/*.parquet', is counted over all its files, whatever their size;
+    utility is then estimated on samples.
+    """
     from voronym.evaluate.measure import measure as look
     from voronym.privacy import split_models
     from voronym.table.read import read
 
     written = recipes.load(recipe)
     known = {} if written is None else dict(written.reading)
+    if scale.many(source, {}):
+        found = scale.measure(
+            source,
+            original,
+            models=[*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())],
+            columns=lambda names: {
+                "keys": common.names(key, names),
+                "confidential": common.names(confidential, names),
+                **common.column_options(kind, order, location, names),
+            },
+            recipe=written,
+            reading=({**known, **reading}, {**known, **original_reading}),
+            refused={"aligned": aligned, "hierarchy": hierarchy, "person": person, "household": household,
+                     "query": query, "original_query": original_query},
+            seed=seed,
+            json=json,
+        )  # fmt: skip
+        return _told(found, json=json)
     with common.ticker(not json) as progress:
         frame = read(source, query=query, **{**known, **reading})
         before = None
@@ -82,6 +104,11 @@ def measure(
             seed=seed,
             progress=progress,
         )
+    return _told(found, json=json)
+
+
+def _told(found: Any, *, json: bool) -> None:
+    """Print what was found; exit code 3 where a demand is not met."""
     if json:
         common.emit(found.to_dict())
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,11 +70,7 @@ def anonymize(
     """Make a release of a data set of many files."""
     from voronym.scale.door import anonymize_files
 
-    wrong = [common.flag(name) for name, value in refused.items() if value not in (None, False, (), [])]
-    if wrong:
-        raise InputError(
-            f"{', '.join(wrong)} is for single tables, not for data sets of many files: leave it out"
-        )
+    _refuse(refused)
     if str(output) == "-" or output.suffix:
         raise InputError(
             f"a data set of many files is written to a folder: name one, such as -o {output.stem or 'out'}/"
@@ -95,6 +91,66 @@ def anonymize(
         common.emit(made.to_dict())
     else:
         show(made)
+
+
+def _refuse(given: Mapping[str, Any]) -> None:
+    """Refuse options that are for single tables."""
+    wrong = [common.flag(name) for name, value in given.items() if value not in (None, False, (), [])]
+    if wrong:
+        raise InputError(
+            f"{', '.join(wrong)} is for single tables, not for data sets of many files: leave it out"
+        )
+
+
+def measure(
+    source: str,
+    original: str | None,
+    *,
+    models: list[Any],
+    columns: Callable[[list[str]], dict[str, Any]],
+    recipe: Any,
+    reading: tuple[dict[str, Any], dict[str, Any]],
+    refused: Mapping[str, Any],
+    seed: int,
+    json: bool,
+) -> Any:
+    """Measure a data set of many files."""
+    from voronym.cli import recipes
+    from voronym.scale.measuring import measure_files
+
+    _refuse(refused)
+    names = columns_of(source, reading[0])
+    if recipe is not None:
+        models = [*map(str, recipe.required), *models]
+    said = recipes.columns(recipe, columns(names), names)
+    with common.ticker(not json) as bar:
+        bar.begin("looking", 0.0)
+        return measure_files(
+            source,
+            original=original,
+            models=models,
+            reading=reading[0] or None,
+            original_reading=reading[1] or None,
+            seed=seed,
+            progress=bar.part(0.0, 1.0),
+            **said,
+        )
+
+
+SAMPLE = 20_000
+"""Records of a data set of many files on which methods are compared."""
+
+
+def sampled(source: str, reading: Mapping[str, Any], seed: int, *, quiet: bool) -> Any:
+    """Return records of a data set of many files, drawn at random, and say so."""
+    from voronym.scale.measuring import take
+
+    frame = take(source, SAMPLE, seed, reading or None)
+    if not quiet:
+        common.print_lines(
+            f"Compared on {len(frame):,} records drawn at random; with all of them every method loses less."
+        )
+    return frame
 
 
 def asked(

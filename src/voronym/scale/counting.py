@@ -18,9 +18,6 @@ from voronym.scale import spill
 from voronym.scale.grouping import Whole, judges
 from voronym.table.classes import equivalence_classes
 
-MANY = 64
-"""Sizes of groups from which on they are counted together, by powers of two."""
-
 
 def comparable(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return keys of which equal ones are equal in every file: one missing value, one zero, plain texts."""
@@ -58,8 +55,7 @@ def count(
         classes = equivalence_classes(nw.from_native(frame, eager_only=True), keys)
         sizes = classes.sizes
         measured = [_measured(model, columns, classes.labels, len(sizes)) for model in models]
-    rounded = np.where(sizes < MANY, sizes, 2 ** np.floor(np.log2(sizes)).astype(np.int64))
-    size, many = np.unique(rounded, return_counts=True)
+    size, many = np.unique(sizes, return_counts=True)
     return {
         "rows": len(frame),
         "classes": len(sizes),

@@ -54,8 +54,8 @@ class Engine:
 
     # -- the way -------------------------------------------------------------------------------------------
 
-    def prepare(self) -> tuple[Dataset, Recipe]:
-        """Find parts, kinds and doubts; nothing is grouped yet."""
+    def dataset(self) -> Dataset:
+        """Find the parts; text files, and databases, become Parquet in the work folder."""
         job = self.job
         self._all = sum(WEIGHTS.values()) + (job.rounds - 1) * WEIGHTS["round"]
         if not job.decided("dataset"):
@@ -79,7 +79,11 @@ class Engine:
                 types = {name: data.types.get(name, pl.Null()) for name in absent}
                 data = Dataset(data.parts, types, data.bytes)
             job.decide("dataset", data)
-        data = job.dataset
+        return job.dataset
+
+    def prepare(self) -> tuple[Dataset, Recipe]:
+        """Find parts, kinds and doubts; nothing is grouped yet."""
+        job, data = self.job, self.dataset()
         self.course.rows, self.course.bytes_read = data.rows, data.bytes
         found = self._stage("look", 1)[0]
         self.course.notes += found["notes"]

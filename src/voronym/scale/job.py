@@ -59,6 +59,8 @@ class Job:
         Records of a leaf, and how often leaves are cut.
     fixed : Recipe, optional
         A recipe that says it all, in place of roles and what was said.
+    everything : bool
+        Whether all columns are kept, whatever their role: where data are measured, and not released.
     stamps : tuple
         Size and time of each file: what is resumed must be about the same ones.
     """
@@ -73,6 +75,7 @@ class Job:
     leaf: int = LEAF
     rounds: int = ROUNDS
     fixed: Recipe | None = None
+    everything: bool = False
     stamps: tuple[tuple[int, int], ...] = ()
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:
@@ -143,6 +146,7 @@ def answer_path(work: Path, name: str, number: int) -> Path:
 
 def perform(work: str, name: str, number: int) -> Any:
     """Do one task, wherever this is, and return its answer; at once, where it was done before."""
+    import voronym.scale.measuring
     import voronym.scale.writing  # noqa: F401 - the stages, which register themselves
 
     folder = Path(work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -16,10 +16,9 @@ from voronym.masked import Grouped
 from voronym.methods.grouped import Settings
 from voronym.pipeline import _recipe, make_release
 from voronym.problem import Problem
-from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.scale import spill, statistics
-from voronym.scale.coding import Coding
+from voronym.scale.coding import Coding, Known
 from voronym.scale.cuts import Tree, grow
 from voronym.scale.grouping import (
     SEARCHES,
@@ -40,6 +39,7 @@ from voronym.space import Euclidean
 from voronym.table.conform import as_codes
 from voronym.table.frame import listing
 from voronym.table.read import read
+from voronym.table.schema import Schema
 from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.values import Values
@@ -75,6 +75,8 @@ def convert(job: Job, number: int) -> list[str]:
 
 def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
     """Return the columns that are no identifiers; say which have no role."""
+    if job.everything:
+        return set(columns)
     if job.fixed is not None:
         return {column.name for column in job.fixed.schema if column.role != "identifier"}
     roles = job.roles
@@ -316,7 +318,7 @@ def _publish(
         judge
         for model in demanding(recipe.required, recipe.schema.confidential)
         if model.required is not None
-        for judge in judges(model, confidential(recipe, coding, frame))
+        for judge in judges(model, confidential_of(recipe.schema, coding.confidential, frame))
     ]
     if asked:
         settings = Settings.read(METHODS[recipe.method], recipe.space, dict(recipe.options))
@@ -348,11 +350,11 @@ def _values(frame: pl.DataFrame, name: str) -> Values:
     return Values(nw.from_native(frame[name], series_only=True))
 
 
-def confidential(recipe: Recipe, coding: Coding, frame: pl.DataFrame) -> dict[str, Whole]:
+def confidential_of(schema: Schema, all_known: Mapping[str, Known], frame: pl.DataFrame) -> dict[str, Whole]:
     """Return the confidential columns of some records before the whole distribution."""
     out = {}
-    for name in recipe.schema.confidential:
-        known, column = coding.confidential[name], recipe.schema[name]
+    for name in schema.confidential:
+        known, column = all_known[name], schema[name]
         codes = known.code(_values(frame, name)).fill_null(-1).to_numpy().astype(np.int64)
         out[name] = Whole.of(known, codes, column.kind, column.categories)
     return out

@@ -14,7 +14,7 @@ from voronym.scale import counting, spill
 from voronym.scale.coding import Coding
 from voronym.scale.grouping import demanding
 from voronym.scale.job import Job, stage
-from voronym.scale.tasks import confidential
+from voronym.scale.tasks import confidential_of
 from voronym.table import tidy
 from voronym.table.table import Table
 
@@ -66,7 +66,9 @@ def count(job: Job, number: int) -> dict[str, Any]:
         return counting.nothing()
     frame = pl.concat(frames)
     coding: Coding | None = job.recall("coding") if job.decided("coding") else None
-    columns = None if coding is None or not models else confidential(recipe, coding, frame)
+    columns = (
+        None if coding is None or not models else confidential_of(recipe.schema, coding.confidential, frame)
+    )
     return counting.count(frame, list(recipe.schema.keys), models, columns)
 
 
