@@ -2,7 +2,7 @@
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
-`location-load`, `loss`, `mixed`, `proof`, `quantize`, `records`: one module each.
+`location-load`, `loss`, `mixed`, `mixed-search`, `proof`, `quantize`, `records`: one module each.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     location_load,
     loss,
     mixed,
+    mixed_search,
     proof,
     quantize,
     records,

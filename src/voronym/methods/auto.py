@@ -18,7 +18,7 @@ from voronym.registry import METHODS, algorithm
 QUICK = 6_000
 """Records up to which annealing pays within a second or a few."""
 MIDDLE = 100_000
-"""Records up to which a local search does, in a space without coordinates."""
+"""Records up to which a local search does, in a space without coordinates: its start is quadratic."""
 COLUMNS = 5_000
 """Records up to which column generation is tried: it keeps every pair of neighbours in memory."""
 SMALL, LARGEST = 6, 12
@@ -26,8 +26,9 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
-VISITS = 2.5e7
-"""Visits to pairs of groups in all, without a time limit: some tens of seconds on two cores."""
+VISITS, DEAR = 2.5e7, 3e6
+"""Visits to pairs of groups in all, without a time limit, with coordinates and without: some tens of seconds
+on two cores."""
 SWEEPS, TRIAL = 1000.0, 20.0
 """Proposals a record without a time limit, and those from which their time is foreseen."""
 
@@ -62,7 +63,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         proven = prove(problem, ctx, kind="exact")
         if proven.partition is not None:
             return proven.partition, proven
-    if flat and n > QUICK:
+    if n > (QUICK if flat else MIDDLE):
         return _pairs(problem, ctx), None
     start = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.1))
     search = ctx.part(0.1, 1.0)
@@ -90,7 +91,8 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
     """Search by pairs; without a time limit for some tens of seconds at most, however many records."""
     method = METHODS["pairs"]
     options = method.options()
-    each = min(options.sweeps, VISITS * problem.k / problem.n)  # type: ignore[attr-defined]
+    most = DEAR if problem.records.points is None else VISITS
+    each = min(options.sweeps, most * problem.k / problem.n)  # type: ignore[attr-defined]
     return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 
 
@@ -143,6 +145,4 @@ def _short(problem: Problem, start: Partition, ctx: Context) -> Partition:
     if problem.records.points is not None:
         return _anneal(problem, start, ctx)
     refiner = REFINERS["exchange"]
-    if problem.n > MIDDLE:
-        return start
     return refiner.improve(problem, start, ctx, refiner.method.options(iterations=0))  # type: ignore[call-arg]

@@ -72,6 +72,16 @@ class Cells:
         return len(self.sizes)
 
     @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def cost(self) -> float:
+        """Cost of all cells."""
+        return float(self.costs.sum())
+
+    @property
     def labels(self) -> Ints:
         """The cell of each record."""
         out = np.empty(len(self.X), np.int64)

@@ -14,8 +14,11 @@ from voronym.groups import split_large
 from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
+from voronym.refiners.model_cells import ModelCells
 from voronym.refiners.pair_cells import Cells, Heat
 from voronym.refiners.registry import refiner
+from voronym.refiners.work import Ints
+from voronym.registry import METHODS
 
 STAY = 30
 """Visits a cell between two cuts into blocks; fewer, and cutting takes most of the time."""
@@ -23,6 +26,8 @@ EPOCHS = (6, 64)
 """Cuts into blocks, at least and at most."""
 HOT, COLD = 2.5, 0.25
 """First and last temperature, in terms of what a record costs in one column, for 600 visits a cell."""
+MODEL_COLD = 0.5
+"""The last one in a space without coordinates."""
 HOTTER, COOLEST, HOTTEST = 0.25, 1.0, 6.0
 """The power of the visits by which more of them begin hotter, and the limits of the first temperature."""
 QUENCH = 0.05
@@ -31,6 +36,10 @@ ROOM = 0.025
 """Share by which cells exceed k on average before the search begins: a shift needs a cell of more than k."""
 TRIAL = 4.0
 """Visits a cell that say how fast this goes, where there is a time limit."""
+POLISH = 0.3
+"""Share of the work for `exchange` at the end, in a space without coordinates."""
+LEAF = 10_000
+"""Records among which MDAV makes the start in such a space, where halving alone makes a poor one."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +52,24 @@ class PairsOptions(Options):
     )
 
 
+def begin(problem: Problem, ctx: Context) -> Partition:
+    """Return the start: cells by halving; without coordinates, MDAV in leaves made by halving."""
+    halve = METHODS["kd"].partition
+    if problem.records.points is not None:
+        return halve(problem, ctx)
+    leaves = halve(problem.with_k(min(max(LEAF, problem.k), problem.n)), ctx.part(0.0, 0.2))
+    return split_large(problem, leaves.labels, ctx.part(0.2, 1.0))
+
+
 @refiner(
     "pairs",
     guarantee="every group has k to 2k-1 records; no more loss than the start has",
     cost="O(k² d) at most a visit of two groups, 600 visits a group unless a time is given; memory O(n d)",
     reference="this project",
     begin="kd",
+    by=begin,
     max_size=lambda k: 2 * k - 1,
+    anywhere=True,
     options=PairsOptions,
 )
 def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Partition:
@@ -77,29 +97,55 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
         part = split_large(problem, part.labels, ctx.quiet())
     if part.n_cells == 1 or problem.total == 0.0:
         return part
+    if problem.records.points is None:
+        found = _by_model(problem, part, ctx, options)
+    else:
+        found = _by_points(problem, part, ctx, options)
+    ctx.check(whole=False)
+    return problem.better(part, found)
+
+
+def _by_points(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Ints:
+    """Search among coordinates; return labels."""
     cells = Cells(problem.points, part.labels, problem.k, ctx)
-    share = 1.0 - problem.n / (problem.k * (1.0 + ROOM)) / len(cells)
-    if share > 0.0:
-        cells.dissolve(share, options.candidates, ctx.quiet())
+    make_room(cells, problem, ctx, options)
     seed = int(ctx.rng.integers(2**31)) if ctx.device == "cuda" else 0
     found = attempt(
         lambda: improve(problem.points, problem.k, ctx, labels=Partition(cells.labels).labels, seed=seed), ctx
     )
     if found is not None:
-        return problem.better(part, found)
+        return found
     for done in search(cells, ctx, options):
-        ctx.tell(done, 100.0 * float(cells.costs.sum()) / problem.total)
-    ctx.check(whole=False)
-    return problem.better(part, cells.labels)
+        ctx.tell(done, 100.0 * cells.cost / problem.total)
+    return cells.labels
 
 
-def search(cells: Cells, ctx: Context, options: PairsOptions) -> Iterator[float]:
+def _by_model(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Ints:
+    """Search by the cost model of the space, then by `exchange`; return labels."""
+    cells = ModelCells(problem.records, part.labels, problem.k)
+    make_room(cells, problem, ctx, options)
+    here = ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
+    for done in search(cells, here, options):
+        here.tell(done, 100.0 * cells.cost / problem.total)
+    cells.polish(options.sweeps, ctx.part(1.0 - POLISH, 1.0))
+    return cells.labels
+
+
+def make_room(cells: Cells | ModelCells, problem: Problem, ctx: Context, options: PairsOptions) -> None:
+    """Dissolve cells until the others exceed k by a little."""
+    share = 1.0 - problem.n / (problem.k * (1.0 + ROOM)) / len(cells)
+    if share > 0.0:
+        cells.dissolve(share, options.candidates, ctx.quiet())
+
+
+def search(cells: Cells | ModelCells, ctx: Context, options: PairsOptions) -> Iterator[float]:
     """Visit pairs while the temperature falls; yield the share of the work that is done, now and then.
 
     With a deadline, a few visits say how fast this machine is today, and every epoch says it anew; none may
     take more than twice its share of the time, so that the end, which only goes downhill, comes in any case.
     """
-    d, width = cells.X.shape[1], options.candidates
+    d, width = cells.columns, options.candidates
+    cold = COLD if isinstance(cells, Cells) else MODEL_COLD
     done = made = rate = 0.0
     while done < 1.0 and not ctx.over:
         rest = 1.0 - done
@@ -113,7 +159,7 @@ def search(cells: Cells, ctx: Context, options: PairsOptions) -> Iterator[float]
             end = 1.0 - QUENCH if warm else 1.0
             epochs = float(np.ceil((end - done) * np.clip(visits / rest / STAY, *EPOCHS)))
             goal = end if epochs <= 1 else done + (end - done) / epochs
-            first, last = (hot / d * (COLD / hot) ** at if warm else 0.0 for at in (done, goal))
+            first, last = (hot / d * (cold / hot) ** at if warm else 0.0 for at in (done, goal))
             here = ctx.part(done, goal, time=min(1.0, 2.0 * (goal - done) / rest))
             few = cells.visit(width, Heat(visits * (goal - done) / rest, first, last), here)
             done = goal

@@ -47,6 +47,7 @@ def refiner(
     options: type[Options],
     begin: str = "mdav",
     start: float = 0.1,
+    by: Callable[[Problem, Context], Partition] | None = None,
     **about: Any,
 ) -> Callable[[Function], Function]:
     """Register a refiner, and with it the method of the same name that makes its own start.
@@ -62,13 +63,16 @@ def refiner(
         The method that makes the start.
     start : float
         The share of the progress bar that the start takes.
+    by : callable, optional
+        Makes the start instead of that method, where it depends on the problem.
     **about
         Further facts, as for `voronym.registry.algorithm`.
     """
 
     def register(function: Function) -> Function:
         def method(problem: Problem, ctx: Context, options: Options) -> Partition:
-            first = METHODS[begin].partition(problem, ctx.part(0.0, start))
+            make = METHODS[begin].partition if by is None else by
+            first = make(problem, ctx.part(0.0, start))
             return function(problem, first, ctx.part(start, 1.0), options)
 
         method.__doc__ = function.__doc__

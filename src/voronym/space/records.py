@@ -106,6 +106,10 @@ class Records:
         """Return some of the records."""
         return type(self)(self.space, np.ascontiguousarray(self.X[rows]))
 
+    def like(self, rows: NDArray[Any]) -> Records:
+        """Return other records of the space, given in the terms of `rows`."""
+        return type(self)(self.space, np.ascontiguousarray(rows))
+
     def centroids(self, part: Partition) -> Array:
         """Return the centroid of each group, shape (m, d)."""
         self.check(part)
@@ -254,6 +258,10 @@ class Points(Records):
     def subset(self, rows: Ints) -> Points:
         """Return some of the records."""
         return Points(self.space, np.ascontiguousarray(self.X[rows]), self.points[rows])
+
+    def like(self, rows: Array) -> Points:
+        """Return other points, as records."""
+        return Points(self.space, rows, rows)
 
     @cached_property
     def _squares(self) -> Array:
