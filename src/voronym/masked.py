@@ -67,6 +67,27 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Stratum:
+    """A part of the records that groups do not cross, and what became of it.
+
+    Parameters
+    ----------
+    label : str
+        Its published values.
+    records, groups, smallest : int
+        How many there are, and the size of the smallest group.
+    loss : float
+        Information loss of its groups, in percent of the cost of a single group of its records.
+    """
+
+    label: str
+    records: int
+    groups: int
+    smallest: int
+    loss: float
+
+
+@dataclass(frozen=True)
 class Grouped(Masked):
     """A table whose keys are the centres of groups.
 
@@ -86,6 +107,8 @@ class Grouped(Masked):
         What each guarantee cost, in the order given; k-anonymity first.
     published_as : mapping
         How each key is published, where it is not as the codec says.
+    strata : tuple of Stratum
+        The parts that groups do not cross, where there are any.
     """
 
     records: Records | None = None
@@ -95,3 +118,4 @@ class Grouped(Masked):
     bound: Any = None
     costs: tuple[Cost, ...] = ()
     published_as: Mapping[str, str] = field(default_factory=dict)
+    strata: tuple[Stratum, ...] = ()

@@ -162,6 +162,11 @@ class Recipe:
         return tuple(map(parse_step, self.steps))
 
     @property
+    def strata(self) -> tuple[str, ...]:
+        """Keys whose values groups do not cross."""
+        return tuple(self.options.get("strata", ()))
+
+    @property
     def makes_groups(self) -> bool:
         """Whether the method divides the records into groups, instead of masking record by record."""
         return self.method not in METHODS or METHODS[self.method].keeps_k

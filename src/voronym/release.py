@@ -19,7 +19,7 @@ from voronym.evaluate.utility import Utility, utility
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.masked import Cost
-from voronym.privacy import Finding
+from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.show import chip, html_facts, html_table
@@ -109,7 +109,9 @@ class Release:
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
         self._mark = mark(table.frame)
-        self.findings: tuple[Finding, ...] = tuple(model.measure(table) for model in recipe.required)
+        self.findings: tuple[Finding, ...] = tuple(
+            measure_within(model, table, recipe.strata) for model in recipe.required
+        )
         broken = [finding for finding in self.findings if not finding.holds]
         if broken:
             raise GuaranteeError(
@@ -250,7 +252,11 @@ class Release:
             table = Table.of(found, self.schema, only=kept)
             table = table.like(table.frame, units=units)
             counted.append(int(table.heads.min()))
-            broken = [f for f in (model.measure(table) for model in models) if not f.holds]
+            broken = [
+                f
+                for f in (measure_within(model, table, self.recipe.strata) for model in models)
+                if not f.holds
+            ]
             if broken:
                 raise WriteError(
                     f"read back from the written file, {'; '.join(map(str, broken))}: values that differ in "

@@ -206,6 +206,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,
+        strata=() if evidence.grouped is None else evidence.grouped.strata,
         effects=release.effects,
         utility=moved,
         told=told,

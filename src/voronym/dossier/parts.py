@@ -19,7 +19,7 @@ from voronym.dossier.rows import Samples, Unfolded
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
-from voronym.masked import Cost
+from voronym.masked import Cost, Stratum
 from voronym.plain import plain
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
@@ -254,6 +254,8 @@ class Inside:
     utility: Utility
     told: Told | None
     distributions: tuple[Distribution, ...]
+    strata: tuple[Stratum, ...] = ()
+    """The parts of the table that groups do not cross, where there are any."""
     effects: tuple[Effect, ...] = ()
     """What each step on columns changed, and what it bought."""
     plane: GroupMap | ShiftMap | None = None

@@ -14,11 +14,12 @@ from voronym.certify import Bound
 from voronym.context import Context
 from voronym.errors import InputError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Published
-from voronym.masked import Cost, Grouped
+from voronym.masked import Cost, Grouped, Stratum
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
-from voronym.options import Options, Shape, one_of, option, share, whole, yes_or_no
+from voronym.methods.strata import check_strata, divide_strata
+from voronym.options import Options, Shape, columns, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
@@ -60,6 +61,9 @@ class GroupOptions(RangeOptions):
         "rejoin",
         "people of a kept group that fell below k rejoin others in new groups, or retire unpublished",
         check=one_of("rejoin", "retire"),
+    )
+    strata: tuple[str, ...] = option(
+        (), "keys whose values groups do not cross: models hold within each", check=columns, shape="columns"
     )
     waiting: float = option(0.04, "the largest share of people who may wait for a nearer group", check=share)
 
@@ -164,7 +168,10 @@ def mask_by_groups(
     chosen = METHODS[method]
     check_time_limit(chosen, ctx.left if ctx.timed else None)
     settings = Settings.read(chosen, space, options)
-    demands = _demands(table, models)
+    strata = settings.groups.strata
+    if strata:
+        check_strata(table, strata)
+    demands = [] if strata else _demands(table, models)
     crowd = Crowd.of(table, space, ctx, settings.space).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
@@ -172,10 +179,26 @@ def mask_by_groups(
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
     obeyed = bool(demands)
+    parts: tuple[Stratum, ...] = ()
     together = table.schema.pseudonyms and table.schema.household is not None
     grouping, obeying = ctx.part(0.05, 0.75, stage="grouping"), ctx.part(0.75, 0.95)
     bound, bare = None, None
-    if together:
+    if strata:
+        if together or kept is not None:
+            raise InputError("strata go neither with pseudonyms of households nor with groups that are kept")
+
+        def divide(
+            some: Problem, rows: NDArray[np.int64], here: Context
+        ) -> tuple[Partition, tuple[Cost, ...]]:
+            asked = [*crowd.only(rows).demands(k), *_demands(table.rows(rows), models)]
+            found, _ = _groups(
+                some, chosen, settings.method, here.part(0.0, 0.7, stage="grouping"), bool(asked)
+            )
+            return _obey(some, found, asked, settings.groups.way, here.part(0.7, 1.0))
+
+        obeyed = any(isinstance(one, ConfidentialModel) and one.required is not None for one in models)
+        part, costs, parts = divide_strata(table, problem, strata, ctx.part(0.05, 0.95), divide)
+    elif together:
         part, costs, bare = _together(crowd, problem, chosen, settings, demands, grouping)
     else:
         demands = [*crowd.demands(k), *demands]
@@ -192,7 +215,12 @@ def mask_by_groups(
         figures=published.figures,
         notes=tuple(notes),
         public_notes=tuple(notes),
-        steps=(*published.steps, *_said(table, bare), *_against(settings.groups.way, part, k, obeyed)),
+        steps=(
+            *published.steps,
+            *_within(strata, parts),
+            *_said(table, bare),
+            *_against(settings.groups.way, part, k, obeyed),
+        ),
         records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
         partition=rows,
         centroids=published.centroids,
@@ -201,6 +229,7 @@ def mask_by_groups(
         costs=costs,
         published_as=published.published_as,
         schema=published.schema,
+        strata=parts,
     )
 
 
@@ -324,6 +353,16 @@ def _together(
         labels[alone] = labels.max() + 1 + part.labels
     part = Partition(labels, k=problem.k)
     return part, (Cost(f"k-anonymity={problem.k} of households", problem.loss(part)),), rest
+
+
+def _within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
+    """Say that groups do not cross strata."""
+    if not parts:
+        return ()
+    return (
+        f"Groups were made within each of {len(parts):,} strata by {', '.join(strata)}, and models hold "
+        "within each.",
+    )
 
 
 def _said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@
 ``k_map``          `KMap`: k people of the population
 ``delta_presence`` `DeltaPresence`: nobody is surely in the table
 ``text``           the text forms of models
+``within``         models within strata
 
 A new model is one class under ``@register("its-name")``. From then on ``parse_model("its-name=0.2")`` builds
 it, and `voronym.measure` and the command line know it.
@@ -34,6 +35,7 @@ from voronym.privacy.mutual_information import MutualInformation
 from voronym.privacy.p_sensitive import PSensitive
 from voronym.privacy.t_closeness import TCloseness
 from voronym.privacy.text import listed_models, split_models
+from voronym.privacy.within import measure_within
 from voronym.table.classes import Classes, equivalence_classes
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "equivalence_classes",
     "levels",
     "listed_models",
+    "measure_within",
     "models",
     "parse_model",
     "register",

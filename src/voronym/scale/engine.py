@@ -127,6 +127,8 @@ class Engine:
             wrong = f"the space {recipe.space!r} compares all records"
         elif recipe.options.get("intruder") == "method" or recipe.options.get("enforce") in ("blind",):
             wrong = "groups against an intruder who knows the method are chosen over all records"
+        elif recipe.strata:
+            wrong = "strata are grouped one by one"
         elif recipe.options.get("keep_groups"):
             wrong = "a ledger is about single tables"
         if wrong is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from voronym.dossier import Dossier
+from voronym.masked import Stratum
 from voronym.report.section import Data, section
+from voronym.report.svg import percent
 from voronym.report.write import Table
 from voronym.steps.effect import Effect
 
@@ -25,6 +27,16 @@ def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
         for one in effects
     ]
     return {"table": Table.of(head, rows), "idle": [one.step for one in effects if one.idle]}
+
+
+@section("strata", "Each stratum by itself", needs=("inside.strata",), audience="internal", place=25)
+def strata(_: Dossier, parts: tuple[Stratum, ...]) -> Data:
+    """Show each stratum: records, groups, the smallest of them, and what was lost."""
+    rows = [
+        (one.label, f"{one.records:,}", f"{one.groups:,}", f"{one.smallest:,}", percent(one.loss))
+        for one in parts
+    ]
+    return {"table": Table.of(("stratum", "records", "groups", "smallest group", "loss of the groups"), rows)}
 
 
 def _pair(pair: tuple[int, int]) -> str:

@@ -1,0 +1,93 @@
+"""Groups that do not cross strata: each part of the table is grouped by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.errors import GuaranteeError, InputError
+from voronym.masked import Cost, Stratum
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym.table.classes import equivalence_classes
+from voronym.table.table import Table
+from voronym.table.values import first_rows
+
+Ints = NDArray[np.int64]
+Divide = Callable[[Problem, Ints, Context], tuple[Partition, tuple[Cost, ...]]]
+
+
+def check_strata(table: Table, strata: Sequence[str]) -> None:
+    """Refuse strata that an intruder would know and that are no keys, and people who are in several."""
+    for name in strata:
+        if name not in table.keys:
+            raise InputError(
+                f"strata: {name!r} is no key, and a group that stays in its stratum tells which one it is: "
+                f"make it a key (--key {name})"
+            )
+    if table.persons is not None:
+        raise InputError(
+            "strata: several rows belong to one person, who may be in several strata: leave out strata, or "
+            "person"
+        )
+
+
+def divide_strata(
+    table: Table, problem: Problem, strata: Sequence[str], ctx: Context, divide: Divide
+) -> tuple[Partition, tuple[Cost, ...], tuple[Stratum, ...]]:
+    """Divide the records of each stratum into groups.
+
+    Parameters
+    ----------
+    table : Table
+        The records, row by row as in the problem.
+    problem : Problem
+        All of them.
+    strata : sequence of str
+        Keys whose values groups do not cross.
+    ctx : Context
+        Of the whole grouping; a stratum gets its share of the time.
+    divide : callable
+        ``(problem, rows, ctx) -> groups and what each guarantee cost``, for some of the records.
+
+    Returns
+    -------
+    partition, costs, strata
+        The groups of all records; what each guarantee cost in all; and each stratum.
+
+    Raises
+    ------
+    GuaranteeError
+        A stratum has fewer records than k.
+    """
+    of = equivalence_classes(table.frame, strata).labels
+    many = np.bincount(of)
+    small = int((many < problem.k).sum())
+    if small:
+        raise GuaranteeError(
+            f"{small} of the {len(many)} strata by {', '.join(strata)} have fewer than k={problem.k} "
+            "records. Take fewer or larger strata (--step 'recode ...' makes larger ones), or leave those "
+            "records out"
+        )
+    labels = np.empty(problem.n, np.int64)
+    found: list[Stratum] = []
+    lost: dict[str, float] = {}
+    first = first_rows(of, len(many))
+    begun, groups = 0, 0
+    for number, size in enumerate(many.tolist()):
+        rows = np.flatnonzero(of == number)
+        part_of = problem.subset(rows)
+        here = ctx.part(begun / problem.n, (begun + size) / problem.n, time=size / (problem.n - begun))
+        part, costs = divide(part_of, rows, here)
+        labels[rows] = part.labels + groups
+        for cost in costs:
+            lost[cost.guarantee] = lost.get(cost.guarantee, 0.0) + cost.loss * part_of.total
+        label = ", ".join(str(table.frame[name][int(first[number])]) for name in strata)
+        found.append(Stratum(label, size, part.n_cells, int(part.sizes.min()), part_of.loss(part)))
+        begun, groups = begun + size, groups + part.n_cells
+    total = problem.total if problem.total > 0.0 else 1.0
+    all_costs = tuple(Cost(name, loss / total, "in strata") for name, loss in lost.items())
+    return Partition(labels, k=problem.k), all_costs, tuple(found)

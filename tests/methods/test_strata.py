@@ -1,0 +1,91 @@
+"""Groups that do not cross strata: k and models within each, by code of its own."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import voronym as vr
+from voronym.cli import app
+from voronym.errors import GuaranteeError, InputError
+
+
+def people(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    region = rng.choice(["north", "south", "west"], n, p=[0.5, 0.3, 0.2])
+    age = rng.integers(20, 80, n)
+    ill = np.where(rng.random(n) < (0.6 * (region == "west") + 0.2), "flu", rng.choice(["none", "asthma"], n))
+    return pl.DataFrame({"region": region, "age": age, "pay": rng.integers(1, 100, n), "ill": ill})
+
+
+def made(frame=None, **more):
+    roles = {"keys": ["region", "age", "pay"], "confidential": ["ill"], "k": 4, "method": "mdav", **more}
+    return vr.anonymize(people() if frame is None else frame, options={"strata": ["region"]}, **roles)
+
+
+def test_groups_are_those_of_each_stratum_alone():
+    frame = people()
+    release = made(frame)
+    rows = sorted(release.table.select("region", "age", "pay").rows())
+    assert Counter(release.table["region"]) == Counter(frame["region"])
+    sizes = Counter(rows)
+    assert min(sizes.values()) >= 4
+    by = defaultdict(set)
+    for one in sizes:
+        by[one[0]].add(one)
+    assert set(by) == {"north", "south", "west"}
+    told = release.dossier().inside.strata
+    assert {one.label: one.records for one in told} == dict(Counter(frame["region"]))
+    X = vr.standardize(frame.select("age", "pay").to_numpy())  # of the whole table, as the release does
+    for one in told:
+        part = vr.microaggregate(X[(frame["region"] == one.label).to_numpy()], 4, method="mdav")
+        assert one.groups == part.n_cells
+        assert one.smallest == part.sizes.min()
+
+
+def test_closeness_holds_in_every_stratum_by_hand():
+    release = made(models=["t-closeness=0.35"])
+    table = release.table
+    worst = 0.0
+    for region in table["region"].unique():
+        here = table.filter(pl.col("region") == region)
+        shares = Counter(here["ill"])
+        for _, group in here.group_by("age", "pay"):
+            own = Counter(group["ill"])
+            off = sum(abs(own[one] / len(group) - shares[one] / len(here)) for one in shares) / 2
+            worst = max(worst, off)
+    assert worst <= 0.35 + 1e-9
+    found = next(one for one in release.findings if one.model == "t-closeness")
+    assert found.value == pytest.approx(worst)
+    assert "the worst of 3 strata" in found.about
+
+
+def test_what_strata_cannot_be():
+    with pytest.raises(InputError, match="'ill' is no key"):
+        vr.anonymize(
+            people(), keys=["age"], confidential=["ill"], other=["pay", "region"], options={"strata": ["ill"]}
+        )
+    few = people().with_columns(
+        pl.when(pl.int_range(pl.len()) < 2).then(pl.lit("isle")).otherwise("region").alias("region")
+    )
+    with pytest.raises(GuaranteeError, match="1 of the 4 strata by region have fewer than k=4"):
+        made(few)
+    several = people().with_columns((pl.int_range(pl.len()) // 2).alias("who"))
+    with pytest.raises(InputError, match="several rows belong to one person"):
+        made(several, person="who")
+
+
+def test_the_command_line_and_the_recipe(tmp_path):
+    people().write_csv(tmp_path / "p.csv")
+    words = ["anonymize", str(tmp_path / "p.csv"), "-o", str(tmp_path / "r.csv"), "--key", "region,age,pay",
+             "--confidential", "ill", "-k", "4", "--method", "mdav", "--strata", "region",
+             "--save-recipe", str(tmp_path / "r.toml"), "--report", str(tmp_path / "r.html")]  # fmt: skip
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert vr.Recipe.load(tmp_path / "r.toml").strata == ("region",)
+    assert "Each stratum by itself" in (tmp_path / "r.html").read_text()
+    assert "within each of 3 strata" in " ".join(result.output.split())
