@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,3 +149,14 @@ def test_the_command_designs_a_model_and_says_a_probability(tmp_path):
     assert len(Client.load(out).cells) == 8
     wrong = CliRunner().invoke(app, [*words[:-3], "500", "--overwrite"])
     assert "single homes" in str(wrong.exception)
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [("48.1,11,many", "people must be numbers"), ("98,11,10", "1 squares"), ("48,11,", "number of people")],
+)
+def test_a_census_that_is_none_is_said(tmp_path: Path, row: str, sentence: str) -> None:
+    file = tmp_path / "census.csv"
+    file.write_text(f"latitude,longitude,people\n48,11,1000\n48.2,11,500\n{row}\n")
+    with pytest.raises(InputError, match=sentence):
+        Census.read(file, 1000.0)

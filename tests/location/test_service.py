@@ -216,3 +216,32 @@ def test_the_outline_is_made_again_when_the_directory_changes_and_not_else(
         other.import_directory(moved)  # by another process, say
         now[0] += 100
         assert (one.outline(token) or {})["south"] > 48.5
+
+
+@pytest.mark.parametrize("homes", [1, 2])
+def test_who_is_left_while_an_epoch_is_planned_must_not_be_one_building(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, homes: int
+) -> None:
+    """Two addresses of one building are k = 2, and no crowd."""
+    with service(tmp_path, epochs={"k": 2, "headroom": 1, "homes": homes}) as one:
+        house = [Entry(f"tower {n}", 48.0, 11.0, f"p{n}@example.org") for n in range(2)]
+        one.import_directory([*house, Entry("cottage", 48.001, 11.0, "far@example.org")])
+        token = quick_token(one, "far@example.org")
+        draft = publishing._draft
+
+        def late(*given: Any) -> None:
+            draft(*given)
+            one.cancel(token)
+
+        monkeypatch.setattr(publishing, "_draft", late)
+        assert one.run_epoch()["served"] == (2 if homes == 1 else 0)
+
+
+def test_what_is_kept_for_an_outage_does_not_grow_without_end() -> None:
+    memory = service_module._Memory(most=10)
+    for person in range(1000):
+        memory.drop_person(person)
+    assert len(memory._left) <= 10
+    memory.put(b"1", 7, "a statement")  # type: ignore[arg-type]
+    memory.drop_person(7)
+    assert memory.get(b"1") is None

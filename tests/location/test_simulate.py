@@ -99,3 +99,9 @@ def test_the_command_writes_a_page_and_figures(tmp_path):
     assert isinstance(again.exception, InputError)
     wrong = CliRunner().invoke(app, [*words[:-1], "--budgets", "much"])
     assert "shares from 0 to 1" in str(wrong.exception)
+
+
+def test_a_policy_that_is_none_is_said_before_the_work(monkeypatch):
+    monkeypatch.setattr(Town, "make", lambda *_, **__: pytest.fail("the work was begun"))
+    with pytest.raises(InputError, match="nope"):
+        simulate(people=60, settings=Settings(k=5), policies=["nope"])

@@ -61,6 +61,12 @@ class Census:
             or self.people.sum() <= 0
         ):
             raise InputError("a census grid has latitude, longitude and a number of people for each square")
+        off = int((~(np.abs(self.places) <= np.array([90.0, 180.0])).all(axis=1)).sum())
+        if off:
+            raise InputError(
+                f"{off} squares of the census grid have no latitude (-90..90) and longitude (-180..180) in "
+                "degrees; check the order and the unit"
+            )
         if not self.width > 0.0:
             raise InputError(f"the squares of a census grid have a width in metres, not {self.width!r}")
 
@@ -73,8 +79,12 @@ class Census:
         missing = [name for name in ("latitude", "longitude", "people") if name not in frame.columns]
         if missing:
             raise InputError(f"the census grid has no column {', '.join(missing)}")
-        columns = (frame[name].cast(float).to_numpy() for name in ("latitude", "longitude", "people"))
-        latitude, longitude, people = (np.array(column, np.float64) for column in columns)
+        texts = [name for name in ("latitude", "longitude", "people") if not frame[name].dtype.is_numeric()]
+        if texts:
+            raise InputError(f"in the census grid, {', '.join(texts)} must be numbers, and some are not")
+        latitude, longitude, people = (
+            np.array(frame[name].to_numpy(), np.float64) for name in ("latitude", "longitude", "people")
+        )
         return cls(np.stack([latitude, longitude], axis=1), people, width)
 
     def sampler(self) -> Callable[[int, np.random.Generator], Floats]:

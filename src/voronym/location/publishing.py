@@ -28,6 +28,7 @@ from voronym.location.checking import check
 from voronym.location.density import by_density
 from voronym.location.epochs import Epoch, Settings, plan
 from voronym.location.errors import Busy, Unavailable
+from voronym.location.forming import Crowd
 from voronym.location.population import Ints, Population
 from voronym.location.settings import ServiceSettings
 from voronym.location.store import Store, told
@@ -200,7 +201,7 @@ def _publish(
     if last != now - 1:
         raise Busy("another epoch was published meanwhile: nothing was changed")
     gone = _left(connection, now)
-    census, made = _without(census, made, gone, k)
+    census, made = _without(census, made, gone, chosen)
     _settle(connection, made, now, gone)
     check(census.people, made, census.before, k)
     count(connection, now, k)
@@ -234,14 +235,13 @@ def _left(connection: Connection, now: int) -> set[int]:
     return set(connection.scalars(query, {"now": now}))
 
 
-def _without(census: Census, made: Epoch, gone: set[int], k: int) -> tuple[Census, Epoch]:
-    """Return an epoch without people who left, and without the groups that are too small without them."""
+def _without(census: Census, made: Epoch, gone: set[int], chosen: Settings) -> tuple[Census, Epoch]:
+    """Return an epoch without people who left, and without the groups that lack something without them."""
     if not gone:
         return census, made
     stay = ~np.isin(census.people.person, list(gone))
     people, group = census.people.rows(stay), made.group[stay]
-    many = sizes(people, group)
-    live = np.array([many.get(one, 0) >= k for one in made.standing.groups.tolist()], bool)
+    live = ~Crowd.of(people.after(group, made.since[stay]), made.standing, chosen, None).lacking
     short = made.standing.groups[~live]
     out = np.isin(group, short)
     standing = replace(

@@ -386,4 +386,7 @@ class _Memory:
 
     def drop_person(self, person: int) -> None:
         with self._lock:
+            if len(self._left) >= self._most:  # a service that runs for years forgets
+                self._said.clear()
+                self._left.clear()
             self._left.add(person)
