@@ -141,7 +141,7 @@ def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monke
     (row,) = [line.split() for line in out.splitlines() if "k = 5" in line]
     assert row == ["D,", "k", "=", "5", "0.25", "0.2000", "0.2200", "better", "[1]"]
     assert "[1] Ours is exact." in out
-    assert "2 figures: 1 better than published, 1 drawn without numbers" in out
+    assert "2 numbers: 1 better than published, 1 drawn without numbers" in out
     assert "…" not in out
     assert max(map(len, out.splitlines())) <= 80
     for number in range(12):

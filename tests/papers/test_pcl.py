@@ -149,7 +149,7 @@ def test_uniform_points_are_in_the_unit_square_and_gaussian_ones_are_not():
 def test_ten_points():
     *found, table = ten.figures_9_10(5, Context())
     pictures = only(found, Picture)
-    assert len(only(found, Mark)) == 6
+    assert len(only(found, Mark)) == 8
     assert [len(picture.panels[1].centroids) for picture in pictures] == [5, 3]
     for mean, best, worst, optimal in zip(
         *(column(table, name) for name in ("ours, mean", "best", "worst", "optimal")), strict=True

@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from voronym.papers.overview import Line
 
 STYLES = {"same": "green", "better": "green", "worse": "yellow", "differs": "yellow", "not printed": "dim"}
-WORDS = {
-    "same": "the same",
-    "better": "better than published",
-    "worse": "worse",
-    "differs": "different",
-    "not printed": "drawn without numbers",
-}
 
 
 def listed(known: Iterable[Paper]) -> None:
@@ -113,13 +106,13 @@ def _says(line: Line) -> bool:
 
 def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
     """Say how many figures are the same, and how long it took."""
-    from voronym.papers.overview import count, lines
+    from voronym.papers.overview import WORDS, count, lines
 
     seconds = sum(outcome.seconds for _, outcomes in found for outcome in outcomes)
     told = count(line for _, outcomes in found for o in outcomes for line in lines(o.marks, ()))
     total = sum(told.values())
     words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in told.items())
-    typer.echo(f"{total} figures: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds")
+    typer.echo(f"{total} numbers: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds")
     for entry, _ in found:
         typer.echo(entry.reference)
 

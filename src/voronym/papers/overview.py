@@ -9,6 +9,14 @@ from voronym.papers.base import PAPERS, Exhibit, Paper
 from voronym.papers.marks import Mark
 from voronym.papers.stored import results
 
+WORDS = {
+    "same": "the same",
+    "better": "better than published",
+    "worse": "worse",
+    "differs": "different",
+    "not printed": "drawn without numbers",
+}
+"""What verdicts are called where they are counted."""
 HEADINGS = ("table or figure", "what", "published", "ours, full", "ours, quick", "difference", "verdict")
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from voronym.papers.base import Outcome, Paper
 from voronym.papers.items import Chart, Drawn, Highlight, Item, Picture, Surfaces, Table
 from voronym.papers.marks import Mark
-from voronym.papers.overview import HEADINGS, lines
+from voronym.papers.overview import WORDS, Line, count, lines
 from voronym.papers.stored import Kept, results
 from voronym.report import write
 from voronym.report.curves import Series, chart
@@ -85,38 +85,46 @@ def _verdicts(
     alone: bool,
 ) -> Part:
     """Return the section that says for every figure what was published, what we find, and why it differs."""
-    rows: list[tuple[str, ...]] = []
+    found: list[Line] = []
     for outcome in outcomes:
         other = kept.get((outcome.experiment.name, not outcome.full))
         marks = () if other is None else other.marks
-        full, quick = (outcome.marks, marks) if outcome.full else (marks, outcome.marks)
-        for line in lines(full, quick):
-            why = line.mark.why if line.mark.verdict not in ("same", "not printed") else ""
-            rows.append((line.exhibit, line.what, *line.texts(), why))
-    times = [
-        (
-            outcome.experiment.title,
-            *(
-                "–" if one is None else f"{one:,.1f}"
-                for one in (
-                    _seconds(outcome, kept, full=True),
-                    _seconds(outcome, kept, full=False),
-                )
-            ),
-        )
-        for outcome in outcomes
-    ]
-    blocks = [
-        Block(table=write.Table((*HEADINGS, "why"), tuple(rows), numeric=False), whole=True),
-        Block(
-            "Seconds",
-            table=write.Table(("experiment", "full run", "quick run"), tuple(times)),
-            note=_made(kept),
-            whole=True,
-        ),
-    ]
+        found += lines(*((outcome.marks, marks) if outcome.full else (marks, outcome.marks)))
+    whys = list(dict.fromkeys(line.mark.why for line in found if _says(line)))
+    groups = []
+    whats = {one.name: one.what for one in paper.exhibits}
+    for exhibit in sorted({line.exhibit for line in found}, key=list(whats).index if whats else str):
+        rows = [
+            {
+                "what": line.what,
+                "cells": line.texts()[:4],
+                "verdict": line.mark.verdict,
+                "note": whys.index(line.mark.why) + 1 if _says(line) else 0,
+            }
+            for line in found
+            if line.exhibit == exhibit
+        ]
+        groups.append((exhibit, whats.get(exhibit, ""), rows))
+    both = [(_seconds(one, kept, full=True), _seconds(one, kept, full=False)) for one in outcomes]
+    times = tuple(
+        (outcome.experiment.title, *("–" if one is None else f"{one:,.1f}" for one in pair))
+        for outcome, pair in zip(outcomes, both, strict=True)
+    )
+    counts = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in count(found).items())
+    data = {
+        "mine": mine,
+        "counted": f"{write.plural(len(found), 'number')}: {counts}." if found else "",
+        "groups": groups,
+        "whys": whys,
+        "times": write.Table(("experiment", "full run, s", "quick run, s"), times),
+        "made": _made(kept),
+    }
     title = "Published, and ours" if alone else f"{paper.subject}: published, and ours"
-    return part(f"{mine}verdicts", title, "paper/part.html", {"blocks": blocks if rows else blocks[1:]})
+    return part(f"{mine}verdicts", title, "paper/verdicts.html", data, "text")
+
+
+def _says(line: Line) -> bool:
+    return bool(line.mark.why) and line.mark.verdict not in ("same", "not printed")
 
 
 def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: bool) -> float | None:

@@ -62,15 +62,15 @@ class Case:
 def settings(k: int, size: int | None, full: bool) -> tuple[int, dict[str, Any]]:
     """Return the number of starts, and noisy PCL's options: the paper's where it is full.
 
-    1,000 points for each cell and 50 to 150 rounds, as published; 300 points where there are a hundred cells
-    and more, which end no worse. Without prepartition at k = 5 and 10, where the paper has no figures, 60
-    rounds of 200 points.
+    1,000 points for each cell and 50 to 150 rounds, as published; 200 points where there are a hundred cells
+    and more, which end no worse. Without prepartition at k = 5 and 10, where the paper has no figures, 30
+    and 60 rounds.
     """
     if not full:
         return (5 if k >= 25 else 2 if k == 10 or size else 1), {}
     if (k, size) in BEYOND:
-        return (3 if k == 5 else 5), {"iterations": 60}
-    return 5, {"samples": 1000 if k >= 25 else 300, "iterations": published.TABLE_2[k, size][4]}
+        return (2, {}) if k == 5 else (5, {"iterations": 60})
+    return 5, {"samples": 1000 if k >= 25 else 200, "iterations": published.TABLE_2[k, size][4]}
 
 
 def tables_1_2(full: bool, ctx: Context) -> Iterator[Item]:

@@ -124,10 +124,10 @@ def small(X: Floats, k: int, starts: int) -> Trial:
     a deviation found by trial. Slow cooling is what counts: 150 rounds gain four points on 30 at k = 3.
     Thirty points for each cell do as well as hundreds. The deviation begins at twice the mean distance to the
     nearest point. The last rounds have no noise at all, so that cells are those of a power diagram. With
-    k = 2, where one start takes long, there are two of them.
+    k = 2, where a start takes long, there is only one of them.
     """
     start = mdav(X, k)
-    starts = min(starts, 2) if k == 2 else starts
+    starts = 1 if k == 2 else starts
     tried = [runs.design(X, run) for run in runs.noisy(X, k, starts, **NOISY)]
     return Trial(X, start, tried, runs.best_of_five_equal(X, k, start))
 
@@ -227,10 +227,10 @@ def _chart(it: Experiment, found: Found, starts: int) -> Chart:
         (
             Curve("from MDAV", tuple(first), joined=False),
             Curve("from random points", tuple(others), joined=False),
-            Curve("best of the starts, mean of the draws", tuple(means)),
-            *([Curve("exact PCL likewise", tuple(exact))] if exact else ()),
+            Curve("best start, mean", tuple(means)),
+            *([Curve("exact PCL, mean", tuple(exact))] if exact else ()),
             Curve("published, best", tuple((x, it.best) for x in ends), published=True),
-            Curve("published, drawn case", (known,), published=True, joined=False),
+            Curve("published, drawn", (known,), published=True, joined=False),
         ),
         it.name,
         "change of D, %",
