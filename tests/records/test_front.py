@@ -332,3 +332,14 @@ def test_whoever_wishes_to_finish_gets_a_table_once_there_is_one(stage):
     made = anonymize_records(table, schema, progress=stop)
     assert_more_than(made.after.partition.labels.tolist(), 4)
     assert made.figures["linkage"]["after"]["n"] > 0
+
+
+def test_mdav_is_tried_on_a_sample_of_a_large_table(monkeypatch):
+    from voronym.records import alternative
+
+    table, schema, _ = hospital(400, 2)
+    whole = anonymize_records(table, schema, m=3).figures["alternative"]
+    monkeypatch.setattr(alternative, "_SAMPLE", 300)
+    some = anonymize_records(table, schema, m=3).figures["alternative"]
+    assert some["loss"] == whole["loss"]
+    assert some["mdav"] == pytest.approx(whole["mdav"], rel=0.3)

@@ -34,7 +34,9 @@ def alternative(table: Table, masked: nw.DataFrame[Any], m: int, ctx: Context) -
     if table.n > _SAMPLE:
         rows = np.sort(np.random.default_rng(0).choice(table.n, _SAMPLE, replace=False))
     part = METHODS["mdav"].partition(Problem.of(X[rows], m + 1), ctx)
-    means = coordinates.codec.decode(part.centroids(X[rows]), part.labels)
+    # Of a sample the categories cannot be counted by label: the centroids say which are most frequent.
+    labels = part.labels if len(rows) == table.n else None
+    means = coordinates.codec.decode(part.centroids(X[rows]), labels)
     published = coordinates.codec.encode(means)[part.labels]
     total = np.square(X[rows] - X[rows].mean(axis=0)).sum()
     mdav = 100 * float(np.square(X[rows] - published).sum() / total)
