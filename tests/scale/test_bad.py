@@ -67,7 +67,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda folder: last(folder).write_text("age,sex\n1,f\n"),
         r"'part-2.parquet' is not a read",
     ),
-    "another format": (lambda folder: (folder / "x.sav").write_text("x"), r"'x.sav': only Parquet and text"),
+    "another format": (lambda folder: (folder / "x.sav").write_text("x"), r"'x.sav': only Parquet, text"),
     "two formats": (lambda folder: (folder / "x.csv").write_text("x"), r"there are Parquet and text files"),
     "infinite": (column("income", pl.lit(float("inf"))), r"'part-2.parquet': numeric key 'income' has"),
     "too large": (column("income", pl.lit(1e200)), r"'part-2.parquet': the values of key 'income' are too"),

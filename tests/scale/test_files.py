@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -157,13 +158,16 @@ def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
 def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None:
     asked = {**ROLES, "k": 4, "leaf": leaf, "models": ["t-closeness=0.9"], "workers": 1}
     planned = plan_files(data, **asked)
-    most = 0
+    most, told = 0, []
 
     def look(step: vr.Step) -> None:
         nonlocal most
         here = [path.stat().st_size for path in (tmp_path / ".out.work").glob("[!.]*.arrow")]
         most = max(most, sum(here))
 
+        told.append(step.stage)
+
     made = vr.anonymize_files(data, tmp_path / "out", **asked, progress=look)
+    assert leaf > 6000 or any(re.fullmatch(r".*: \d+ of \d+, \d+ kB spilled", one) for one in told)
     assert planned.bytes_spilled == pytest.approx(made.bytes_spilled, rel=0.2)
     assert planned.disk_needed == pytest.approx(most, rel=0.2)

@@ -45,12 +45,20 @@ def many(source: str, scaling: Mapping[str, Any]) -> bool:
     )
 
 
+def with_query(reading: Mapping[str, Any], query: str | None) -> dict[str, Any]:
+    """Return what was said about reading, a query to a database included."""
+    return {**reading, **({} if query is None else {"query": query})}
+
+
 def columns_of(source: str, reading: Mapping[str, Any]) -> list[str]:
     """Return the columns of a data set, from its first file."""
+    from voronym.scale import database
     from voronym.scale.source import find, is_parquet, survey
     from voronym.table.read import read
 
     first = find(source)[0]
+    if database.is_database(first):
+        return database.columns(first, reading.get("query"))
     return list(survey([first]).types) if is_parquet(first) else read(first, **reading).columns
 
 
@@ -185,7 +193,7 @@ def show(made: FilesRelease) -> None:
     """Print what a release promises and what it cost."""
     from rich.table import Table
 
-    from voronym.scale.plan import spoken
+    from voronym.scale.outcome import spoken
 
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
@@ -242,6 +250,7 @@ def plan(
     recipe: Annotated[
         Path | None, typer.Option("--recipe", help="Take roles, method and models from a recipe.")
     ] = None,
+    query: common.Query = None,
     json: common.Json = False,
     reading: Any = None,
     scaling: Any = None,
@@ -255,7 +264,7 @@ def plan(
     columns = {"kind": kind, "order": order, "location": location, "drop_undeclared": drop_undeclared}
     said = {
         "k": k, "method": method, "option": (), "own": (), "flags": (), "seed": None, "model": model,
-        "recipe": written, "reading": reading,
+        "recipe": written, "reading": with_query(reading, query),
     }  # fmt: skip
     with common.ticker(not json) as bar:
         bar.begin("looking", 0.0)

@@ -20,6 +20,7 @@ from voronym.recipe import Recipe
 from voronym.scale import counting, spill
 from voronym.scale.grouping import SEARCHES, demanding
 from voronym.scale.job import FILE, Job, answer_path
+from voronym.scale.outcome import spoken
 from voronym.scale.runners import LostError, Runner
 from voronym.scale.source import Dataset, is_parquet, survey
 from voronym.table.doubts.exposed import SHARE
@@ -51,6 +52,7 @@ class Engine:
         self._done = 0.0
         self._all = 1.0
         self._loss: float | None = None
+        self._looked, self._there = -2.0, 0
 
     # -- the way -------------------------------------------------------------------------------------------
 
@@ -270,14 +272,28 @@ class Engine:
         if tasks < 2:
             return said
         workers = f", {self.runner.alive} workers" if self.runner.alive > 1 else ""
-        return f"{said}: {done} of {tasks}{workers}"
+        spilled = self.course.bytes_spilled + self._held()
+        through = f", {spoken(spilled)} spilled" if spilled else ""
+        return f"{said}: {done} of {tasks}{workers}{through}"
+
+    def _held(self) -> int:
+        """Return the bytes of rows in the work folder, looked at every other second."""
+        if now() > self._looked + 2.0:
+            self._looked, held = now(), 0
+            for one in self.job.work.glob("*.arrow"):
+                with contextlib.suppress(OSError):
+                    held += one.stat().st_size
+            self._there = held
+        return self._there
 
     def _forget(self, name: str, tasks: int) -> None:
         """Remove files that all readers have read."""
         for path in self.job.paths(name, tasks):
             with contextlib.suppress(OSError):
-                self.course.bytes_spilled += path.stat().st_size
+                size = path.stat().st_size
                 path.unlink()
+                self.course.bytes_spilled += size
+                self._there = max(self._there - size, 0)
 
 
 @contextlib.contextmanager

@@ -86,3 +86,11 @@ class FilesRelease:
     def __repr__(self) -> str:
         loss = "" if self.information_loss is None else f", information loss {self.information_loss:.2f} %"
         return f"FilesRelease({self.rows} records in {self.files} files, k={self.k}{loss})"
+
+
+def spoken(size: float) -> str:
+    """Return a number of bytes in words."""
+    for unit, word in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {word}"
+    return f"{size / 1e3:.0f} kB"

@@ -20,10 +20,12 @@ from voronym.methods.grouped import Settings
 from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
-from voronym.scale import tasks
+from voronym.scale import database, tasks
 from voronym.scale.door import BASE, ROW, bytes_of, job_of
 from voronym.scale.engine import Engine
 from voronym.scale.grouping import SEARCHES, WIDTH, begin, demanding, improve, visits
+from voronym.scale.job import LOOK
+from voronym.scale.outcome import spoken
 from voronym.scale.runners.local import Local
 from voronym.scale.source import find, is_parquet
 from voronym.table.table import Table
@@ -99,14 +101,6 @@ class Plan:
         return "\n".join(f"{name:<13}{text}" for name, text in rows)
 
 
-def spoken(size: float) -> str:
-    """Return a number of bytes in words."""
-    for unit, word in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {word}"
-    return f"{size / 1e3:.0f} kB"
-
-
 def _spoken(seconds: float) -> str:
     for size, word in ((3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * size:
@@ -136,13 +130,18 @@ def plan_files(
     """
     files = find(source)
     size = sum(one.stat().st_size for one in files)
+    known = None
+    if database.is_database(files[0]):  # a part of what the query yields says enough
+        query = (asked.get("reading") or {}).get("query")
+        known = database.count(files[0], query)
+        asked["reading"] = {**(asked.get("reading") or {}), "query": f"FROM ({query}) LIMIT {LOOK}"}
     looked = list(files) if is_parquet(files[0]) else files[:1]
     with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
         job = job_of(looked, Path(folder), Path(folder), **asked)
         job.decide("job", job)
         lead = Engine(job, Local(workers=1, memory=2**40), Context())
         data, recipe = lead.prepare()
-        rows = data.rows
+        rows = data.rows if known is None else known
         if len(looked) < len(files):
             rows = int(rows * size / max(looked[0].stat().st_size, 1))
         lead._check(data, recipe)

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import MissingExtraError, ReadError, SchemaError
+from voronym.scale.database import is_database
 from voronym.table.frame import listing
 
 PART = 500_000
@@ -105,9 +106,11 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
     strange = [file.name for file in files if not _known(file)]
     if strange:
         raise ReadError(
-            f"{listing(strange, 5)}: only Parquet and text files (.csv, .tsv, .txt) can be read in parts; "
-            "name a pattern such as 'people/*.parquet'"
+            f"{listing(strange, 5)}: only Parquet, text (.csv, .tsv, .txt) and DuckDB files can be read in "
+            "parts; name a pattern such as 'people/*.parquet'"
         )
+    if len(files) > 1 and any(is_database(file) for file in files):
+        raise ReadError("a database is a data set of its own: name one file, and a query")
     packs = {is_parquet(file) for file in files}
     if len(packs) > 1:
         raise ReadError("there are Parquet and text files; name a pattern for one kind, such as '*.parquet'")
@@ -134,7 +137,7 @@ def is_parquet(file: Path) -> bool:
 
 
 def _known(file: Path) -> bool:
-    return file.name.lower().endswith((*PARQUET, *TEXTS))
+    return file.name.lower().endswith((*PARQUET, *TEXTS)) or is_database(file)
 
 
 def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset:

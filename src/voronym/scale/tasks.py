@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -20,6 +21,7 @@ from voronym.registry import METHODS
 from voronym.scale import spill, statistics
 from voronym.scale.coding import Coding, Known
 from voronym.scale.cuts import Tree, grow
+from voronym.scale.database import export, is_database
 from voronym.scale.grouping import (
     SEARCHES,
     WIDTH,
@@ -54,8 +56,17 @@ GROUP = "voronym: group"
 
 @stage("convert")
 def convert(job: Job, number: int) -> list[str]:
-    """Read a text file and keep it as Parquet, without identifiers; return the columns that it had."""
+    """Read a text file, or a query, and keep it as Parquet, without identifiers; return its columns."""
     name = job.names[number]
+    if is_database(Path(job.files[number])):
+        with spill.whole(job.path("text", number, "parquet")) as temporary:
+            return export(
+                Path(job.files[number]),
+                job.reading.get("query"),
+                lambda columns: _kept_names(job, columns),
+                temporary,
+                job.work / "text-spare",
+            )
     try:
         frame = read(job.files[number], **job.reading)
         columns = frame.columns

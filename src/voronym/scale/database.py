@@ -1,0 +1,75 @@
+"""A query to a DuckDB file as a data set: DuckDB streams what it gives to Parquet, in the work folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from voronym.errors import MissingExtraError, ReadError
+from voronym.table.sql import SQLITE_MAGIC, _failed, _no_query, _refuse_repeated
+
+SUFFIXES = (".duckdb", ".ddb", ".db")
+MEMORY = "1GB"
+"""What DuckDB may take; it writes to the work folder beyond that."""
+
+
+def is_database(file: Path) -> bool:
+    """Whether a file is a database, by its name."""
+    return file.name.lower().endswith(SUFFIXES)
+
+
+@contextmanager
+def _asked(path: Path, query: str | None, spare: Path | None) -> Iterator[Any]:
+    """Give what a query yields, not fetched yet; the file is only read."""
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("this file needs DuckDB: pip install 'voronym[sql]'") from None
+    with path.open("rb") as file:
+        if file.read(16) == SQLITE_MAGIC:
+            raise ReadError(
+                f"{path.name!r} is an SQLite file, and only DuckDB's are read in parts: leave out the "
+                "engine, where it fits the memory, or import it to DuckDB"
+            )
+    # One thread, so that the order of rows, and with it the release, is the same each time.
+    config: dict[str, Any] = {"threads": 1, "memory_limit": MEMORY}
+    if spare is not None:
+        config["temp_directory"] = str(spare)
+    try:
+        with duckdb.connect(str(path), read_only=True, config=config) as base:
+            if query is None:
+                raise _no_query(path.name, [row[0] for row in base.execute("show tables").fetchall()])
+            found = base.sql(query)
+            if found is None:
+                raise ReadError("the query gives no table; it should be a select")
+            _refuse_repeated(list(found.columns))
+            yield found
+    except duckdb.Error as error:
+        known = isinstance(error, (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException))
+        raise ReadError(_failed(f"DuckDB file {path.name!r}", error, str(error) if known else "")) from None
+
+
+def columns(path: Path, query: str | None) -> list[str]:
+    """Return the columns that a query yields."""
+    with _asked(path, query, None) as found:
+        return list(found.columns)
+
+
+def count(path: Path, query: str | None) -> int:
+    """Return how many rows a query yields."""
+    with _asked(path, query, None) as found:
+        return int(found.aggregate("count(*)").fetchall()[0][0])
+
+
+def export(
+    path: Path, query: str | None, kept: Callable[[list[str]], Collection[str]], target: Path, spare: Path
+) -> list[str]:
+    """Write the columns that are kept to a Parquet file; return all columns that the query yields."""
+    with _asked(path, query, spare) as found:
+        names = list(found.columns)
+        chosen = kept(names)
+        quoted = ('"' + name.replace('"', '""') + '"' for name in names if name in chosen)
+        found.project(", ".join(quoted)).write_parquet(str(target), row_group_size=100_000)
+    return names
