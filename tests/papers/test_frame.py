@@ -124,12 +124,30 @@ def test_what_cannot_be_run_is_said(toy, voronym):
         reproduce("toy", item="tabel 2")
     with pytest.raises(InputError, match="no exhibit called 'Table 3'"):
         toy.experiment("more", "More", shows=("Table 3",))(lambda *_: iter(()))
-    assert voronym("papers", "toy", "--item", "figure-1")[0] == 2
+    code, _, err = voronym("papers", "toy", "--item", "figure-1")
+    assert code == 2
+    assert "glossary.md" in err
+
+
+def test_results_need_a_folder(toy, voronym, tmp_path):
+    place = tmp_path / "taken"
+    place.write_text("")
+    code, out, err = voronym("papers", "toy", "--store", str(place))
+    assert code == 1
+    assert "cannot be the folder" in err
+    assert "Table 2" not in out  # said before the work
+    assert place.read_text() == ""
+    assert toy.name == "toy"
 
 
 def test_families_and_all():
     assert [one.name for one in named("pcl")] == ["pcl-2011", "pcl-2013"]
     assert [one.name for one in named("all")] == list(PAPERS)
+    assert [one.name for one in named("pcl", "table 2")] == ["pcl-2011"]
+    with pytest.raises(InputError, match="nothing to run that is called 'figure 99'"):
+        named("pcl", "figure 99")[0].chosen("figure 99")
+    with pytest.raises(InputError, match="no paper is called '003'"):
+        named("003")
 
 
 def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monkeypatch):

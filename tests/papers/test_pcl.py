@@ -169,6 +169,17 @@ def test_noise_gets_past_where_pcl_stops():
     assert runs.least([first, other]).distortion < 0.99 * plain.distortion < start.distortion
 
 
+def test_the_first_start_is_mdavs_and_the_others_are_random(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runs, "method", lambda _X, _k, name, **options: asked.append((name, options)))
+    runs.noisy(np.zeros((9, 2)), 3, 3, samples=20)
+    runs.noisy(np.zeros((9, 2)), 3, 2, size=4)
+    assert [options["init"] for _, options in asked[:3]] == ["mdav", "random", "random"]
+    assert len({options["seed"] for _, options in asked[:3]}) == 3
+    assert [options["inner_options"]["init"] for _, options in asked[3:]] == ["mdav", "random"]
+    assert {name for name, _ in asked} == {"noisy-pcl", "hierarchy"}
+
+
 def test_in_prepartitions_no_cell_crosses_the_border():
     X = plane.draw("uniform", 240, 3)
     (run,) = runs.noisy(X, 4, 1, size=120, samples=20, iterations=5)

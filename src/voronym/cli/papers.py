@@ -45,7 +45,7 @@ def papers(
     from voronym.cli import verdicts
     from voronym.papers import PAPERS, reproduce
     from voronym.papers.base import named
-    from voronym.papers.stored import keep
+    from voronym.papers.stored import check_folder, keep
 
     if name is None:
         if json:
@@ -54,9 +54,11 @@ def papers(
             verdicts.listed(PAPERS.values())
         return
     common.check_outputs([report], source="", overwrite=overwrite)
+    if store is not None:
+        check_folder(store)
     found: list[tuple[Paper, list[Outcome]]] = []
     with common.ticker(not json) as progress:
-        for entry in named(name):
+        for entry in named(name, item):
             found.append((entry, []))
             for outcome in reproduce(entry.name, full=full, item=item, progress=progress):
                 found[-1][1].append(outcome)

@@ -115,6 +115,13 @@ class Paper:
 
         return register
 
+    def has(self, item: str | None) -> bool:
+        """Say whether there is an experiment of that name, or one that shows the exhibit."""
+        try:
+            return bool(self.chosen(item))
+        except InputError:
+            return False
+
     def chosen(self, item: str | None) -> list[Experiment]:
         """Return the experiments that show an exhibit, or have the name; all of them without one."""
         if item is None:
@@ -126,6 +133,12 @@ class Paper:
             if asked == _plain(one.name) or asked in {_plain(name) for name in one.shows}
         ]
         if not found:
+            for one in self.exhibits:
+                if one.where and asked == _plain(one.name):
+                    raise InputError(
+                        f"{one.name} of {self.name} has no numbers to compute ({one.what}): the page "
+                        f"{one.where} of the documentation has it"
+                    )
             known = [*self.experiments, *(e.name for e in self.exhibits if not e.where)]
             raise InputError(
                 f"{self.name} has nothing to run that is called {item!r}; there are: {', '.join(known)}"
@@ -142,18 +155,20 @@ def paper(name: str, *, reference: str, subject: str, exhibits: Sequence[Exhibit
     return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits)))
 
 
-def named(name: str) -> list[Paper]:
+def named(name: str, item: str | None = None) -> list[Paper]:
     """Return the paper of a name; all whose names begin with it and a dash; or "all".
+
+    Of several, those that have ``item``; where none has it, the last one says so.
 
     Examples
     --------
     >>> [one.name for one in named("pcl")]
     ['pcl-2011', 'pcl-2013']
     """
-    if name == "all":
-        return list(PAPERS.values())
-    family = [one for key, one in PAPERS.items() if key.startswith(f"{name}-")]
-    return family if family and name not in PAPERS else [PAPERS[name]]
+    family = [one for key, one in PAPERS.items() if name == "all" or key.startswith(f"{name}-")]
+    if name in PAPERS or not family:
+        return [PAPERS[name]]
+    return [one for one in family if one.has(item)] or family[-1:]
 
 
 def reproduce(

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from voronym.errors import WriteError
 from voronym.papers.base import Outcome, Paper
 from voronym.papers.items import Item, dump, load
 from voronym.papers.marks import Mark
@@ -47,6 +48,16 @@ def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]
     }
 
 
+def check_folder(folder: Path) -> None:
+    """Make the folder for results, or say why it cannot be one: before hours of work, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{folder} cannot be the folder for results: {error.strerror or error}") from error
+    if not os.access(folder, os.W_OK):
+        raise WriteError(f"{folder} cannot be written to")
+
+
 def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
     """Write what an experiment found into the paper's file, in place of its last such run."""
     from voronym.staging import placed
@@ -63,7 +74,7 @@ def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
     runs = kept["runs"].setdefault(outcome.experiment.name, {})
     runs["full" if outcome.full else "quick"] = run
     kept["runs"] = {name: kept["runs"][name] for name in entry.experiments if name in kept["runs"]}
-    folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder)
     with placed(path, overwrite=True) as place:
         place.write_text(_text(kept), encoding="utf-8")
     return path
