@@ -250,3 +250,21 @@ def test_keys_that_cannot_be_limited_one_by_one():
     nominal = vr.Schema.build(table, keys=["region", "age"], confidential=["ill"], kinds={"age": "nominal"})
     with pytest.raises(InputError, match="more than 150"):
         vr.channel.mask_keys(table, nominal, max_t=0.1)
+
+
+def test_where_digits_run_out_nobody_is_warned_and_the_limit_holds():
+    joint = np.array(
+        [
+            [0.0, 0.0, 3.42384249e-02],
+            [0.0, 6.56205061e-01, 5.91586569e-05],
+            [5.19698058e-13, 8.70406715e-04, 3.48162170e-03],
+            [1.55547056e-04, 4.15684582e-04, 3.04574095e-01],
+        ]
+    )
+    joint /= joint.sum()
+    d = np.array([[1, 1, 0, 1, 0], [0, 0, 0, 1, 1], [0, 0, 0, 0, 1.0]])
+    channel = worst_case(joint, d, t=1e-3)  # warnings are errors here
+    told = joint @ channel.matrix
+    mass = told.sum(axis=0)
+    far = 0.5 * np.abs(told[:, mass > 0] / mass[mass > 0] - joint.sum(axis=1)[:, None]).sum(axis=0)
+    assert far.max() <= 1e-3 + 1e-12

@@ -162,6 +162,7 @@ class _State:
         slope = self.back(prices)[: self.n] + self.a.d
         return float(self.a.p @ slope.min(axis=1))
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where digits run out no step is taken
     def newton(self) -> bool:
         """Take one predictor-corrector step; False where no step is left to take."""
         x, z, t, prices, n = self.x, self.z, self.t, self.prices, self.n
