@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from voronym import sums
 from voronym.context import Context
-from voronym.named import Registry
-from voronym.options import Options
+from voronym.errors import InputError
+from voronym.named import Registry, meant
+from voronym.options import Options, by_column, number, option
 from voronym.partition import Partition
 from voronym.space import Euclidean
 from voronym.space.records import Records
@@ -171,10 +172,59 @@ class Coordinates(Keys):
         return out
 
 
-@key_space("euclidean")
-def euclidean(table: Table, ctx: Context, options: Options) -> Keys:  # noqa: ARG001 - nothing to choose
+class Weighed(Keys):
+    """Coordinates in which some keys count more than others; what groups publish is as ever the mean.
+
+    Parameters
+    ----------
+    plain : Coordinates
+        The keys, each with a variance of about 1.
+    importance : mapping
+        How many times a key's squared differences count; 1 for keys that are not named.
+    """
+
+    def __init__(self, plain: Coordinates, importance: Mapping[str, float]) -> None:
+        self.plain = plain
+        scale = np.ones(plain.X.shape[1])
+        for block in plain.codec.blocks:
+            named = [importance[name] for name in block.columns if name in importance]
+            scale[block.start : block.stop] = np.sqrt(max(named, default=1.0))
+        self.records = Euclidean().records(plain.X * scale)
+
+    def publish(self, part: Partition) -> Published:
+        """Return the means of the groups as values of the table."""
+        return self.plain.publish(part)
+
+
+def _importance(name: str, value: Any) -> dict[str, float]:
+    check = number(above=0.0)
+    return {column: check(f"{name} of {column!r}", one) for column, one in by_column(name, value).items()}
+
+
+@dataclass(frozen=True)
+class EuclideanOptions(Options):
+    """Options of the space in which keys become numbers."""
+
+    importance: Mapping[str, float] | None = option(
+        None,
+        "how many times the differences of a key count, 1 where nothing is said: age=2",
+        check=_importance,
+        shape="by column",
+    )
+
+
+@key_space("euclidean", options=EuclideanOptions)
+def euclidean(table: Table, ctx: Context, options: EuclideanOptions) -> Keys:  # noqa: ARG001 - at once
     """Turn every key into numbers, and compare records by squared distance."""
-    return Coordinates.of(table)
+    made = Coordinates.of(table)
+    if not options.importance:
+        return made
+    strange = [name for name in options.importance if name not in table.keys]
+    if strange:
+        raise InputError(
+            f"importance: {', '.join(map(repr, strange))} is no key{meant(strange[0], table.keys)}"
+        )
+    return Weighed(made, options.importance)
 
 
 _MADE: WeakKeyDictionary[Table, Coordinates] = WeakKeyDictionary()

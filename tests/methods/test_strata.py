@@ -89,3 +89,22 @@ def test_the_command_line_and_the_recipe(tmp_path):
     assert vr.Recipe.load(tmp_path / "r.toml").strata == ("region",)
     assert "Each stratum by itself" in (tmp_path / "r.html").read_text()
     assert "within each of 3 strata" in " ".join(result.output.split())
+
+
+def test_importance_is_a_scale_of_the_coordinates():
+    frame = people(200, seed=3)
+    X = vr.standardize(frame.select("age", "pay").to_numpy())
+    plain, weighed = (
+        vr.anonymize(frame.drop("region", "ill"), keys=["age", "pay"], k=5, method="mdav", options=more)
+        for more in ({}, {"importance": {"age": 25}})
+    )
+    part = vr.microaggregate(X * [5.0, 1.0], 5, method="mdav")
+    wanted = sorted(np.round([frame["age"].to_numpy()[part.labels == one].mean() for one in part.labels]))
+    assert sorted(weighed.table["age"].to_list()) == wanted
+    losses = [{one.key: one.published for one in made.dossier().inside.losses} for made in (plain, weighed)]
+    assert losses[1]["age"] < 0.5 * losses[0]["age"]
+    assert losses[1]["pay"] > losses[0]["pay"]
+    with pytest.raises(InputError, match="'aeg' is no key"):
+        vr.anonymize(frame, keys=["age"], other=["region", "pay", "ill"], options={"importance": {"aeg": 2}})
+    with pytest.raises(InputError, match="above 0"):
+        vr.anonymize(frame, keys=["age"], other=["region", "pay", "ill"], options={"importance": {"age": 0}})
