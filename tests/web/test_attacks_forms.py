@@ -16,6 +16,7 @@ RECIPES = {
     "deep": "a = " + "[" * 5000 + "]" * 5000,
     "unknown entries": 'shell = "rm -rf"\n' + SCHEMA,
     "a hierarchy in a file": 'space = "mixed"\n[options.metrics]\nage = "taxonomy=/etc/passwd"\n' + SCHEMA,
+    "a population in a file": 'models = ["k-map=3,population\\t=/etc/passwd"]\n' + SCHEMA,
     "a taxonomy in a file": 'models = ["t-closeness=0.2,taxonomy=/etc/passwd"]\n' + SCHEMA,
     "a hierarchy of ranges in a file": '[options]\npublish = {age = "hierarchy"}\n'
     'hierarchies = {age = "/etc/passwd"}\n' + SCHEMA,
@@ -46,6 +47,7 @@ FORMS = [
     {"k": ""},
     {"k": "3", "method": "__import__"},
     {"k": "3", "models": "t-closeness=0.2,taxonomy=/etc/passwd"},
+    {"k": "3", "models": "delta-presence=0.2,population = /etc/passwd"},
     {"k": "3", "seed": "x"},
     {"k": "3", "time_limit": "NaN"},
     {"k": "3", "models": "k-anonymity=999"},

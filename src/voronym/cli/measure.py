@@ -34,6 +34,28 @@ def measure(
     kind: common.Kinds = None,
     order: common.Orders = None,
     location: common.Locations = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            help="Column of sampling weights, for the risk in the population.",
+            autocompletion=common.complete.columns,
+        ),
+    ] = None,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--sampling-fraction", help="Share of the population in the table, in place of weights."
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option("--population", help="Table of the whole population with the same keys, coded alike."),
+    ] = None,
+    suda: Annotated[
+        int | None,
+        typer.Option("--suda", help="Look for records that so many keys, or fewer, single out."),
+    ] = None,
     hierarchy: Annotated[
         list[str] | None,
         typer.Option("--hierarchy", help="COLUMN=FILE: the hierarchy of a key, for what ranges lose."),
@@ -52,8 +74,9 @@ def measure(
 ) -> None:
     """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility.
 
-    A folder, or a pattern such as 'release/*.parquet', is counted over all its files, whatever their size;
-    utility is then estimated on samples.
+    With --weights, --sampling-fraction or --population also the risk that somebody of a survey is found in
+    the population. A folder, or a pattern such as 'release/*.parquet', is counted over all its files, whatever
+    their size; utility is then estimated on samples.
     """
     from voronym.evaluate.measure import measure as look
     from voronym.privacy import split_models
@@ -74,7 +97,8 @@ def measure(
             recipe=written,
             reading=({**known, **reading}, {**known, **original_reading}),
             refused={"aligned": aligned, "hierarchy": hierarchy, "person": person, "household": household,
-                     "query": query, "original_query": original_query},
+                     "query": query, "original_query": original_query, "weights": weights,
+                     "sampling_fraction": sampling_fraction, "population": population, "suda": suda},
             seed=seed,
             json=json,
         )  # fmt: skip
@@ -84,6 +108,7 @@ def measure(
         before = None
         if original is not None:
             before = read(original, query=original_query, **{**known, **original_reading})
+        people = None if population is None else read(population, **{**known, **reading})
         models = [*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())]
         if written is not None:
             models = [*map(str, written.required), *models]
@@ -99,6 +124,10 @@ def measure(
             **recipes.columns(written, said, frame.columns),
             original=before,
             aligned=aligned,
+            population=people,
+            weights=weights,
+            sampling_fraction=sampling_fraction,
+            suda=suda,
             hierarchies=common.pairs(hierarchy, "--hierarchy") or None,
             models=models,
             seed=seed,

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import narwhals as nw
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError, SchemaError
-from voronym.evaluate import attacks
-from voronym.evaluate.pair import Pair, encode, make_pair, numbers, row_map, scaled
-from voronym.evaluate.penalty import Penalty, penalty
-from voronym.evaluate.risk import Risk, risk
+from voronym.evaluate.beside import Attacks, beside
+from voronym.evaluate.measurement import Measurement
+from voronym.evaluate.pair import make_pair, row_map
+from voronym.evaluate.penalty import penalty
+from voronym.evaluate.population import population_risk
+from voronym.evaluate.population import suda as find_uniques
+from voronym.evaluate.risk import risk
 from voronym.evaluate.texts import note_on, rewritten, without_guards
-from voronym.evaluate.utility import Utility, compare
-from voronym.plain import Plain
 from voronym.privacy import Finding, Model, listed_models, models, parse_model
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.table.classes import check_columns
@@ -31,7 +30,7 @@ from voronym.table.schema import Column, Kind, Schema
 from voronym.table.table import Table
 from voronym.table.values import Values
 
-_WORK = 1e10  # coordinates compared at most in a search that a k-d tree cannot shorten
+__all__ = ["Attacks", "Columns", "Measurement", "measure", "schema_of"]
 
 
 class Columns(TypedDict, total=False):
@@ -44,112 +43,7 @@ class Columns(TypedDict, total=False):
     household: str | None
 
 
-@dataclass(frozen=True)
-class Attacks:
-    """How a table is attacked.
-
-    Parameters
-    ----------
-    threshold : float
-        Risk above which a record counts as at risk.
-    percent : float
-        Half width of the disclosure intervals, in percent of a standard deviation and of the ranks.
-    targets : int
-        Originals that are attacked at most.
-    confidence : float
-        Coverage of the confidence intervals.
-    """
-
-    threshold: float = 0.2
-    percent: float = 10.0
-    targets: int = attacks.TARGETS
-    confidence: float = 0.95
-
-
 _ATTACKS = Attacks()
-
-
-@dataclass(frozen=True)
-class Measurement(Plain):
-    """What `measure` found. With an original it holds figures of it: not for publication.
-
-    Parameters
-    ----------
-    keys, confidential : tuple of str
-        The columns by role.
-    findings : tuple of Finding
-        One per privacy model.
-    risk : Risk
-        Sizes of classes and what follows from them.
-    original_risk : Risk or None
-        The same for the original.
-    utility : Utility or None
-        What was lost, where the original was given.
-    linkage : Linkage or None
-        Record linkage of the originals to the table.
-    penalty : Penalty or None
-        What was lost in ranges, where it is known which row belongs to which.
-    intervals : tuple of Interval
-        Interval disclosure of each numeric key.
-    basis : {"aligned", "nearest", None}
-        What the intervals compare an original with: its own released record, or the nearest one, where it is
-        not known which is its own.
-    notes : tuple of str
-        What was left out, and why.
-    seed : int
-        Seed of all samples.
-    """
-
-    keys: tuple[str, ...]
-    confidential: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    risk: Risk
-    original_risk: Risk | None = None
-    utility: Utility | None = None
-    linkage: attacks.Linkage | None = None
-    penalty: Penalty | None = None
-    intervals: tuple[attacks.Interval, ...] = ()
-    basis: str | None = None
-    notes: tuple[str, ...] = ()
-    seed: int = 0
-
-    @property
-    def holds(self) -> bool:
-        """Whether every required model holds."""
-        return all(finding.holds for finding in self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain, JSON-able types."""
-        return {**super().to_dict(), "holds": self.holds}
-
-    def __str__(self) -> str:
-        parts = ["Privacy", *(f"  {line}" for finding in self.findings for line in _lines(finding))]
-        parts += ["", "Risk from the table alone"]
-        parts += [f"  {line}" for line in str(self.risk).splitlines()]
-        if self.original_risk is not None:
-            parts.append(
-                f"  (the original: k = {self.original_risk.k}, {self.original_risk.uniqueness:.2%} unique)"
-            )
-        if self.linkage is not None:
-            parts += ["", "Risk against the original", f"  record linkage: {self.linkage}"]
-            whose = "its own" if self.basis == "aligned" else "the nearest"
-            parts += [
-                f"  {i.column}: for {i.sd.value:.1%} of the people {whose} record is within {i.percent:g} % "
-                f"of a standard deviation, for {i.rank.value:.1%} within {i.percent:g} % of the ranks"
-                for i in self.intervals
-            ]
-        if self.utility is not None:
-            parts += ["", "Utility", *(f"  {line}" for line in str(self.utility).splitlines())]
-        if self.penalty is not None:
-            parts.append(f"  in ranges: {self.penalty}")
-        if self.notes:
-            parts += ["", "Notes", *(f"  {note}" for note in self.notes)]
-        return "\n".join(parts)
-
-    def __repr__(self) -> str:
-        n, k = self.risk.records, self.risk.k
-        beside = "" if self.utility is None else ", beside its original"
-        return f"Measurement({n} records, k={k}, keys {', '.join(self.keys)}{beside})"
 
 
 @checked
@@ -162,6 +56,9 @@ def measure(
     aligned: bool | ArrayLike = False,
     models: Model | str | Sequence[Model | str] | Mapping[str, Any] = (),
     population: Any = None,
+    weights: str | None = None,
+    sampling_fraction: float | None = None,
+    suda: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     attack: Attacks = _ATTACKS,
     seed: int = 0,
@@ -188,7 +85,13 @@ def measure(
         What the table must fulfil, such as ``"k-anonymity=5"``. Every other registered model is measured
         without a requirement.
     population : DataFrame, str or Path, optional
-        The population of which the table is a part, for the journalist risk.
+        The population of which the table is a part, for the journalist risk and the risk in the population.
+    weights : str, optional
+        The column of sampling weights, for the risk in the population: see `voronym.population_risk`.
+    sampling_fraction : float, optional
+        The share of the population that is in the table, instead of weights.
+    suda : int, optional
+        Look for special uniques of at most so many keys: see `voronym.suda`.
     hierarchies : mapping, optional
         By column, its hierarchy, for what was lost in ranges: see `voronym.evaluate.penalty`.
     attack : Attacks
@@ -246,14 +149,16 @@ def measure(
             f"sizes of classes are numbers of {records.units.counted}; linkage and utility are of rows"
         )
     counting.tell(1.0, whole=True)
-    made: dict[str, Any] = {}
+    made = _in_population(
+        frame, keys, population, weights, sampling_fraction, suda, attack, columns.get("household"), seed
+    )
     if original is not None:
         pair = make_pair(source, frame, schema)
         changed = rewritten(source, frame, [name for name in frame.columns if name not in keys])
         notes += [note_on(changed, len(frame))] if changed else []
         made["original_risk"] = risk(source, keys, threshold=attack.threshold)
         linked = row_map(aligned, len(source), len(frame))
-        made |= _beside(pair, linked, counted, attack, ctx, notes)
+        made |= beside(pair, linked, counted, attack, ctx, notes)
         if linked is not None:
             made["penalty"] = penalty(source, frame, schema, linked, hierarchies=hierarchies)
     ctx.done()
@@ -262,38 +167,28 @@ def measure(
     )
 
 
-def _beside(
-    pair: Pair,
-    rows: NDArray[np.int64] | None,
-    counted: Risk,
+def _in_population(
+    frame: nw.DataFrame[Any],
+    keys: Sequence[str],
+    population: Any,
+    weights: str | None,
+    fraction: float | None,
+    size: int | None,
     attack: Attacks,
-    ctx: Context,
-    notes: list[str],
+    household: str | None,
+    seed: int,
 ) -> dict[str, Any]:
-    """Attack the originals and measure what was lost; the fields of a `Measurement` that need them."""
+    """Measure the risk in the population, and special uniques, where they are asked for."""
     made: dict[str, Any] = {}
-    points = None
-    try:
-        X, Y, codec, note = encode(pair)
-        points = (X, Y, codec)
-        notes += [] if note is None else [note]
-    except SchemaError as error:
-        notes.append(f"no record linkage: {error}")
-    if points is not None:
-        attack = replace(attack, targets=_affordable(attack.targets, counted.n_classes, X.shape[1]))
-        truth = None if rows is None else _inverse(rows, len(X))
-        made["linkage"] = attacks.record_linkage(
-            X,
-            Y,
-            truth=truth,
-            targets=attack.targets,
-            confidence=attack.confidence,
-            ctx=ctx.part(0.2, 0.6, stage="attacking"),
+    given: dict[str, Any] = {"weights": weights, "sampling_fraction": fraction, "population": population}
+    if any(one is not None for one in given.values()):
+        made["population_risk"] = population_risk(
+            frame, keys=keys, household=household, threshold=attack.threshold, seed=seed, **given
         )
-        made["basis"] = "nearest" if truth is None else "aligned"
-        made["intervals"] = _intervals(pair, (X, Y), truth, attack, ctx.part(0.6, 0.7, stage="attacking"))
-    made["utility"] = compare(pair, rows, ctx.part(0.7, 1.0, stage="comparing"), points)
-    notes += [note for note in made["utility"].notes if note not in notes]
+    if size is not None:
+        whole = made["population_risk"].fraction if made else None
+        share = None if whole is None else min(1.0, whole)
+        made["suda"] = find_uniques(frame, keys=keys, size=size, sampling_fraction=share)
     return made
 
 
@@ -359,75 +254,4 @@ def _findings(table: Table, wanted: object, notes: list[str]) -> tuple[Finding, 
             notes.append(f"{name}: not measured: {error}")
     if skipped:
         notes.append(f"not measured, since no confidential column is named: {', '.join(skipped)}")
-    return tuple(found)
-
-
-def _lines(finding: Finding) -> list[str]:
-    """Return a finding as printed: its line, one for each column if there are several, and estimates."""
-    lines = [str(finding)]
-    columns: Any = finding.detail.get("columns", {})
-    for name, figures in columns.items():
-        said = []
-        if len(columns) > 1:
-            value = figures["value"]
-            said.append("infinite" if np.isinf(value) else f"{value:g}")
-        if "corrected" in figures:
-            low, high = figures["interval"]
-            said.append(f"corrected {figures['corrected']:.4g} ({low:.4g} to {high:.4g})")
-            said.append(f"by chance {figures['chance']:.4g}, of {figures['entropy']:.4g} nats in all")
-        if said:
-            lines.append(f"  {name}: {', '.join(said)}")
-    return lines
-
-
-def _affordable(targets: int, classes: int, width: int) -> int:
-    """Return how many targets to attack: beyond some ten dimensions a k-d tree looks at every point."""
-    if width <= 10:
-        return targets
-    return int(min(targets, max(1000, _WORK // (classes * width))))
-
-
-def _inverse(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Return the released row of each original from the original row of each released one."""
-    truth = np.full(n, -1, np.int64)
-    truth[rows] = np.arange(len(rows))
-    return truth
-
-
-def _intervals(
-    pair: Pair,
-    points: tuple[NDArray[np.float64], NDArray[np.float64]],
-    truth: NDArray[np.int64] | None,
-    attack: Attacks,
-    ctx: Context,
-) -> tuple[attacks.Interval, ...]:
-    X, Y = points
-    some = np.arange(len(X))
-    if truth is not None:
-        linked = truth
-    else:
-        if len(X) > attack.targets:
-            some = np.sort(ctx.rng.choice(len(X), attack.targets, replace=False))
-        linked = attacks.nearest_released(X[some], Y, ctx)
-    found = []
-    for name in pair.schema.keys:
-        if pair.schema[name].kind not in ("numeric", "location", "datetime"):
-            continue
-        x, y = numbers(pair.original[name]), numbers(pair.released[name])
-        if x is None or y is None:
-            continue
-        (x, y), _ = scaled(x, y)
-        x = x[some]
-        # An original without a released record is no target: nothing about it was published.
-        there = linked >= 0
-        one = attacks.interval_disclosure(
-            x[there],
-            y[linked[there]],
-            column=name,
-            percent=attack.percent,
-            published=y,
-            population=len(X) if truth is None else int(there.sum()),
-            confidence=attack.confidence,
-        )
-        found += [] if one is None else [one]
     return tuple(found)

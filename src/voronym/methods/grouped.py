@@ -23,11 +23,9 @@ from voronym.options import Options, Shape, columns, one_of, option, share, whol
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
-from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.enforce import METHODS as WAYS
 from voronym.privacy.enforce import WARY, enforce, refuse_impossible
 from voronym.privacy.enforce.blind import grid
-from voronym.privacy.k_map import KMap
 from voronym.problem import Problem
 from voronym.ranges.publish import RangeOptions, published_ranges
 from voronym.registry import METHODS, Method
@@ -271,17 +269,10 @@ def _demands(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Jud
     demands: list[tuple[str, tuple[Judge, ...]]] = [
         (str(model), model.judges(table))  # type: ignore[attr-defined]
         for model in models
-        if model.required is not None and _enforced(model)
+        if model.required is not None and getattr(model, "merging", False)
     ]
     refuse_impossible([judge for _, judges in demands for judge in judges])
     return demands
-
-
-def _enforced(model: Model) -> bool:
-    """Whether merging groups can make a model hold: people of a file are found by values, not by means."""
-    if isinstance(model, KMap):
-        return model.population is None
-    return isinstance(model, ConfidentialModel)
 
 
 def _obey(

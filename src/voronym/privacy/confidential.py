@@ -27,6 +27,7 @@ class ConfidentialModel(TextModel):
     """
 
     column: str | None
+    merging: ClassVar[bool] = True  # type: ignore[misc]
     knows: ClassVar[bool] = False
     """Whether, of people with several values each, a value that all people of a class have counts as the only
     one: see `voronym.privacy.people`."""

@@ -93,6 +93,11 @@ class KMap(TextModel):
         if self.weights is not None and self.population is not None:
             raise InputError(f"{self.name}: give weights or a population, not both")
 
+    @property
+    def merging(self) -> bool:  # type: ignore[override]
+        """Whether groups are merged until it holds: people of a file are found by values, not by means."""
+        return self.population is None
+
     def judges(self, table: Table) -> tuple[Judge, ...]:
         """Return what enforcement asks: the people of a group, of which a merged one has more.
 

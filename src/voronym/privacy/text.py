@@ -182,6 +182,8 @@ class TextModel:
     name: ClassVar[str] = ""
     strength: ClassVar[int] = 9
     """Where models are listed, the weaker promises come first."""
+    merging: bool = False
+    """Whether groups are merged until it holds; then there are ``judges``."""
     unasked: ClassVar[bool] = True
     """Whether the table alone is enough to measure, so that it is measured where nobody asked for it."""
 

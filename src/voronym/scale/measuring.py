@@ -179,7 +179,9 @@ def measure_files(
 def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Model]:
     """Return the models that were not asked for and can be measured."""
     demanding(asked, schema.confidential)
-    rest = [cls.parse(None) for name, cls in models().items() if name not in {one.name for one in asked}]
+    known = {one.name for one in asked}
+    unasked = {name: cls for name, cls in models().items() if getattr(cls, "unasked", True)}
+    rest = [cls.parse(None) for name, cls in unasked.items() if name not in known]
     if not schema.confidential:
         gone = sorted(one.name for one in rest if isinstance(one, ConfidentialModel))
         notes.append(f"not measured, since no confidential column is named: {', '.join(gone)}")

@@ -195,8 +195,13 @@ def refuse_files(options: Mapping[str, Any], models: Sequence[str]) -> None:
     metrics, trees = options.get("metrics"), options.get("hierarchies")
     named = [str(one) for one in metrics.values()] if isinstance(metrics, Mapping) else []
     given = [one for one in trees.values() if isinstance(one, str)] if isinstance(trees, Mapping) else []
-    taxonomies = [one for one in models if "taxonomy=" in one.replace(" ", "")]
-    if any("=" in one for one in named) or given or taxonomies:
+    bare = ["".join(one.split()) for one in models]
+    if any("population=" in one for one in bare):
+        raise InputError(
+            "a population is to be taken from a file, and the page opens no files by their names: use "
+            "voronym anonymize"
+        )
+    if any("=" in one for one in named) or given or any("taxonomy=" in one for one in bare):
         raise InputError(
             "a hierarchy is to be taken from a file, and the page opens no files by their names: use voronym "
             "anonymize"

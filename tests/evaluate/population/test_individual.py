@@ -21,7 +21,7 @@ def test_equals_the_integral_over_the_posterior(f, p):
     cut = [1 - p, 1 - p / f] if p < 0.1 else None
     moment = lambda t: t ** (f - 1) * (p / (1 - (1 - p) * t)) ** f  # noqa: E731 - E[t^F] / t
     generating = quad(moment, 0, 1, epsabs=0, epsrel=1e-10, limit=500, points=cut)
-    outside = np.arange(int(60 * f / p) + 5000)
+    outside = np.arange(int((f + 60 * f**0.5) / p) + 5000)
     summed = (nbinom.pmf(outside, f, p) / (outside + f)).sum()
     found = match_probability([f], [p])[0]
     assert found == pytest.approx(generating[0], rel=1e-8)

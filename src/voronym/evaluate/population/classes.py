@@ -6,7 +6,7 @@ nothing about the columns, only the ``s_i``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -266,10 +266,10 @@ def snb(sizes: Sizes) -> Fit | None:
     found = _snb(sizes.size, sizes.count, sizes.fraction)
     if found is None:
         return None
-    value, implied = found
+    value, implied, near = found
 
     def again(count: Floats) -> float | None:
-        other = _snb(sizes.size, count, sizes.fraction, quick=True)
+        other = _snb(sizes.size, count, sizes.fraction, [near])
         return None if other is None else other[0]
 
     warning = ""
@@ -290,8 +290,13 @@ def snb_expected(classes: float, alpha: float, beta: float, pi: float) -> tuple[
     return one, two
 
 
-def _snb(size: Ints, count: Floats, pi: float, *, quick: bool = False) -> tuple[float, float] | None:
-    """Return the population uniques of the fitted sizes, and how many people these classes have."""
+_STARTS = [(-1.0, -3.0), (0.5, -5.0), (-3.0, -8.0), (1.5, 0.0)]
+
+
+def _snb(
+    size: Ints, count: Floats, pi: float, starts: Sequence[tuple[float, float]] = _STARTS
+) -> tuple[float, float, tuple[float, float]] | None:
+    """Return the population uniques of the fitted sizes, the people of these classes, and what was fitted."""
     classes = _shlosser(size, count, pi)
     ones, twos = float(count[size == 1].sum()), float(count[size == 2].sum())
     if not ones or not twos:
@@ -301,16 +306,17 @@ def _snb(size: Ints, count: Floats, pi: float, *, quick: bool = False) -> tuple[
         one, two = snb_expected(classes, float(np.exp(x[0])), float(expit(x[1])), pi)
         return np.array([np.log(max(one, 1e-300) / ones), np.log(max(two, 1e-300) / twos)])
 
-    for start in [(-1.0, -3.0), (0.5, -5.0), (-3.0, -8.0), (1.5, 0.0)][: 2 if quick else 4]:
+    for start in starts:
         found = least_squares(off, start, bounds=([-12, -25], [6, 12]), xtol=1e-12, ftol=1e-12)
         if np.abs(found.fun).max() < 1e-6:
             alpha, beta = float(np.exp(found.x[0])), float(expit(found.x[1]))
-            return classes * beta**alpha, classes * (1 + alpha * (1 - beta) / beta)
+            near = float(found.x[0]), float(found.x[1])
+            return classes * beta**alpha, classes * (1 + alpha * (1 - beta) / beta), near
     return None
 
 
 def _resampled(
-    estimate: Callable[[Floats], float | None], sizes: Sizes, value: float, *, many: int = 60
+    estimate: Callable[[Floats], float | None], sizes: Sizes, value: float, *, many: int = 40
 ) -> tuple[float, float]:
     """Return a 95 % interval: the estimate with counts of classes drawn anew, each from a Poisson law."""
     rng = np.random.default_rng(0)

@@ -1,0 +1,129 @@
+"""What `voronym.measure` found, and how it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voronym.evaluate import attacks
+from voronym.evaluate.penalty import Penalty
+from voronym.evaluate.population import PopulationRisk, Suda
+from voronym.evaluate.risk import Risk
+from voronym.evaluate.utility import Utility
+from voronym.plain import Plain
+from voronym.privacy import Finding
+
+
+@dataclass(frozen=True)
+class Measurement(Plain):
+    """What `measure` found. With an original it holds figures of it: not for publication.
+
+    Parameters
+    ----------
+    keys, confidential : tuple of str
+        The columns by role.
+    findings : tuple of Finding
+        One per privacy model.
+    risk : Risk
+        Sizes of classes and what follows from them.
+    population_risk : PopulationRisk or None
+        What an intruder who does not know who is in the table achieves in the population.
+    suda : Suda or None
+        Records that few keys single out.
+    original_risk : Risk or None
+        The same for the original.
+    utility : Utility or None
+        What was lost, where the original was given.
+    linkage : Linkage or None
+        Record linkage of the originals to the table.
+    penalty : Penalty or None
+        What was lost in ranges, where it is known which row belongs to which.
+    intervals : tuple of Interval
+        Interval disclosure of each numeric key.
+    basis : {"aligned", "nearest", None}
+        What the intervals compare an original with: its own released record, or the nearest one, where it is
+        not known which is its own.
+    notes : tuple of str
+        What was left out, and why.
+    seed : int
+        Seed of all samples.
+    """
+
+    keys: tuple[str, ...]
+    confidential: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    risk: Risk
+    population_risk: PopulationRisk | None = None
+    suda: Suda | None = None
+    original_risk: Risk | None = None
+    utility: Utility | None = None
+    linkage: attacks.Linkage | None = None
+    penalty: Penalty | None = None
+    intervals: tuple[attacks.Interval, ...] = ()
+    basis: str | None = None
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether every required model holds."""
+        return all(finding.holds for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain, JSON-able types."""
+        return {**super().to_dict(), "holds": self.holds}
+
+    def __str__(self) -> str:
+        parts = ["Privacy", *(f"  {line}" for finding in self.findings for line in _lines(finding))]
+        parts += ["", "Risk from the table alone"]
+        parts += [f"  {line}" for line in str(self.risk).splitlines()]
+        if self.original_risk is not None:
+            parts.append(
+                f"  (the original: k = {self.original_risk.k}, {self.original_risk.uniqueness:.2%} unique)"
+            )
+        for title, found in (
+            ("Risk in the population", self.population_risk),
+            ("Special uniques", self.suda),
+        ):
+            if found is not None:
+                parts += ["", title, *(f"  {line}" for line in str(found).splitlines())]
+        if self.linkage is not None:
+            parts += ["", "Risk against the original", f"  record linkage: {self.linkage}"]
+            whose = "its own" if self.basis == "aligned" else "the nearest"
+            parts += [
+                f"  {i.column}: for {i.sd.value:.1%} of the people {whose} record is within {i.percent:g} % "
+                f"of a standard deviation, for {i.rank.value:.1%} within {i.percent:g} % of the ranks"
+                for i in self.intervals
+            ]
+        if self.utility is not None:
+            parts += ["", "Utility", *(f"  {line}" for line in str(self.utility).splitlines())]
+        if self.penalty is not None:
+            parts.append(f"  in ranges: {self.penalty}")
+        if self.notes:
+            parts += ["", "Notes", *(f"  {note}" for note in self.notes)]
+        return "\n".join(parts)
+
+    def __repr__(self) -> str:
+        n, k = self.risk.records, self.risk.k
+        beside = "" if self.utility is None else ", beside its original"
+        return f"Measurement({n} records, k={k}, keys {', '.join(self.keys)}{beside})"
+
+
+def _lines(finding: Finding) -> list[str]:
+    """Return a finding as printed: its line, one for each column if there are several, and estimates."""
+    lines = [str(finding)]
+    columns: Any = finding.detail.get("columns", {})
+    for name, figures in columns.items():
+        said = []
+        if len(columns) > 1:
+            value = figures["value"]
+            said.append("infinite" if np.isinf(value) else f"{value:g}")
+        if "corrected" in figures:
+            low, high = figures["interval"]
+            said.append(f"corrected {figures['corrected']:.4g} ({low:.4g} to {high:.4g})")
+            said.append(f"by chance {figures['chance']:.4g}, of {figures['entropy']:.4g} nats in all")
+        if said:
+            lines.append(f"  {name}: {', '.join(said)}")
+    return lines
