@@ -194,7 +194,7 @@ def mask_by_groups(
             )
             return _obey(some, found, asked, settings.groups.way, here.part(0.7, 1.0))
 
-        obeyed = any(isinstance(one, ConfidentialModel) and one.required is not None for one in models)
+        obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
         part, costs, parts = divide_strata(table, problem, strata, ctx.part(0.05, 0.95), divide)
     elif together:
         part, costs, bare = _together(crowd, problem, chosen, settings, demands, grouping)
