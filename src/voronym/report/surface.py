@@ -9,7 +9,7 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from voronym.report.axes import Axes, Axis
-from voronym.report.svg import num, rect
+from voronym.report.svg import num, rect, text
 
 SHADES = 10
 _SIDE = 340.0
@@ -66,9 +66,12 @@ def surface(
             count = len(list(same))
             if shade:
                 place = f'x="{num(frame[0] + at * wide)}" y="{num(y)}" width="{num(count * wide)}"'
-                look = f'height="{num(tall)}" fill-opacity="{shade / SHADES:.1f}"'
+                look = (
+                    f'height="{num(tall)}" fill-opacity="{shade / SHADES:.1f}" shape-rendering="crispEdges"'
+                )
                 axes.add(f'<rect class="hm" {place} {look}/>')
             at += count
     axes.add(rect(*frame, "pf"))
+    axes.add(text(4, 11, names[1], "t"), text(axes.right, axes.height - 2, names[0], "t", "end"))
     axes.ticks()
     return axes.draw(title, desc)

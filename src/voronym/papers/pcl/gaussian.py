@@ -22,8 +22,8 @@ TRANSPORT, LM = "transport", "LM"
 OTHER = "Other random points, and an assignment that is exact."
 MACHINE = "Another machine, and compiled code."
 GROWTH = (
-    "Search trees leave most pairs of point and cell out in the plane, and less time goes into small n than "
-    "the law of n² would have: ours grows more slowly."
+    "Ours looks for near and far records in a tree and begins each assignment with the last one's costs, so "
+    "its time grows more slowly than the number of pairs."
 )
 
 

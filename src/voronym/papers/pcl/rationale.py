@@ -80,10 +80,13 @@ def figures_21_to_28(draws: int, ctx: Context) -> Iterator[Item]:
     """Draw the examples and their objectives, and count how often derivatives find the costs."""
     ten, fifteen = (np.random.default_rng(seed).random((n, 2)) for n, seed in ((10, 21), (15, (23, 9))))
     at(ctx, "figures 21 to 28", 0.0)
-    yield from _two(ten)
-    yield from _clouds()
-    yield from _three(fifteen)
+    yield from sorted((*_two(ten), *_clouds(), *_three(fifteen)), key=_number)
     yield from _solved(draws, ctx)
+
+
+def _number(item: Item) -> str:
+    """Return what puts items in the order of the paper's figures."""
+    return (item.exhibit if isinstance(item, Mark) else getattr(item, "title", ""))[: len("Figure 21")]
 
 
 def _two(X: Floats) -> Iterator[Item]:
@@ -136,7 +139,7 @@ def _three(X: Floats) -> Iterator[Item]:
         picture, least = drawn(f"Figure {name}, three fixed centroids", X, THREE, noise)
         yield picture
         yield Mark(f"Figure {name[:2]}", "smallest cell by exact costs", 5.0, float(least), ".0f")
-    side = np.linspace(-0.4, 0.4, 61)
+    side = np.linspace(-0.4, 0.4, 68)  # a drawing has 340 dots
     a, b = np.meshgrid(side, side)
     costs = np.stack([np.zeros(a.size), a.ravel(), b.ravel()], axis=1)
     bounds = (-0.4, -0.4, 0.4, 0.4)
