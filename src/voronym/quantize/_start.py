@@ -90,8 +90,16 @@ def start(X: Floats, limits: Bounds, init: Init, space: Space, ctx: Context) -> 
     return Start(C[:m].copy(), np.zeros(m), part.labels if part.n_cells == m else None)
 
 
-def shake(X: Floats, best: Quantizer, distortion: float, linear: bool, rng: np.random.Generator) -> Start:
-    """Return the centroids of a design, moved about as far as points are from them.
+def shake(
+    X: Floats,
+    best: Quantizer,
+    distortion: float,
+    linear: bool,
+    rng: np.random.Generator,
+    *,
+    reach: float | None = None,
+) -> Start:
+    """Return the centroids of a design, moved about as far as points are from them, or ``reach`` of it.
 
     Better than starting anew: most of what the design found out stays. Where there is nothing between two
     centroids, one in five is replaced by a random point instead.
@@ -99,8 +107,8 @@ def shake(X: Floats, best: Quantizer, distortion: float, linear: bool, rng: np.r
     C = np.array(best.centroids)
     m, d = C.shape
     if linear:
-        reach = rng.uniform(0.4, 1.2) * np.sqrt(distortion / d)
-        C += reach * rng.standard_normal(C.shape)
+        share = rng.uniform(0.4, 1.2) if reach is None else reach
+        C += share * np.sqrt(distortion / d) * rng.standard_normal(C.shape)
     else:
         some = rng.choice(m, max(1, m // 5), replace=False)
         C[some] = X[rng.choice(len(X), len(some), replace=False)]

@@ -15,7 +15,7 @@ from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem, check_points
 from voronym.quantize.costs.base import Bounds, equal_sizes
-from voronym.quantize.pcl import Settings, alternate, pcl
+from voronym.quantize.pcl import Settings, alternate, pcl, thorough
 from voronym.quantize.quantizer import Quantizer
 from voronym.registry import METHODS, algorithm
 
@@ -38,8 +38,8 @@ def design(X: ArrayLike, cells: int | None = None, **options: Any) -> Quantizer:
     cells : int, optional
         How many cells of sizes as equal as possible, where neither probabilities nor sizes are given.
     **options
-        ``probabilities``, ``sizes``, ``costs``, ``init``, ``speed``, ``restarts``, ``space``, ``seed``,
-        ``tolerance``, ``iterations``, ``time_limit`` and ``progress``, as in `voronym.quantize.pcl`.
+        ``probabilities``, ``sizes``, ``costs``, ``init``, ``speed``, ``restarts``, ``cooling``, ``space``,
+        ``seed``, ``tolerance``, ``iterations``, ``time_limit`` and ``progress``: see `voronym.quantize.pcl`.
 
     Returns
     -------
@@ -76,7 +76,18 @@ class PclOptions(PclVariableOptions):
     """Options of PCL."""
 
     init: str = option("mdav", 'the method that makes the first groups, or "random"')
-    restarts: int = option(1, "designs, each from the best so far, shaken; the best is kept", check=whole(1))
+    restarts: int | None = option(
+        None,
+        "designs, each from the best so far, shaken; the best is kept; by default 8 where there are up to "
+        "500,000 pairs of records and groups, else 1",
+        check=whole(1),
+    )
+    cooling: int | None = option(
+        None,
+        "rounds of soft assignments that harden slowly, before each design but the first; by default 50 "
+        "where there are several designs by default, else 0",
+        check=whole(0),
+    )
 
 
 @algorithm(
@@ -123,7 +134,8 @@ def pcl_variable(problem: Problem, ctx: Context, options: PclVariableOptions) ->
 def _partition(
     problem: Problem, ctx: Context, bounds: Bounds, init: str | Partition, options: PclVariableOptions
 ) -> Partition:
-    restarts = options.restarts if isinstance(options, PclOptions) else 1
-    settings = Settings("transport", options.speed, restarts, options.tolerance, options.iterations)
+    settings = Settings("transport", options.speed, 1, options.tolerance, options.iterations)
+    if isinstance(options, PclOptions):
+        settings = thorough(settings, options.restarts, options.cooling, bounds, init, problem.space)
     found = alternate(check_points(problem.X), bounds, init, problem.space, settings, ctx)
     return Partition(found.labels, k=problem.k)

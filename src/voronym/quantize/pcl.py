@@ -14,9 +14,11 @@ from voronym.errors import InputError, Unfinished
 from voronym.partition import Partition
 from voronym.problem import check_points
 from voronym.quantize import _start
+from voronym.quantize._cooling import cooled
+from voronym.quantize._steps import Exact, Near, hurry
 from voronym.quantize.costs import SOLVERS
-from voronym.quantize.costs.base import Assignment, Bounds, Floats, Integers, Sizes, check_space, round_sizes
-from voronym.quantize.costs.transport import Engine, Solved
+from voronym.quantize.costs.base import Bounds, Floats, Integers, Sizes, check_space, round_sizes
+from voronym.quantize.costs.transport import Engine
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Space
 
@@ -26,8 +28,14 @@ LARGE, FINE = 100_000, 2_000
 SAMPLES = (200, 1_000)
 """Points in a cell of these samples."""
 
-TINY = 0.05
-"""A cell with a smaller share of the size it should have is given up, and a large one is divided instead."""
+SMALL = 500_000
+"""Pairs of points and cells up to which several designs, cooled, take seconds: then they are the default."""
+
+ROUNDS, DESIGNS = 50, 8
+"""How long each is cooled, and how many there are: docs/decisions/cooling.md has the data they are from."""
+
+HOT, WARM = 1.0, 0.3
+"""Heat at which cooling begins, in units of the distortion: at first, and after a design was shaken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +97,8 @@ def pcl(
     costs: str = "transport",
     init: str | Partition | ArrayLike | Quantizer = "mdav",
     speed: float = 1.8,
-    restarts: int = 1,
+    restarts: int | None = None,
+    cooling: int | None = None,
     space: Space | None = None,
     seed: int | np.random.Generator | None = 0,
     tolerance: float | None = None,
@@ -131,8 +140,14 @@ def pcl(
     speed : float
         How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps,
         which end lower, too. The last steps are whole in any case.
-    restarts : int
-        How many designs; all but the first start from the best so far, shaken. The best is returned.
+    restarts : int, optional
+        How many designs; all but the first start from the best so far, shaken. The best is returned. By
+        default 8 where a method makes the first cells and there are up to 500,000 pairs of points and
+        cells, which takes a second or so; else 1.
+    cooling : int, optional
+        Rounds of cooling: one more design, and each after the first, starts from assignments that are soft
+        at first and harden slowly. In spaces whose centroids are means. By default 50 where there are
+        several designs by default, else 0. With 0, and one design, it is the papers' algorithm.
     space : Space, optional
         The distance and its centroid; squared Euclidean by default.
     seed : int, Generator or None
@@ -168,9 +183,10 @@ def pcl(
     points, where = check_points(X), check_space(space)
     if tolerance is None:
         tolerance = 1e-6 * min(100.0, max(1.0, len(points) / LARGE) ** 2)
-    settings = Settings(costs, speed, restarts, tolerance, iterations)
-    ctx = Context(seed=seed, time_limit=time_limit, progress=progress).part(0.0, 1.0, stage="designing")
     bounds = _start.bounds(len(points), cells, probabilities, sizes, init)
+    settings = Settings(costs, speed, 1, tolerance, iterations)
+    settings = thorough(settings, restarts, cooling, bounds, init, where)
+    ctx = Context(seed=seed, time_limit=time_limit, progress=progress).part(0.0, 1.0, stage="designing")
     found = alternate(points, bounds, init, where, settings, ctx)
     ctx.done()
     return found
@@ -185,6 +201,7 @@ class Settings:
     restarts: int = 1
     tolerance: float = 1e-6
     iterations: int = 300
+    cooling: int = 0
 
     def __post_init__(self) -> None:
         for name, number in (("speed", self.speed), ("tolerance", self.tolerance)):
@@ -192,9 +209,13 @@ class Settings:
                 raise InputError(f"{name} must be a number, not {type(number).__name__}")
         if not 0.0 < self.speed <= 2.0:
             raise InputError(f"speed must be above 0 and at most 2, not {self.speed!r}")
-        for name, value in (("restarts", self.restarts), ("iterations", self.iterations)):
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be a whole number, 1 or more, not {value!r}")
+        for name, value, least in (
+            ("restarts", self.restarts, 1),
+            ("iterations", self.iterations, 1),
+            ("cooling", self.cooling, 0),
+        ):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
         if not self.tolerance >= 0.0:
             raise InputError(f"tolerance must be 0 or more, not {self.tolerance!r}")
         if not isinstance(self.costs, str) or self.costs not in SOLVERS:
@@ -204,6 +225,33 @@ class Settings:
     def exact(self) -> bool:
         """Whether the cost solver meets the sizes exactly."""
         return self.costs == "transport"
+
+
+def thorough(
+    settings: Settings,
+    restarts: int | None,
+    cooling: int | None,
+    bounds: Bounds,
+    init: _start.Init,
+    space: Space,
+) -> Settings:
+    """Return the settings with so many designs and rounds of cooling; where none are said, by the rule.
+
+    A given start is continued, once, as is what takes long: these are for somebody who knows more.
+    """
+    named = isinstance(init, str) and init != "random"
+    few = settings.exact and bounds.exact and int(bounds.low.sum()) * len(bounds.low) <= SMALL
+    usual = named and few and space.quadratic
+    if cooling is None:
+        cooling = ROUNDS if usual and restarts != 1 else 0
+    elif cooling and not (settings.exact and bounds.exact and space.quadratic):
+        raise InputError(
+            "cooling needs exact sizes, the cost solver 'transport', and a space whose centroids are means: "
+            "leave it out, or give 0"
+        )
+    return replace(
+        settings, restarts=DESIGNS if restarts is None and usual else restarts or 1, cooling=cooling
+    )
 
 
 def alternate(
@@ -220,21 +268,22 @@ def alternate(
         ctx = ctx.part(0.2, 1.0)
     engine = Engine(X, space, ctx) if settings.exact else None
     best: Design | None = None
-    for turn in range(settings.restarts):
-        part = ctx.part(turn / settings.restarts, (turn + 1) / settings.restarts)
+    turns = settings.restarts + (settings.cooling > 0)
+    for turn in range(turns):
+        part = ctx.part(turn / turns, (turn + 1) / turns)
         if best is None:
             start = _start.start(X, bounds, init, space, part.part(0.0, 0.3))
-            part = part.part(0.3, 1.0)
         elif ctx.over:
             break
         else:
-            start = _start.shake(X, best.quantizer, best.distortion, space.linear, ctx.rng)
+            start = _again(X, best, bounds, space, settings, part.part(0.0, 0.3), first=turn == 1)
+        part = part.part(0.3, 1.0)
         steps: Exact | Near
         if engine is not None:
             engine.tick = partial(ctx.tell, 0.0, whole=True) if best is None else partial(hurry, ctx)
             steps = Exact(X, start, bounds, engine, settings.speed)
         else:
-            steps = Near(X, start, bounds.low, space, settings, part)
+            steps = Near(X, start, bounds.low, space, settings.costs, settings.speed, part)
         try:
             found = follow(steps, settings, part)
         except Unfinished:
@@ -245,6 +294,19 @@ def alternate(
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
+
+
+def _again(
+    X: Floats, best: Design, bounds: Bounds, space: Space, settings: Settings, ctx: Context, *, first: bool
+) -> _start.Start:
+    """Return where another design starts: the best so far, shaken, or cooled, or both in turn."""
+    if not settings.cooling:
+        return _start.shake(X, best.quantizer, best.distortion, space.linear, ctx.rng)
+    begin = _start.Start(np.array(best.quantizer.centroids), np.array(best.quantizer.costs))
+    if not first:
+        begin = _start.shake(X, best.quantizer, best.distortion, True, ctx.rng, reach=0.5)
+    heat, rounds = (HOT, settings.cooling) if first else (WARM, max(1, 3 * settings.cooling // 5))
+    return cooled(X, begin, bounds.low, space, heat * best.distortion, rounds, ctx)
 
 
 def _large(X: Floats, bounds: Bounds) -> bool:
@@ -270,112 +332,6 @@ def _coarse(
         begin = alternate(X[rows], fewer, begin, space, once, part).quantizer
     assert isinstance(begin, Quantizer)  # noqa: S101 - there are samples
     return begin
-
-
-def hurry(ctx: Context) -> None:
-    """Give up an assignment when the time is over, where there is another to return."""
-    ctx.tell(0.0, whole=True)
-    if ctx.over:
-        raise Unfinished("the time was over before the assignment was made")
-
-
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """An assignment, the centroids and costs it belongs to, and the mean distance."""
-
-    labels: Integers
-    centroids: Floats
-    costs: Floats
-    distortion: float
-    solved: Solved | None = None
-
-
-class Exact:
-    """Exact assignments, each to the centroids of the one before."""
-
-    def __init__(self, X: Floats, start: _start.Start, bounds: Bounds, engine: Engine, speed: float) -> None:
-        self.X, self.bounds, self.engine, self.space, self.speed = X, bounds, engine, engine.space, speed
-        self.C, self.labels = start.centroids, start.labels
-        self.c = engine.tamed(start.costs, start.centroids, bounds)
-        self.distances: float | None = None
-
-    def step(self) -> Turn:
-        """Move the centroids, but for the first time, and assign the points anew."""
-        if self.distances is not None and self.labels is not None:
-            means = centroids(self.X, self.labels, self.C, self.space)
-            self.C = move(self.C, means, self.speed, self.space)
-            if not self.space.quadratic and self.speed != 1.0:
-                worse = self.space.paired(self.X, self.C, self.labels).sum() > self.distances
-                self.C = means if worse else self.C
-        solved = self.engine.solve(self.C, self.bounds, self.c, self.labels)
-        self.labels, self.c = self.engine.labels(solved), solved.costs
-        self.distances = self.engine.distances(solved)
-        return Turn(self.labels, self.C, self.c, self.distances / len(self.X), solved)
-
-    def settle(self, turn: Turn, ctx: Context) -> Turn:
-        """Return a turn with its assignment proven, by costs that leave no needless ties."""
-        assert turn.solved is not None  # noqa: S101 - every step has one
-        self.engine.tick = partial(ctx.tell, 0.0)  # short, and nothing can be returned before it
-        self.engine.place(turn.centroids)
-        answer = self.engine.settle(turn.solved, self.bounds, 1e-9)
-        return replace(turn, labels=np.array(answer.labels), costs=answer.costs)
-
-
-class Near:
-    """Assignments by a solver that meets the sizes nearly; cells that vanish start again elsewhere."""
-
-    def __init__(
-        self, X: Floats, start: _start.Start, sizes: Integers, space: Space, settings: Settings, ctx: Context
-    ) -> None:
-        self.X, self.sizes, self.space, self.ctx = X, sizes, space, ctx.quiet()
-        self.solver, self.speed = SOLVERS[settings.costs], settings.speed
-        self.C, self.c = start.centroids, start.costs
-        self.answer: Assignment | None = None
-        self.rng = np.random.default_rng(len(X))  # for places where nothing better is known
-
-    def step(self) -> Turn:
-        """Move the centroids, but for the first time, and assign the points anew."""
-        if self.answer is not None:
-            means = centroids(self.X, self.answer.labels, self.C, self.space)
-            self.C = move(self.C, means, self.speed, self.space)
-            self.divide(self.answer)
-        answer = self.solver(self.X, self.C, self.sizes, space=self.space, start=self.c, ctx=self.ctx)
-        if self.answer is not None and self.ctx.over:
-            raise Unfinished("the time was over before the assignment was made")
-        self.answer, self.c = answer, np.array(answer.costs)
-        return Turn(np.array(answer.labels), self.C, self.c, answer.cost / len(self.X))
-
-    def settle(self, turn: Turn, ctx: Context) -> Turn:  # noqa: ARG002 - nothing is proven here
-        """Return the turn: there is nothing to prove."""
-        return turn
-
-    def divide(self, answer: Assignment) -> None:
-        """Give the centroid of a tiny cell a new place, halfway to the farthest point of a large one."""
-        lost = np.flatnonzero(answer.sizes < TINY * self.sizes)
-        order = np.argsort(-answer.sizes, kind="stable")
-        kept = order[(answer.sizes >= TINY * self.sizes)[order] & (answer.sizes >= 2)[order]]
-        for cell, other in zip(lost, kept, strict=False):
-            members = np.flatnonzero(answer.labels == other)
-            far = members[np.argmax(self.space.cost(self.X[members], self.C[[other]])[:, 0])]
-            half = 0.5 * (self.C[other] + self.X[far])
-            self.C[cell] = half if self.space.linear else self.X[far]
-            self.c[cell] = self.c[other]
-        rest = lost[len(kept) :]  # more are lost than can be divided: any points, at the costs of their cells
-        chosen = self.rng.permutation(len(self.X))[: len(rest)]
-        self.C[rest], self.c[rest] = self.X[chosen], self.c[answer.labels[chosen]]
-
-
-def move(C: Floats, means: Floats, speed: float, space: Space) -> Floats:
-    """Return centroids part of the way to others, or beyond; all the way where nothing is in between."""
-    return C + speed * (means - C) if space.linear else means
-
-
-def centroids(X: Floats, labels: Integers, C: Floats, space: Space) -> Floats:
-    """Return the centroid of each cell; an empty one keeps the centroid it has."""
-    means = space.centroids(X, labels, len(C))
-    empty = np.bincount(labels, minlength=len(C)) == 0
-    means[empty] = C[empty]
-    return means
 
 
 def follow(steps: Exact | Near, settings: Settings, ctx: Context) -> Design:
