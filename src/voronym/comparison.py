@@ -254,7 +254,7 @@ def compare_methods(
     problems = [Problem(records, check_k(size, table.n)) for size in sizes]
     if not problems:
         raise InputError("name at least one k to compare at")
-    names, skipped = _choose(methods, problems[0])
+    names, skipped = _choose(methods, problems)
     if methods is None and table.confidential:  # what the keys tell is their own measure
         names += [name for name in METHODS if METHODS[name].makes == "table"]
     names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
@@ -263,7 +263,9 @@ def compare_methods(
     if table.confidential:
         whole = ctx.part(0.0, 0.3, stage="measuring")
         found = plane(table, problems[0].points, ctx=whole)
-    tasks = list(enumerate((name, problem) for problem in problems for name in names))
+    pairs = ((name, problem) for problem in problems for name in names)
+    quick = [(name, each) for name, each in pairs if methods or each.n <= METHODS[name].most(each.k)]
+    tasks = list(enumerate(quick))
     tasks.sort(key=lambda task: (not METHODS[task[1][0]].groups, _rank(task[1][0])))
     done: list[tuple[int, Row]] = []
     start = 0.0 if found is None else 0.3
@@ -305,17 +307,20 @@ def _rank(name: str) -> int:
     return _SLOW.index(name) + 2 if name in _SLOW else 1
 
 
-def _choose(methods: Sequence[str] | None, problem: Problem) -> tuple[list[str], dict[str, str]]:
-    """Return the methods to run, and those that are left out, with the reason."""
+def _choose(methods: Sequence[str] | None, problems: list[Problem]) -> tuple[list[str], dict[str, str]]:
+    """Return the methods to run, and those that are left out, at some k or at all, with the reason."""
     if methods is not None:
         return [METHODS[name].name for name in methods], {}
     names, skipped = [], {}
     for method in algorithms().values():
-        if method.name == "auto" or (method.univariate and problem.X.shape[1] > 1):
+        if method.name == "auto" or (method.univariate and problems[0].X.shape[1] > 1):
             continue
-        if method.practical is not None and problem.n > method.practical:
-            skipped[method.name] = f"takes long beyond {method.practical:,} records; name it to run it"
-        else:
+        long = [each for each in problems if each.n > method.most(each.k)]
+        if long:
+            most = f"{method.most(long[0].k):,} records"
+            where = most if isinstance(method.practical, int) else f"{most} at k = {long[0].k}"
+            skipped[method.name] = f"takes long beyond {where}; name it to run it"
+        if len(long) < len(problems):
             names.append(method.name)
     return names, skipped
 

@@ -54,7 +54,13 @@ class Method:
     """Whether it works in every space, or on Euclidean coordinates only."""
     univariate: bool = False
     max_size: Callable[[int], int] | None = None
-    practical: int | None = None
+    practical: int | Callable[[int], int] | None = None
+
+    def most(self, k: int) -> float:
+        """Return the number of records beyond which the method takes minutes, without end where none does."""
+        if self.practical is None:
+            return math.inf
+        return self.practical if isinstance(self.practical, int) else self.practical(k)
 
     @property
     def summary(self) -> str:
@@ -140,7 +146,7 @@ def algorithm(
     anywhere: bool = False,
     univariate: bool = False,
     max_size: Callable[[int], int] | None = None,
-    practical: int | None = None,
+    practical: int | Callable[[int], int] | None = None,
 ) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
     """Register a method that makes groups, a function ``(problem, ctx[, options]) -> Partition``.
 
@@ -160,8 +166,9 @@ def algorithm(
         Whether the method takes a single column only.
     max_size : callable, optional
         ``k -> largest group`` where the method bounds its groups from above and n >= k allows it.
-    practical : int, optional
-        Number of records beyond which the method takes minutes: comparisons then leave it out unless asked.
+    practical : int or callable, optional
+        Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then leave
+        it out unless asked.
     """
 
     def register(function: Callable[..., Partition]) -> Callable[..., Partition]:

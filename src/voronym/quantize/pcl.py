@@ -249,9 +249,9 @@ def thorough(
             "cooling needs exact sizes, the cost solver 'transport', and a space whose centroids are means: "
             "leave it out, or give 0"
         )
-    return replace(
-        settings, restarts=DESIGNS if restarts is None and usual else restarts or 1, cooling=cooling
-    )
+    if restarts is None:
+        restarts = DESIGNS if usual else 1
+    return replace(settings, restarts=restarts, cooling=cooling)
 
 
 def alternate(
