@@ -9,6 +9,8 @@ import pytest
 import voronym as vr
 from channel.laws import measured, normal_grid, random_law
 from voronym.channel import privacy_distortion, reconstruct, reconstruction, worst_case
+from voronym.channel.seeing import check_letters
+from voronym.channel.worst import _within
 from voronym.errors import InputError
 
 ASKED = [
@@ -268,3 +270,21 @@ def test_where_digits_run_out_nobody_is_warned_and_the_limit_holds():
     mass = told.sum(axis=0)
     far = 0.5 * np.abs(told[:, mass > 0] / mass[mass > 0] - joint.sum(axis=1)[:, None]).sum(axis=0)
     assert far.max() <= 1e-3 + 1e-12
+
+
+@pytest.mark.parametrize(("measure", "limit"), [("kl", 0.02), ("delta", 0.2), ("total-variation", 0.05)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rule_beyond_the_limit_is_brought_within_it(measure, limit, seed):
+    """A rule that tells too much, and one with rows and columns that are all but gone."""
+    p = np.random.default_rng(seed).dirichlet(np.full(15, 0.5)).reshape(3, 5)
+    alphabet, _, _ = check_letters(p, 1.0 - np.eye(5), sees_w=False)
+    telling = np.diag(alphabet.p)  # everybody keeps their letter
+    ragged = telling * np.array([1.0, 0.7, 1.0, 1e-20, 1.3])
+    for J in (telling, ragged):
+        before = J / J.sum(axis=1, keepdims=True)
+        assert worst(p, np.broadcast_to(before, (3, 5, 5)), measure) > limit
+        rule = _within(alphabet, J.copy(), measure, limit) / alphabet.p[:, None]
+        np.testing.assert_allclose(rule.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+        assert rule.min() >= 0.0
+        found = worst(p, np.broadcast_to(rule, (3, 5, 5)), measure)
+        assert 0.5 * limit < found <= limit * (1 + 1e-9)  # and no more than is needed is given up

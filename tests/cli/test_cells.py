@@ -150,3 +150,47 @@ def test_another_space_and_a_column_that_is_there(homes):
     homes.rename({"people": "cell"}).write_csv("again.csv")
     with pytest.raises(InputError, match="a column 'cell' already"):
         call("assign", "again.csv", "d.json", "-o", "out.csv", "--place", "lat,lon")
+
+
+def test_a_quantizer_is_json_whatever_the_name_says(homes, tmp_path):
+    with pytest.raises(InputError, match=r"call the file 'q\.json', not 'q\.npz'"):
+        call("design", "homes.csv", "-o", "q.npz", "--column", "x,y", "--cells", "4")
+    assert not (tmp_path / "q.npz").exists()
+    call("design", "homes.csv", "-o", "Q.JSON", "--column", "x,y", "--cells", "4")
+    assert Quantizer.load("Q.JSON").n_cells == 4
+
+
+def test_files_of_another_country_are_read_as_said(homes, tmp_path):
+    def german(frame, name):
+        text = frame.write_csv(separator=";").replace(".", ",")
+        (tmp_path / name).write_text("exported yesterday\n" + text, encoding="cp1252")
+
+    german(homes, "german.csv")
+    reading = ["--delimiter", ";", "--decimal", ",", "--encoding", "cp1252", "--skip-rows", "1"]
+    call("design", "homes.csv", "-o", "d.json", "--place", "lat,lon", "--cells", "6")
+    call("design", "german.csv", "-o", "g.json", "--place", "lat,lon", "--cells", "6", *reading)
+    assert Quantizer.load("g.json") == Quantizer.load("d.json")
+    call("assign", "homes.csv", "d.json", "-o", "a.csv", "--place", "lat,lon")
+    call("assign", "german.csv", "d.json", "-o", "b.parquet", "--place", "lat,lon", *reading)
+    cells = pl.read_csv("a.csv")["cell"]
+    assert pl.read_parquet("b.parquet")["cell"].to_list() == cells.to_list()
+    wards = pl.DataFrame({"lat": [52.4, 52.6], "lon": [13.2, 13.6], "beds": [120, 120]})
+    wards.write_csv("wards.csv")
+    german(wards, "wards-german.csv")
+    room = ["--place", "lat,lon", "--capacity", "beds", "--json"]
+    plain = json.loads(call("allocate", "homes.csv", "wards.csv", "-o", "c.csv", *room))
+    there = [word.replace("--", "--places-") for word in reading]
+    words = ["allocate", "german.csv", "wards-german.csv", "-o", "d.csv", *room, *reading, *there]
+    assert json.loads(call(*words)) == plain
+
+
+def test_the_way_to_a_place_is_in_metres(homes):
+    pl.DataFrame({"lat": [52.4, 52.6], "lon": [13.2, 13.6]}).write_csv("wards.csv")
+    words = ["allocate", "homes.csv", "wards.csv", "--place", "lat,lon", "-o"]
+    said = json.loads(call(*words, "p.csv", "--json"))
+    place = pl.read_csv("p.csv")["place"].to_numpy() - 1
+    lat, lon = np.radians(homes["lat"].to_numpy()), np.radians(homes["lon"].to_numpy())
+    lat_c, lon_c = np.radians([52.4, 52.6])[place], np.radians([13.2, 13.6])[place]
+    cosine = np.sin(lat) * np.sin(lat_c) + np.cos(lat) * np.cos(lat_c) * np.cos(lon - lon_c)
+    assert said["mean_metres"] == pytest.approx((6_371_008.8 * np.arccos(cosine)).mean(), rel=1e-6)
+    assert "mean metres" in call(*words, "q.csv")

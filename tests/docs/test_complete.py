@@ -73,7 +73,7 @@ def test_every_option_of_a_verb_has_an_example() -> None:
     used = examples()
     anywhere = set().union(*used.values())
     shared = {"--" + name.replace("_", "-") for name in READING}
-    shared |= {name.replace("--", "--original-", 1) for name in shared}
+    shared |= {name.replace("--", f"--{what}-", 1) for name in shared for what in ("original", "places")}
     lacking = []
     for verb, command in CLI.commands.items():
         for part in (command, *getattr(command, "commands", {}).values()):

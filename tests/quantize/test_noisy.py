@@ -10,7 +10,6 @@ from voronym.context import Context
 from voronym.errors import InputError
 from voronym.quantize import noisy
 from voronym.quantize.costs.transport import transport
-from voronym.quantize.quantizer import Quantizer
 
 
 @pytest.mark.parametrize(
@@ -33,9 +32,9 @@ def test_cooling_ends_where_the_records_are():
     sizes = np.full(12, 5)
     start = vr.microaggregate(X, 5, method="mdav").centroids(X)
     rng = np.random.default_rng(2)
-    deviations = noisy._near(X) * np.geomspace(1.0, 0.05, 30)
-    centroids, costs = noisy._cool(X, start, sizes, deviations, 60, Context(seed=rng))
-    found = Quantizer(centroids, costs).sizes(X)
+    clouds, labels = noisy.Clouds(X, 60, "common"), np.repeat(np.arange(12), 5)
+    rule = noisy._cool(clouds, start, labels, sizes, np.geomspace(1.0, 0.05, 30), Context(seed=rng))
+    found = rule.sizes(X)
     assert np.abs(found - sizes).sum() <= 4
 
 
@@ -49,7 +48,9 @@ def test_clouds_have_the_records_and_the_deviation(monkeypatch):
     real = noisy.levenberg_marquardt
     monkeypatch.setattr(noisy, "levenberg_marquardt", look)
     X = np.random.default_rng(5).random((30, 2))
-    noisy._cool(X, X[:6].copy(), np.full(6, 5), np.array([0.4, 0.2, 0.1]), 50, Context(seed=0))
+    clouds = noisy.Clouds(X, 50, "common")
+    labels, shares = np.repeat(np.arange(6), 5), np.array([0.4, 0.2, 0.1]) / clouds.near
+    noisy._cool(clouds, X[:6].copy(), labels, np.full(6, 5), shares, Context(seed=0))
     assert len(seen) == 3
     for (cloud, sizes), deviation in zip(seen, (0.4, 0.2, 0.1), strict=True):
         np.testing.assert_array_equal(cloud[:30], X)
@@ -90,8 +91,9 @@ def test_a_random_start_is_another_start():
 def test_a_cell_that_lost_its_points_starts_anew():
     X = np.random.default_rng(4).random((40, 2))
     far = np.vstack([np.full((3, 2), 1e3), X[:5]])  # three centroids far away from everything
-    centroids, _ = noisy._cool(X, far, np.full(8, 5), np.full(6, 0.05), 20, Context(seed=0))
-    assert (np.abs(centroids) < 2).all()
+    clouds, labels = noisy.Clouds(X, 20, "common"), np.repeat(np.arange(8), 5)
+    rule = noisy._cool(clouds, far, labels, np.full(8, 5), np.full(6, 0.05) / clouds.near, Context(seed=0))
+    assert (np.abs(rule.centroids) < 2).all()
 
 
 @pytest.mark.parametrize(
@@ -111,3 +113,35 @@ def test_a_cell_that_lost_its_points_starts_anew():
 def test_bad_options(options):
     with pytest.raises(InputError, match=r"must be a|noise falls"):
         vr.microaggregate(np.eye(6), 2, method="noisy-pcl", **options)
+
+
+def test_clouds_of_a_cell_have_its_covariance():
+    rng = np.random.default_rng(8)
+    long = rng.standard_normal((40, 2)) @ np.array([[4.0, 2.0], [0.0, 0.1]])
+    small = 0.5 * rng.standard_normal((40, 2)) + 20.0
+    X, labels = np.concatenate([long, small]), np.repeat([0, 1], 40)
+    cloud = noisy.Clouds(X, 400, "cell").draw(0.5, labels, rng)
+    np.testing.assert_array_equal(cloud[:80], X)
+    noise = (cloud[80:] - np.tile(X, (399, 1))).reshape(399, 80, 2)
+    for cell, members in enumerate((long, small)):
+        own = np.cov(members.T, bias=True)
+        drawn = np.cov(noise[:, labels == cell].reshape(-1, 2).T)
+        least = 0.01 * np.mean([np.cov(one.T, bias=True).trace() / 2 for one in (long, small)])
+        np.testing.assert_allclose(drawn, 0.25 * (own + least * np.eye(2)), rtol=0.08, atol=0.02)
+
+
+@pytest.mark.parametrize("covariance", ["common", "cell"])
+def test_it_ends_where_exact_rounds_gain_nothing(covariance):
+    X = np.random.default_rng(9).standard_normal((120, 3))
+    part = vr.microaggregate(X, 6, method="noisy-pcl", iterations=6, covariance=covariance, designs=1)
+    again = vr.quantize.pcl(X, init=part, restarts=1).partition
+    assert again.sse(X) == pytest.approx(part.sse(X), rel=1e-4)
+    with pytest.raises(vr.InputError, match="covariance must be"):
+        vr.microaggregate(X, 6, method="noisy-pcl", covariance="round")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("k", "most"), [(5, 0.0769), (10, 0.1174), (25, 0.182)])
+def test_census(k, most):
+    X = vr.standardize(vr.datasets.census().to_numpy().astype(float))
+    assert vr.information_loss(X, vr.microaggregate(X, k, method="noisy-pcl")) <= 100 * most

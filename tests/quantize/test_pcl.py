@@ -119,9 +119,10 @@ def test_cooling_keeps_the_best_and_mostly_gains(n, d, cells):
     X = vr.datasets.gaussian(n, d, seed=n)
     plain = pcl(X, cells, restarts=1)
     assert plain.distortion == pcl(X, cells, restarts=1, cooling=0).distortion  # one design is the papers'
-    cooled, several = pcl(X, cells, restarts=1, cooling=50), pcl(X, cells)
+    cooled, several = pcl(X, cells, restarts=1, cooling=50), pcl(X, cells)  # eight, the same two first
     assert cooled.distortion <= plain.distortion
-    assert several.distortion < plain.distortion
+    assert several.distortion < plain.distortion or d == 1
+    assert several.distortion <= cooled.distortion
     assert np.array_equal(np.sort(several.sizes), np.sort(plain.sizes))
     assert np.array_equal(several.quantizer.assign(X), several.labels)
     assert several.distortion == pcl(X, cells).distortion

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 from voronym.cli.points import Columns, Output, Overwrite, Place, far, points
 from voronym.errors import InputError
 
@@ -16,7 +16,7 @@ NAME = "cell"
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("assign")(assign)
+    app.command("assign")(files.reads(assign))
 
 
 def assign(
@@ -27,6 +27,7 @@ def assign(
     place: Place = None,
     overwrite: Overwrite = False,
     json: common.Json = False,
+    reading: Any = None,
 ) -> None:
     """Add the cell of each record as a column, by a quantizer. The table is as it was: no release."""
     import numpy as np
@@ -37,7 +38,7 @@ def assign(
     from voronym.table.write import write
 
     common.check_outputs([output], source=source, overwrite=overwrite)
-    frame = read(source)
+    frame = read(source, **reading)
     X, space = points(frame, column, place)
     rule = Quantizer.load(quantizer)
     if rule.space.name != space.name:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common
+from voronym.cli import common, files
 from voronym.cli.points import Columns, Map, Output, Overwrite, Place, Weight, far, numbers, points, write_map
+from voronym.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("design")(design)
+    app.command("design")(files.reads(design))
 
 
 def design(
@@ -26,14 +27,18 @@ def design(
     seed: common.Seed = 0,
     overwrite: Overwrite = False,
     json: common.Json = False,
+    reading: Any = None,
 ) -> None:
     """Design cells of equal size for the points of a table; write the rule as a file. It is no release."""
     from voronym.quantize import design_measures, pcl
     from voronym.table.read import read
 
     common.check_outputs([output, map], source=source, overwrite=overwrite)
+    if output.suffix.lower() != ".json":
+        named = output.with_suffix(".json").name
+        raise InputError(f"a quantizer is written as JSON: call the file {named!r}, not {output.name!r}")
     with common.ticker(not json) as bar:
-        frame = read(source)
+        frame = read(source, **reading)
         X, space = points(frame, column, place)
         first = pcl(X, cells, space=space, seed=seed, progress=bar)
         quantizer, labels, sizes = first.quantizer, first.labels, first.sizes.astype(float)

@@ -128,10 +128,11 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
 
 
 def _purpose(name: str) -> str:
-    plain = name.removeprefix("original_")
-    if plain != name and plain in PURPOSES["Reading"]:
-        return "Reading the original"
-    return next((purpose for purpose, names in PURPOSES.items() if plain in names), "Options")
+    for prefix, what in (("original_", "the original"), ("places_", "the places")):
+        plain = name.removeprefix(prefix)
+        if plain != name and plain in PURPOSES["Reading"]:
+            return f"Reading {what}"
+    return next((purpose for purpose, names in PURPOSES.items() if name in names), "Options")
 
 
 def _label(option: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +14,10 @@ from voronym.errors import InputError
 from voronym.problem import check_points
 from voronym.quantize import _programme
 from voronym.quantize._assign import assign
+from voronym.quantize._planned import Planned, carried, in_order
 from voronym.quantize._programme import Plan, Task
-from voronym.quantize.costs.base import Bounds, Floats, Integers, check_centroids, check_space, numbers
+from voronym.quantize.costs.base import Bounds, Floats, check_centroids, check_space, numbers
 from voronym.quantize.costs.transport import transport
-from voronym.quantize.quantizer import Quantizer
 from voronym.space import Space
 
 COPIES = 2_000_000
@@ -24,7 +25,7 @@ COPIES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Allocation:
+class Allocation(Planned):
     """Who goes where, what it costs, and the costs per place that prove it.
 
     Parameters
@@ -45,37 +46,13 @@ class Allocation:
         ``cost`` less the dual value of ``costs``: no plan costs less than ``cost - gap``.
     """
 
-    labels: Integers
-    points: Integers
-    cells: Integers
-    shares: Floats
-    costs: Floats
-    loads: Floats
     cost: float
     gap: float
-    centroids: Floats
-    space: Space
-    one_measure: bool
 
-    @property
-    def divided(self) -> Integers:
-        """The points that go to more than one place."""
-        return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
+    WHERE: ClassVar[tuple[str, str]] = ("to", "places")
 
-    def quantizer(self) -> Quantizer:
-        """Return the rule that gives each point its place by the costs; nothing is promised about loads."""
-        if not self.one_measure:
-            raise InputError(
-                "with two measures the place depends on a point's weight and load, not on where it is alone"
-            )
-        return Quantizer(self.centroids, self.costs, self.space)
-
-    def __repr__(self) -> str:
-        return (
-            f"Allocation({len(self.labels)} points to {len(self.costs)} places with loads of "
-            f"{self.loads.min():.6g}..{self.loads.max():.6g}, {len(self.divided)} divided, "
-            f"cost {self.cost:.6g}, gap {self.gap:.2g})"
-        )
+    def _words(self) -> str:
+        return f"cost {self.cost:.6g}, gap {self.gap:.2g}"
 
 
 @checked
@@ -160,17 +137,14 @@ def allocate(
     ctx = Context(progress=progress).part(0.0, 1.0, stage="allocating")
     whole = one and all(map(_whole, (a, low, high[np.isfinite(high)]))) and 0 < a.sum() <= COPIES
     plan = _by_transport(task, ctx) if whole else _programme.solve(task, ctx)
-    i, q, share = plan.points, plan.places, plan.shares
-    order = np.lexsort((q, -share, i))  # of a divided point the largest share first
-    labels = np.full(n, -1, np.int64)
-    labels[i[order[::-1]]] = q[order[::-1]]
-    order = np.lexsort((q, i))
-    i, q, share = i[order], q[order], share[order]
-    carried = np.asarray(np.bincount(q, b[i] * share, m), np.float64)
-    costs = _lawful(task, plan.costs, carried)
+    labels, i, q, share = in_order(plan, n)
+    loaded = carried(task, i, q, share)
+    costs = _lawful(task, plan.costs, loaded)
     cost = float((share * task.prices(i, q)).sum())
     ctx.done()
-    return Allocation(labels, i, q, share, costs, carried, cost, cost - task.dual(costs), C, task.space, one)
+    return Allocation(
+        labels, i, q, share, C, costs, loaded, task.space, one, cost=cost, gap=cost - task.dual(costs)
+    )
 
 
 def _by_transport(task: Task, ctx: Context) -> Plan:

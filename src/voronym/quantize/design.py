@@ -79,7 +79,7 @@ class PclOptions(PclVariableOptions):
     restarts: int | None = option(
         None,
         "designs, each from the best so far, shaken; the best is kept; by default 8 where there are up to "
-        "500,000 pairs of records and groups, else 1",
+        "100,000 pairs of records and groups, fewer up to 500,000, else 1",
         check=whole(1),
     )
     cooling: int | None = option(

@@ -14,6 +14,7 @@ from voronym.options import number, whole
 from voronym.partition import Partition
 from voronym.problem import check_points
 from voronym.quantize import _programme, _start
+from voronym.quantize._planned import Planned, carried, in_order
 from voronym.quantize._programme import Plan, Task
 from voronym.quantize.allocate import check_measure, check_room
 from voronym.quantize.costs.base import Floats, Integers, check_cells, check_centroids, check_space, numbers
@@ -24,7 +25,7 @@ Init = str | ArrayLike | Partition | Quantizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measured:
+class Measured(Planned):
     """Cells whose loads are those asked for, by the plan; and by whole points, nearly.
 
     Parameters
@@ -45,44 +46,17 @@ class Measured:
         The points that are not in their old cells.
     """
 
-    labels: Integers
-    points: Integers
-    cells: Integers
-    shares: Floats
-    centroids: Floats
-    costs: Floats
-    loads: Floats
     whole_loads: Floats
     trace: tuple[float, ...]
     moved: Integers
-    space: Space
-    one_measure: bool
 
     @property
     def objective(self) -> float:
         """``sum of weight * d`` over the plan, and what moving costs."""
         return self.trace[-1]
 
-    @property
-    def divided(self) -> Integers:
-        """The points that are in more than one cell: at most one fewer than there are cells."""
-        return np.flatnonzero(np.bincount(self.points, minlength=len(self.labels)) > 1)
-
-    def quantizer(self) -> Quantizer:
-        """Return the rule for points that are yet to come; only where it depends on the point alone."""
-        if not self.one_measure:
-            raise InputError(
-                "with two measures, or a price of moving, the cell depends on a point's weight, load and old "
-                "cell, not on where it is alone"
-            )
-        return Quantizer(self.centroids, self.costs, self.space)
-
-    def __repr__(self) -> str:
-        return (
-            f"Measured({len(self.labels)} points in {len(self.costs)} cells with loads of "
-            f"{self.loads.min():.6g}..{self.loads.max():.6g}, {len(self.divided)} divided, objective "
-            f"{self.objective:.6g} after {len(self.trace)} assignments)"
-        )
+    def _words(self) -> str:
+        return f"objective {self.objective:.6g} after {len(self.trace)} assignments"
 
 
 @checked
@@ -206,28 +180,23 @@ def _centroids(task: Task, plan: Plan) -> Floats:
 
 
 def _measured(task: Task, plan: Plan, trace: tuple[float, ...], one: bool) -> Measured:
-    order = np.lexsort((plan.places, plan.points))
-    i, q, share = plan.points[order], plan.places[order], plan.shares[order]
-    labels = np.full(len(task.X), -1, np.int64)
-    largest = np.lexsort((-q, share, i))  # the largest share is written last
-    labels[i[largest]] = q[largest]
-    m = len(task.C)
+    labels, i, q, share = in_order(plan, len(task.X))
     moved = np.empty(0, np.int64)
     if task.old is not None:
         moved = np.flatnonzero((task.old >= 0) & (labels != task.old))
     return Measured(
-        labels,
-        i,
-        q,
-        share,
-        task.C,
-        plan.costs,
-        np.asarray(np.bincount(q, task.loads[i] * share, m), np.float64),
-        np.asarray(np.bincount(labels, task.loads, m), np.float64),
-        trace,
-        moved,
-        task.space,
-        one,
+        labels=labels,
+        points=i,
+        cells=q,
+        shares=share,
+        centroids=task.C,
+        costs=plan.costs,
+        loads=carried(task, i, q, share),
+        space=task.space,
+        one_measure=one,
+        whole_loads=np.asarray(np.bincount(labels, task.loads, len(task.C)), np.float64),
+        trace=trace,
+        moved=moved,
     )
 
 

@@ -31,8 +31,11 @@ SAMPLES = (200, 1_000)
 SMALL = 500_000
 """Pairs of points and cells up to which several designs, cooled, take seconds: then they are the default."""
 
-ROUNDS, DESIGNS = 50, 8
-"""How long each is cooled, and how many there are: docs/decisions/cooling.md has the data they are from."""
+ROUNDS, DESIGNS, BUDGET = 50, 8, 800_000
+"""How long each is cooled, how many there are at most, and pairs over all of them, roughly.
+
+docs/decisions/cooling.md has the data they are from.
+"""
 
 HOT, WARM = 1.0, 0.3
 """Heat at which cooling begins, in units of the distortion: at first, and after a design was shaken."""
@@ -142,8 +145,8 @@ def pcl(
         which end lower, too. The last steps are whole in any case.
     restarts : int, optional
         How many designs; all but the first start from the best so far, shaken. The best is returned. By
-        default 8 where a method makes the first cells and there are up to 500,000 pairs of points and
-        cells, which takes a second or so; else 1.
+        default 8 where a method makes the first cells and there are up to 100,000 pairs of points and
+        cells, fewer up to 500,000, which takes a second or two; else 1.
     cooling : int, optional
         Rounds of cooling: one more design, and each after the first, starts from assignments that are soft
         at first and harden slowly. In spaces whose centroids are means. By default 50 where there are
@@ -240,8 +243,8 @@ def thorough(
     A given start is continued, once, as is what takes long: these are for somebody who knows more.
     """
     named = isinstance(init, str) and init != "random"
-    few = settings.exact and bounds.exact and int(bounds.low.sum()) * len(bounds.low) <= SMALL
-    usual = named and few and space.quadratic
+    pairs = int(bounds.low.sum()) * len(bounds.low)
+    usual = named and pairs <= SMALL and settings.exact and bounds.exact and space.quadratic
     if cooling is None:
         cooling = ROUNDS if usual and restarts != 1 else 0
     elif cooling and not (settings.exact and bounds.exact and space.quadratic):
@@ -250,7 +253,7 @@ def thorough(
             "leave it out, or give 0"
         )
     if restarts is None:
-        restarts = DESIGNS if usual else 1
+        restarts = max(1, min(DESIGNS, BUDGET // pairs)) if usual else 1
     return replace(settings, restarts=restarts, cooling=cooling)
 
 
