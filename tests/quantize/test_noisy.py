@@ -79,8 +79,9 @@ def test_restarts_keep_the_best():
 
 def test_a_random_start_is_another_start():
     X = np.random.default_rng(3).random((80, 2))
+    short = {"samples": 50, "iterations": 2, "designs": 1}  # with more they may end alike
     first, second, third = (
-        vr.microaggregate(X, 4, method="noisy-pcl", samples=50, iterations=10, init=init, seed=seed).labels
+        vr.microaggregate(X, 4, method="noisy-pcl", init=init, seed=seed, **short).labels
         for init, seed in (("mdav", 0), ("random", 0), ("random", 1))
     )
     assert first.tolist() != second.tolist() != third.tolist()
