@@ -57,12 +57,12 @@ def _kept(entry: Paper, outcome: Outcome) -> tuple[Mark, ...]:
 
 def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> None:
     """Print a line for each figure, under its table or figure; reasons stand below, by number."""
-    whys = list(dict.fromkeys(line.mark.why for line in found if _says(line)))
+    whys = list(dict.fromkeys(line.why for line in found if line.why))
     head = ("published", "full, now" if full else "full, kept", "quick, kept" if full else "quick, now")
     rows = []
     for line in found:
         *cells, _, verdict = line.texts()
-        rows.append((*cells, f"{verdict} [{whys.index(line.mark.why) + 1}]" if _says(line) else verdict))
+        rows.append((*cells, f"{verdict} [{whys.index(line.why) + 1}]" if line.why else verdict))
     wide = [max(map(len, column)) for column in zip((*head, "verdict"), *rows, strict=True)]
     room = max(16, out.width - sum(wide) - 2 * len(wide) - 2)
     out.print(" " * (room + 2) + _row((*head, "verdict"), wide), style="dim")
@@ -98,10 +98,6 @@ def _named(shows: Sequence[str]) -> str:
     ('Table 1, Table 2', 'Figure 21 to Figure 28')
     """
     return ", ".join(shows) if len(shows) < 5 else f"{shows[0]} to {shows[-1]}"
-
-
-def _says(line: Line) -> bool:
-    return bool(line.mark.why) and line.mark.verdict not in ("same", "not printed")
 
 
 def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:

@@ -36,6 +36,11 @@ class Line:
         assert found is not None  # noqa: S101 - a line is made from a mark
         return found
 
+    @property
+    def why(self) -> str:
+        """Why ours differs, where it does."""
+        return "" if self.mark.verdict in ("same", "not printed") else self.mark.why
+
     def texts(self) -> tuple[str, str, str, str, str]:
         """Return published, full, quick, difference and verdict as text."""
         full, quick = ("–" if one is None else one.measured() for one in (self.full, self.quick))
@@ -98,8 +103,8 @@ def _rows(one: Exhibit, found: list[Line]) -> list[tuple[str, ...]]:
     """Return the table's rows about an exhibit; the last cell is why it differs."""
     if not found:
         told = f"shown in [{one.where}]({one.where})" if one.where else "not run yet"
-        return [(one.name, one.what, "no figures", "–", "–", "–", told, "")]
-    return [(line.exhibit, line.what, *line.texts(), line.mark.why) for line in found]
+        return [(one.name, one.what, "no numbers", "–", "–", "–", told, "")]
+    return [(line.exhibit, line.what, *line.texts(), line.why) for line in found]
 
 
 def seconds_kept() -> Mapping[str, tuple[float, float]]:

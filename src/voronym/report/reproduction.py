@@ -90,7 +90,7 @@ def _verdicts(
         other = kept.get((outcome.experiment.name, not outcome.full))
         marks = () if other is None else other.marks
         found += lines(*((outcome.marks, marks) if outcome.full else (marks, outcome.marks)))
-    whys = list(dict.fromkeys(line.mark.why for line in found if _says(line)))
+    whys = list(dict.fromkeys(line.why for line in found if line.why))
     groups = []
     whats = {one.name: one.what for one in paper.exhibits}
     for exhibit in sorted({line.exhibit for line in found}, key=list(whats).index if whats else str):
@@ -99,7 +99,7 @@ def _verdicts(
                 "what": line.what,
                 "cells": line.texts()[:4],
                 "verdict": line.mark.verdict,
-                "note": whys.index(line.mark.why) + 1 if _says(line) else 0,
+                "note": whys.index(line.why) + 1 if line.why else 0,
             }
             for line in found
             if line.exhibit == exhibit
@@ -121,10 +121,6 @@ def _verdicts(
     }
     title = "Published, and ours" if alone else f"{paper.subject}: published, and ours"
     return part(f"{mine}verdicts", title, "paper/verdicts.html", data, "text")
-
-
-def _says(line: Line) -> bool:
-    return bool(line.mark.why) and line.mark.verdict not in ("same", "not printed")
 
 
 def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: bool) -> float | None:
