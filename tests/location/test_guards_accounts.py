@@ -202,3 +202,16 @@ def test_failures_at_a_time_all_count(tmp_path: Path, postgres: Postgres) -> Non
             counted = connection.exec_driver_sql("select failures from attempt").scalar()
     assert set(said) <= {"Refused", "TooMany"}
     assert counted == said.count("Refused")
+
+
+def test_who_reads_the_mail_cannot_be_locked_out_by_wrong_passwords(tmp_path: Path) -> None:
+    with service(tmp_path) as one:
+        join(one, "ada@example.org")
+        for _ in range(6):
+            with pytest.raises(Refused):
+                one.sign_in("ada@example.org", "a guess of mine")
+        with pytest.raises(TooMany):
+            one.sign_in("ada@example.org", PASSWORD)
+        one.sign_up("ada@example.org")
+        assert one.verify("ada@example.org", code_for(one, "ada@example.org"), PASSWORD)
+        assert one.sign_in("ada@example.org", PASSWORD).token

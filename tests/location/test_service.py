@@ -17,6 +17,7 @@ from voronym.location import directory, publishing
 from voronym.location import service as service_module
 from voronym.location.directory import Entry
 from voronym.location.errors import BadRequest, Refused
+from voronym.location.memory import Memory
 from voronym.location.statements import Statement, Waiting
 
 
@@ -238,7 +239,7 @@ def test_who_is_left_while_an_epoch_is_planned_must_not_be_one_building(
 
 
 def test_what_is_kept_for_an_outage_does_not_grow_without_end() -> None:
-    memory = service_module._Memory(most=10)
+    memory = Memory(most=10)
     for person in range(1000):
         memory.drop_person(person)
     assert len(memory._left) <= 10

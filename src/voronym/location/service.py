@@ -6,7 +6,6 @@ import base64
 import logging
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from threading import Lock
@@ -20,6 +19,7 @@ from voronym.location.accounts import Account, Session
 from voronym.location.errors import Refused, Unavailable
 from voronym.location.keys import ServiceKey
 from voronym.location.mail import Delivery, Postman, deliver
+from voronym.location.memory import Memory
 from voronym.location.passwords import Passwords, check_password
 from voronym.location.settings import ServiceSettings
 from voronym.location.statements import Signer, Statement, Waiting, clock_text
@@ -51,7 +51,7 @@ class Service:
         self.store = Store(settings.url).open()
         self._signer = Signer(self.key, settings.name)
         self._passwords = Passwords(settings.hash_memory, settings.hash_rounds)
-        self._memory = _Memory()
+        self._memory = Memory()
         self._outline: tuple[float, tuple[Any, ...], dict[str, Any] | None] | None = None
         self._sending = Lock()
         self._postman = Postman(self._delivered)
@@ -91,8 +91,9 @@ class Service:
         with self.store.write() as connection:
             accounts.pause(connection, digest, now)
             right = accounts.confirm(connection, self.key, email, str(code), hashed, now)
-            if right:
+            if right:  # whoever reads the mail comes in, though others tried passwords
                 accounts.succeeded(connection, digest)
+                accounts.succeeded(connection, self.key.digest("sign-in", email))
             else:
                 accounts.failed(connection, digest, now)
         return right
@@ -357,36 +358,3 @@ class Service:
         if found.refused:
             log.warning("mail was refused by the mail server for good", extra={"messages": found.refused})
         return not found.waiting
-
-
-class _Memory:
-    """Statements that were handed out lately, for the time in which the database is away."""
-
-    def __init__(self, most: int = 100_000) -> None:
-        self._said: OrderedDict[bytes, tuple[int, Statement]] = OrderedDict()
-        self._left: set[int] = set()
-        self._most, self._lock = most, Lock()
-
-    def put(self, digest: bytes, person: int, statement: Statement) -> None:
-        with self._lock:
-            self._said[digest] = (person, statement)
-            self._left.discard(person)
-            self._said.move_to_end(digest)
-            if len(self._said) > self._most:
-                self._said.popitem(last=False)
-
-    def get(self, digest: bytes) -> Statement | None:
-        with self._lock:
-            person, statement = self._said.get(digest, (0, None))
-            return None if person in self._left else statement
-
-    def drop_token(self, digest: bytes) -> None:
-        with self._lock:
-            self._said.pop(digest, None)
-
-    def drop_person(self, person: int) -> None:
-        with self._lock:
-            if len(self._left) >= self._most:  # a service that runs for years forgets
-                self._said.clear()
-                self._left.clear()
-            self._left.add(person)

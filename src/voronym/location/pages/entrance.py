@@ -25,7 +25,13 @@ HINT = f"At least {LEAST} characters; a few words that you remember are best."
 def routes(desk: Desk) -> APIRouter:
     """Return the routes of the entrance."""
     router = APIRouter(include_in_schema=False)
-    service, cookies = desk.service, desk.cookies
+    _accounts(router, desk)
+    _sessions(router, desk)
+    return router
+
+
+def _accounts(router: APIRouter, desk: Desk) -> None:
+    service = desk.service
 
     @router.get("/")
     def welcome(request: Request) -> Response:
@@ -60,6 +66,10 @@ def routes(desk: Desk) -> APIRouter:
             wrong = sentence(error)
         return desk.page(request, "verify.html", status=400, wrong=wrong, email=email, password_hint=HINT)
 
+
+def _sessions(router: APIRouter, desk: Desk) -> None:
+    service, cookies = desk.service, desk.cookies
+
     @router.get("/sign-in")
     def ask_sign_in(request: Request) -> Response:
         return desk.page(request, "sign_in.html", here="sign-in", wrong="", said="", email="")
@@ -90,5 +100,3 @@ def routes(desk: Desk) -> APIRouter:
         answer = desk.to("/")
         cookies.drop(request, answer, SESSION)
         return answer
-
-    return router
