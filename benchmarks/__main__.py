@@ -2,7 +2,8 @@
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
-`location-load`, `loss`, `mixed`, `mixed-search`, `proof`, `quantize`, `records`: one module each.
+`location-load`, `loss`, `mixed`, `mixed-search`, `population`, `proof`, `quantize`,
+`records`: one module each.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     loss,
     mixed,
     mixed_search,
+    population,
     proof,
     quantize,
     records,

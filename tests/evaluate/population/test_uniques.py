@@ -248,6 +248,18 @@ def test_rare_values_are_warned_of():
     assert best.warning
 
 
+def test_individual_risk_that_the_columns_contradict_is_warned_of():
+    """Nearly everybody is unique in the population, too: more than the weights of a unique tell."""
+    rng = np.random.default_rng(2)
+    people = pl.DataFrame({f"c{i}": rng.integers(0, 12, 20_000) for i in range(5)})
+    survey = people[:1000]
+    found = vr.population_risk(survey, keys=people.columns, sampling_fraction=0.05)
+    true = vr.population_risk(survey, keys=people.columns, population=people)
+    assert found.matches.expected < 0.5 * true.matches.expected
+    assert "take the greater" in str(found)
+    assert found.columns[0].correct == pytest.approx(true.matches.expected, rel=0.05)
+
+
 def test_no_unique_record_no_population_unique():
     survey = pl.DataFrame({"a": [1, 1, 2, 2, 2]})
     found = vr.population_risk(survey, keys=["a"], sampling_fraction=0.1)

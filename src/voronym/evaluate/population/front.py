@@ -342,6 +342,13 @@ def _estimated(
     ctx.tell(0.5, whole=True)
     alone = np.flatnonzero(classes.sizes[classes.labels] == 1)
     fitted = fit_columns(key_codes(frame, keys), alone, fraction, ctx) if len(alone) else ()
+    own = float(risks[alone].sum())
+    if fitted and not 0.8 * fitted[0].correct <= own <= 1.25 * fitted[0].correct:
+        notes.append(
+            f"the risks of records expect {_between(own, None)} correct matches among the {len(alone):,} "
+            f"unique ones, and the log-linear model, which looks at the columns, "
+            f"{_between(fitted[0].correct, None)}; take the greater"
+        )
     return {
         "risks": risks,
         "assumption": ASSUMPTION,

@@ -12,8 +12,8 @@ estimate ``mu = pi lambda`` of each combination, by a log-linear model of the sa
                   combinations is small enough
 
 A model with too few interactions spreads people over combinations that hardly exist, and expects more sample
-uniques than there are; one with too many expects fewer. So the model whose expected number is nearest to the
-true one is taken.
+uniques than there are; one with too many expects fewer. So the model whose expected numbers of unique and of
+other records are nearest to the true ones is taken.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class Fitted(Plain):
     ----------
     model : str
         "independence", "tree" or "pairs".
+    records : int
+        Records of the sample.
     population_uniques : float
         Sample uniques that are population uniques, expected.
     interval : tuple of float
@@ -69,6 +71,7 @@ class Fitted(Plain):
     """
 
     model: str
+    records: int
     population_uniques: float
     interval: tuple[float, float]
     correct: float
@@ -79,8 +82,10 @@ class Fitted(Plain):
 
     @property
     def distance(self) -> float:
-        """How far the expected number of sample uniques is from the true one, as a log-ratio."""
-        return abs(float(np.log(max(self.expected, 0.5) / max(self.sample_uniques, 0.5))))
+        """How far the expected numbers of unique and of other records are from the true ones: log-ratios."""
+        unique, others = self.sample_uniques, self.records - self.sample_uniques
+        pairs = ((self.expected, unique), (self.records - self.expected, others))
+        return sum(abs(float(np.log(max(wanted, 0.5) / max(seen, 0.5)))) for wanted, seen in pairs)
 
 
 def fit_columns(codes: Ints, unique: Ints, fraction: float, ctx: Context) -> tuple[Fitted, ...]:
@@ -104,6 +109,7 @@ def fit_columns(codes: Ints, unique: Ints, fraction: float, ctx: Context) -> tup
     Chow, C. K., Liu, C. N.: Approximating discrete probability distributions with dependence trees. IEEE
     Trans. on Information Theory 14(3), 1968. doi:10.1109/TIT.1968.1054142
     """
+    n = codes.shape[1]
     trees = {"independence": Tree(codes, [])}
     if len(codes) > 1:
         trees["tree"] = Tree(codes, strongest(codes, ctx))
@@ -111,16 +117,16 @@ def fit_columns(codes: Ints, unique: Ints, fraction: float, ctx: Context) -> tup
     for name, tree in trees.items():
         means, seen = tree.means(codes, unique)
         rare = float((seen <= _RARE).mean())
-        made.append(_fitted(name, means, tree.expected(codes, ctx), unique, fraction, rare))
+        made.append(_fitted(name, n, means, tree.expected(codes, ctx), unique, fraction, rare))
     table = proportional(codes, ctx) if len(codes) > 2 else None
     if table is not None:
         expected = float((table * np.exp(-table)).sum())
-        made.append(_fitted("pairs", table[tuple(codes[:, unique])], expected, unique, fraction))
+        made.append(_fitted("pairs", n, table[tuple(codes[:, unique])], expected, unique, fraction))
     return tuple(sorted(made, key=lambda one: one.distance))
 
 
 def _fitted(
-    name: str, means: Floats, expected: float, unique: Ints, fraction: float, rare: float = 0.0
+    name: str, n: int, means: Floats, expected: float, unique: Ints, fraction: float, rare: float = 0.0
 ) -> Fitted:
     away = (1.0 - fraction) * means / fraction
     alone = np.exp(-away)
@@ -129,7 +135,8 @@ def _fitted(
     total = float(alone.sum())
     spread = 1.96 * float(np.sqrt((alone * (1 - alone)).sum()))
     warning = ""
-    if abs(expected - len(unique)) > max(_FAR * len(unique), 3 * np.sqrt(expected)):
+    fewer = min(len(unique), n - len(unique))  # where nearly all are unique, the others are what tells
+    if abs(expected - len(unique)) > max(_FAR * fewer, 3 * np.sqrt(fewer + 1)):
         warning = (
             f"poor fit: the model expects {expected:,.0f} unique records in the sample, and there are "
             f"{len(unique):,}"
@@ -137,10 +144,11 @@ def _fitted(
     elif rare > _FAR:
         warning = (
             f"{rare:.0%} of the unique records have values that hardly anybody else in the sample has; how "
-            "rare these are in the population cannot be known from it, and the true number is higher"
+            "rare these are in the population cannot be known from it, and this number is rough"
         )
     return Fitted(
         name,
+        n,
         total,
         (max(0.0, total - spread), min(float(len(unique)), total + spread)),
         float(right.sum()),
