@@ -13,7 +13,8 @@ from voronym.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.space import Euclidean, Space
-from voronym.space.records import Records, records_of
+from voronym.space.records import Points, Records, records_of
+from voronym.space.weighted import WeightedPoints, check_weights
 
 if TYPE_CHECKING:
     from voronym.registry import Method
@@ -47,13 +48,26 @@ class Problem:
         self.demands = tuple(demands)
 
     @classmethod
-    def of(cls, X: ArrayLike, k: int, *, space: Space | None = None) -> Problem:
-        """Return the problem of the rows of X in a space, Euclidean by default."""
+    def of(
+        cls, X: ArrayLike, k: int, *, space: Space | None = None, weights: ArrayLike | None = None
+    ) -> Problem:
+        """Return the problem of the rows of X in a space, Euclidean by default.
+
+        Weights say how much each record counts in centroids and costs; k counts records all the same.
+        """
         if space is not None and not isinstance(space, Space):
             raise InputError(
                 f"space must be a Space, such as voronym.space.Euclidean(), not {type(space).__name__}"
             )
-        return cls(records_of(Euclidean() if space is None else space, check_points(X)), k)
+        records = records_of(Euclidean() if space is None else space, check_points(X))
+        if weights is None:
+            return cls(records, k)
+        if not isinstance(records, Points):
+            raise InputError(
+                f"weights need a space with coordinates, such as voronym.space.Euclidean(), not {space!r}"
+            )
+        given = check_weights(weights, len(records))
+        return cls(WeightedPoints(records.space, records.X, records.points, given), k)
 
     @property
     def n(self) -> int:
@@ -77,6 +91,11 @@ class Problem:
         if points is None:
             raise InputError(f"the space {self.space!r} has no coordinates")
         return points
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How much each record counts in centroids and costs; None where all count alike."""
+        return self.records.weights
 
     @property
     def total(self) -> float:
@@ -130,6 +149,11 @@ class Problem:
                 f"method {method.name!r} works on Euclidean coordinates only, not in {self.space!r}; "
                 f"these also work without coordinates: {', '.join(able)}"
             )
+        if self.weights is not None and not method.weighted:
+            from voronym.registry import algorithms
+
+            heeding = [name for name, one in algorithms().items() if one.weighted]
+            raise InputError(f"method {method.name!r} does not heed weights; these do: {', '.join(heeding)}")
         if method.univariate and self.X.shape[1] != 1:
             raise InputError(
                 f"method {method.name!r} takes one column, X has {self.X.shape[1]}; try 'mdav' or 'auto'"

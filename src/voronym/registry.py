@@ -55,6 +55,8 @@ class Method:
     univariate: bool = False
     max_size: Callable[[int], int] | None = None
     practical: int | Callable[[int], int] | None = None
+    weighted: bool = False
+    """Whether it makes groups of records with weights."""
 
     def most(self, k: int) -> float:
         """Return the number of records beyond which the method takes minutes, without end where none does."""
@@ -147,6 +149,7 @@ def algorithm(
     univariate: bool = False,
     max_size: Callable[[int], int] | None = None,
     practical: int | Callable[[int], int] | None = None,
+    weighted: bool = False,
 ) -> Callable[[Callable[..., Partition]], Callable[..., Partition]]:
     """Register a method that makes groups, a function ``(problem, ctx[, options]) -> Partition``.
 
@@ -169,6 +172,8 @@ def algorithm(
     practical : int or callable, optional
         Number of records, or ``k -> number``, beyond which the method takes minutes: comparisons then leave
         it out unless asked.
+    weighted : bool
+        Whether records may have weights, ``problem.weights``.
     """
 
     def register(function: Callable[..., Partition]) -> Callable[..., Partition]:
@@ -176,7 +181,7 @@ def algorithm(
             name,
             Method(
                 name, function, guarantee, cost, reference, options, "groups", timed, anywhere, univariate,
-                max_size, practical,
+                max_size, practical, weighted,
             ),
         )  # fmt: skip
         return function

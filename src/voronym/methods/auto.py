@@ -40,6 +40,7 @@ SWEEPS, TRIAL = 1000.0, 20.0
     reference="this project",
     timed=True,
     anywhere=True,
+    weighted=True,
     max_size=lambda k: 2 * k - 1,
 )
 def auto(problem: Problem, ctx: Context) -> Partition:
@@ -59,7 +60,8 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     if n < 2 * k:
         return problem.one_group(), None
     flat = problem.records.points is not None
-    if flat and problem.X.shape[1] == 1:
+    alike = problem.weights is None
+    if flat and alike and problem.X.shape[1] == 1:
         proven = prove(problem, ctx, kind="exact")
         if proven.partition is not None:
             return proven.partition, proven
@@ -71,6 +73,8 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         return _short(problem, start, search), None
     if not flat:  # this search goes the same way without a limit, and is only cut earlier
         return REFINERS["exchange"].improve(problem, start, search), None
+    if not alike:  # what is known of bounds is known of records that count alike
+        return _anneal(problem, start, search), None
     best, seconds = _first(problem, start, ctx.part(0.1, 0.2))
     if seconds is None:
         return _better(problem, best, _anneal(problem, start, ctx.part(0.2, 1.0))), None
@@ -91,7 +95,8 @@ def _pairs(problem: Problem, ctx: Context) -> Partition:
     """Search by pairs; without a time limit for some tens of seconds at most, however many records."""
     method = METHODS["pairs"]
     options = method.options()
-    most = DEAR if problem.records.points is None else VISITS
+    dear = problem.records.points is None or problem.weights is not None
+    most = DEAR if dear else VISITS
     each = min(options.sweeps, most * problem.k / problem.n)  # type: ignore[attr-defined]
     return method.partition(problem, ctx, replace(options, sweeps=each))  # type: ignore[call-arg]
 

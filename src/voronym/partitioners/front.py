@@ -28,6 +28,7 @@ def microaggregate(
     *,
     method: str = "auto",
     space: Space | None = None,
+    weights: ArrayLike | None = None,
     time_limit: float | None = None,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
@@ -49,6 +50,9 @@ def microaggregate(
         A name from `voronym.algorithms`; "auto" chooses by the number of records and columns.
     space : Space, optional
         The cost between records; Euclidean by default.
+    weights : array, shape (n,), optional
+        How much each record counts in the means and in the loss, above 0; k counts records all the same. A
+        method that cannot heed them says which do.
     time_limit : float, optional
         Seconds for the whole call, for methods that search (see `voronym.algorithms`). Without one, the same
         seed gives the same partition on every machine.
@@ -80,7 +84,7 @@ def microaggregate(
     check_time_limit(chosen, time_limit)
     read = chosen.options.of(method, options)
     ctx = Context(seed=seed, time_limit=time_limit, progress=progress, device=choose(device))
-    problem = Problem.of(X, k, space=space)
+    problem = Problem.of(X, k, space=space, weights=weights)
     note = one_group_note(problem.n, problem.k)
     if note is not None:
         warnings.warn(note, stacklevel=2)

@@ -27,12 +27,13 @@ DEEPEST = 64
     reference="this project",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
+    weighted=True,
 )
 def kd(problem: Problem, ctx: Context) -> Partition:
     """Halve the records at the median of the column of largest variance, down to cells of k or k+1.
 
     The start of searches on tables for which `mdav` takes too long: it loses far more, in seconds. In a space
-    without coordinates it cuts along distances to a few distant records.
+    without coordinates it cuts along distances to a few distant records. Weights do not change the cuts.
 
     Examples
     --------

@@ -40,6 +40,7 @@ SHELL = 256
     reference="10.1007/s10618-005-0007-5",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
+    weighted=True,
 )
 def mdav(problem: Problem, ctx: Context) -> Partition:
     """Build cells at the far ends of what remains: r farthest from the mean, then s farthest from r.
@@ -50,7 +51,8 @@ def mdav(problem: Problem, ctx: Context) -> Partition:
     which makes a difference only where k or more of them are equally far from r.
 
     In a space without coordinates, such as `voronym.space.Mixed`, the centroid takes the place of the mean;
-    always by scans, O(n²/k) costs.
+    always by scans, O(n²/k) costs. Weights of records count in what groups publish and lose, not in how they
+    are made: distances decide alone, and the mean is that of the records.
 
     References
     ----------

@@ -50,6 +50,7 @@ class AnnealOptions(Options):
     reference="this project",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
+    weighted=True,
     options=AnnealOptions,
 )
 def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptions) -> Partition:

@@ -39,6 +39,7 @@ class ExchangeOptions(Options):
     reference="Laszlo, Mukherjee: iterated local search for microaggregation, 2015",
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
+    weighted=True,
     options=ExchangeOptions,
 )
 def exchange(problem: Problem, part: Partition, ctx: Context, options: ExchangeOptions) -> Partition:

@@ -25,6 +25,7 @@ def refine(
     k: int | None = None,
     method: str = "anneal",
     space: Space | None = None,
+    weights: ArrayLike | None = None,
     time_limit: float | None = None,
     seed: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
@@ -45,6 +46,9 @@ def refine(
         The refiner.
     space : Space, optional
         The cost between records; Euclidean by default. In a `voronym.space.Mixed`, X are its codes.
+    weights : array, shape (n,), optional
+        How much each record counts in the means and in the loss, above 0; k counts records all the same. A
+        method that cannot heed them says which do.
     time_limit : float, optional
         Seconds; where none is given, a fixed amount of work, so that the same seed gives the same answer.
     seed : int, Generator or None
@@ -70,7 +74,7 @@ def refine(
     if least is None:
         raise InputError("the partition states no k: give one")
     ctx = Context(seed=seed, time_limit=time_limit, progress=progress, device=choose(device))
-    problem = Problem.of(X, least, space=space)
+    problem = Problem.of(X, least, space=space, weights=weights)
     problem.records.check(part)
     start = Partition(part.labels, k=problem.k)
     better = chosen.improve(problem, start, ctx.part(0.0, 1.0, stage="improving"), read)

@@ -70,6 +70,7 @@ def begin(problem: Problem, ctx: Context) -> Partition:
     by=begin,
     max_size=lambda k: 2 * k - 1,
     anywhere=True,
+    weighted=True,
     options=PairsOptions,
 )
 def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions) -> Partition:
@@ -97,7 +98,7 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
         part = split_large(problem, part.labels, ctx.quiet())
     if part.n_cells == 1 or problem.total == 0.0:
         return part
-    if problem.records.points is None:
+    if problem.records.points is None or problem.weights is not None:
         found = _by_model(problem, part, ctx, options)
     else:
         found = _by_points(problem, part, ctx, options)

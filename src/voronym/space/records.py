@@ -83,6 +83,11 @@ class Records:
         """The records as coordinates whose squared distances are the costs; None where there are none."""
         return None
 
+    @property
+    def weights(self) -> Array | None:
+        """How much each record counts; None where all count alike."""
+        return None
+
     def model(self, room: int) -> Any:  # noqa: ARG002
         """Return the cost model of ``room`` groups (see `voronym._kernels.cells`)."""
         raise InputError(_no_kernels(self.space))
