@@ -131,6 +131,18 @@ share: Check = number(0.0, 1.0)
 """A check for shares."""
 
 
+def few(name: str, value: Any) -> float:
+    """Check for a share of the records below a half; a text such as ``1%`` is one, too."""
+    given = value[:-1] if isinstance(value, str) and value.endswith("%") else value
+    try:
+        found = -1.0 if isinstance(given, bool) else float(given) / (1.0 if given is value else 100.0)
+    except (TypeError, ValueError):
+        found = -1.0
+    if not 0.0 <= found < 0.5:
+        raise InputError(f"{name} must be a share of the records below a half, such as 1%, not {value!r}")
+    return found
+
+
 def one_of(*choices: str) -> Check:
     """Return a check for one of some words."""
 

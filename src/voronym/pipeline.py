@@ -26,6 +26,7 @@ from voronym.history.people import naming_columns
 from voronym.keys import DEFAULT_SPACE
 from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
+from voronym.methods.leaving import stay
 from voronym.privacy import Model, listed_models
 from voronym.problem import check_k
 from voronym.ranges.publish import said_of
@@ -248,7 +249,14 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         if one.name != "near-unique" or one.column not in stirred  # which are not kept as they are
     )
     clock.lap("reading")
-    masking, kept = ctx.part(0.0, 0.9, stage="masking"), None
+    masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
+    if recipe.makes_groups and recipe.options.get("suppress"):
+        choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
+        how = {name: getattr(recipe, name) for name in ("method", "space")}
+        left = stay(table, choosing, k=recipe.required_k, options=dict(recipe.options), **how)
+        stays = np.flatnonzero(left.kept)
+        table, original = table.rows(stays), original.rows(stays)
+        masking = ctx.part(0.3, 0.9, stage="masking")
     if booking is not None and recipe.options.get("keep_groups"):
         how = {name: getattr(recipe, name) for name in ("method", "space", "options")}
         grouping = ctx.part(0.0, 0.7, stage="grouping")
@@ -256,6 +264,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         original = table  # some people wait; steps were refused
         masking = ctx.part(0.7, 0.9, stage="masking")
     masked = _mask(table, recipe, masking, kept)
+    if left is not None:
+        masked = replace(masked, steps=(left.said, *masked.steps))
     if later := _steps(recipe, "after"):
         done, more, warned = run_steps(
             table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
@@ -299,6 +309,8 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
         if recipe.options.get("keep_groups"):
             raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
         return None
+    if recipe.options.get("suppress"):
+        raise InputError("a ledger is about everybody in the table: leave out suppress, or the ledger")
     if recipe.steps and recipe.options.get("keep_groups"):
         raise InputError("groups that are kept publish what they published before: leave out the steps")
     if not recipe.makes_groups:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.keys import DEFAULT_SPACE
+from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.methods.crowd import Crowd
-from voronym.options import Options
 from voronym.table import Table
 
 RISKS = ("linkage", "mutual-information")
@@ -20,7 +19,7 @@ def people_of(table: Table) -> Table:
         return table
     if table.confidential or table.units.household is not None:
         raise InputError("people are compared by linkage alone, and households not at all: leave those out")
-    return Crowd.of(table, DEFAULT_SPACE, Context(), Options()).table
+    return Crowd.of(table, DEFAULT_SPACE, Context(), KEY_SPACES[DEFAULT_SPACE].options()).table
 
 
 def check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:

@@ -19,7 +19,7 @@ from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
 from voronym.methods.strata import check_strata, divide_strata
-from voronym.options import Options, Shape, columns, one_of, option, share, whole, yes_or_no
+from voronym.options import Options, Shape, columns, few, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
@@ -62,6 +62,9 @@ class GroupOptions(RangeOptions):
     )
     strata: tuple[str, ...] = option(
         (), "keys whose values groups do not cross: models hold within each", check=columns, shape="columns"
+    )
+    suppress: float = option(
+        0.0, "share of the records that may be left out, so that the others lose least: 1%", check=few
     )
     waiting: float = option(0.04, "the largest share of people who may wait for a nearer group", check=share)
 

@@ -131,6 +131,8 @@ class Engine:
             wrong = "groups against an intruder who knows the method are chosen over all records"
         elif recipe.strata:
             wrong = "strata are grouped one by one"
+        elif recipe.options.get("suppress"):
+            wrong = "who is left out is chosen over all records"
         elif recipe.options.get("importance"):
             wrong = "keys count alike"
         elif recipe.options.get("keep_groups"):

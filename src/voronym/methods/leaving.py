@@ -1,0 +1,204 @@
+"""Records that are left out, so that the others lose least.
+
+A few people who are like nobody else cost a table most of its loss: whatever group they are in, its centre is
+far from everybody. With a budget, ``suppress = 1 %``, they stay out. Which ones is a search: records far from
+their nearest, or whole groups that cost much, and then exchanges between those outside and those inside, as
+long as one helps. What any other choice could have gained is bounded, see `least`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.certify.bound import shave
+from voronym.certify.neighbours import nearest_sums
+from voronym.context import Context
+from voronym.errors import InputError
+from voronym.keys import KEY_SPACES
+from voronym.methods.grouped import Settings
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym.registry import METHODS
+from voronym.table.table import Table
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SEARCHED = 20_000
+"""Records up to which trial groups are searched for, not only made."""
+ROUNDS = 6
+"""Times that exchanges and new groups follow each other."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """Who is left out, and what it is worth.
+
+    Parameters
+    ----------
+    kept : array of bool, shape (n,)
+        Who stays in.
+    before, after : float
+        Information loss of trial groups in percent of the variance of all records: of all, and of those kept.
+    least : float
+        What the groups of those kept lose at least, whoever had been left out, in the same percent.
+    """
+
+    kept: NDArray[np.bool_]
+    before: float
+    after: float
+    least: float
+
+    @property
+    def said(self) -> str:
+        """The same as a sentence."""
+        n, out = len(self.kept), int((~self.kept).sum())
+        less = 100.0 * (1.0 - self.after / self.before) if self.before > 0.0 else 0.0
+        most = 100.0 * (1.0 - self.least / self.before) if self.before > 0.0 else 0.0
+        return (
+            f"{out:,} of {n:,} records ({100 * out / n:.2g} %) were left out, those that cost most: groups "
+            f"of the others lose {less:.0f} % less than groups of all; no choice of as many would have gained "
+            f"more than {most:.0f} %. All comparisons are with those that stayed"
+        )
+
+
+def leave_out(problem: Problem, share: float, ctx: Context) -> Left:
+    """Choose records to leave out, at most a share of all, so that groups of the others lose least.
+
+    Parameters
+    ----------
+    problem : Problem
+        All records, in a space with coordinates.
+    share : float
+        The most that may be left out, from 0 to 1.
+    ctx : Context
+        Of the search.
+    """
+    X, k = problem.points, problem.k
+    many = min(math.floor(share * problem.n + 1e-9), problem.n - k)
+    total = problem.total
+    if many < 1 or total <= 0.0:
+        return Left(np.ones(problem.n, dtype=bool), 0.0, 0.0, 0.0)
+    near = nearest_sums(X, k - 1, ctx.part(0.0, 0.2))
+    everybody = _groups(problem, ctx.part(0.2, 0.4))
+    before = problem.cost(everybody)
+    outside = [_lonely(X, k, many, near, ctx), _costly(X, everybody, many)]
+    best: tuple[float, Ints] | None = None
+    for number, rows in enumerate(outside):
+        found = _search(problem, rows, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
+        best = found if best is None or found[0] < best[0] else best
+    assert best is not None  # noqa: S101 - there are two starts
+    kept = np.ones(problem.n, dtype=bool)
+    kept[best[1]] = False
+    after = min(best[0], before)
+    return Left(
+        kept, 100 * before / total, 100 * after / total, 100 * least(near, k, many, X.shape[1]) / total
+    )
+
+
+def least(near: Floats, k: int, many: int, columns: int) -> float:
+    """Return what the groups of the others cost at least, whichever ``many`` records are left out.
+
+    Proof. Prices ``N_i / 2k``, N_i the squared distances of record i to its k-1 nearest of all, summed, are
+    at most the cost of any group of k or more records (see `voronym.certify.neighbours`). So groups of those
+    that are kept cost at least the sum of their prices, and that is least where the highest prices are
+    left out.
+    """
+    cheap = np.sort(near)[: len(near) - many]
+    return shave(math.fsum(cheap) / (2 * k), operations=k + 4 * columns)
+
+
+def _groups(problem: Problem, ctx: Context) -> Partition:
+    method = METHODS["exchange" if problem.n <= SEARCHED else "mdav"]
+    return method.partition(problem, ctx.quiet())
+
+
+def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context) -> Ints:
+    """Leave out the records farthest from their nearest, some at a time: those who go were near to others."""
+    here = np.arange(len(X))
+    out: list[Ints] = []
+    rounds = 4 if many >= 4 else 1
+    for number in range(rounds):
+        take = many * (number + 1) // rounds - many * number // rounds
+        sums = near if number == 0 else nearest_sums(X[here], k - 1, ctx.quiet())
+        worst = np.argsort(-sums, kind="stable")[:take]
+        out.append(here[worst])
+        here = np.delete(here, worst)
+    return np.concatenate(out)
+
+
+def _costly(X: Floats, part: Partition, many: int) -> Ints:
+    """Leave out whole groups that cost most for each record, then records far from the centres of others."""
+    off = np.square(X - part.centroids(X)[part.labels]).sum(axis=1)
+    cost = np.bincount(part.labels, off) / part.sizes
+    order = np.argsort(-cost, kind="stable")
+    fits = np.cumsum(part.sizes[order]) <= many
+    whole = np.flatnonzero(np.isin(part.labels, order[fits]))
+    rest = np.setdiff1d(np.argsort(-off, kind="stable"), whole, assume_unique=True)
+    more = rest[np.argsort(-off[rest], kind="stable")][: many - len(whole)]
+    return np.concatenate([whole, more])
+
+
+def _search(problem: Problem, outside: Ints, ctx: Context) -> tuple[float, Ints]:
+    """Exchange records outside for records inside while that helps; return the cost and who is outside."""
+    best: tuple[float, Ints] | None = None
+    for number in range(ROUNDS):
+        ctx.tell(number / ROUNDS, whole=True)
+        inside = np.setdiff1d(np.arange(problem.n), outside, assume_unique=True)
+        part = _groups(problem.subset(inside), ctx)
+        cost = problem.subset(inside).cost(part)
+        if best is not None and cost >= best[0] * (1 - 1e-6):
+            break
+        best = (cost, outside)
+        outside = _exchanged(problem.points, inside, part, outside)
+        if len(np.intersect1d(outside, best[1])) == len(outside):
+            break
+    assert best is not None  # noqa: S101 - there is at least one round
+    return best
+
+
+def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints) -> Ints:
+    """Let each record outside, the nearest to a centre first, take the place of a worse one of that group.
+
+    A record i that leaves a group of s with mean c saves ``s/(s-1) |x_i - c|²``; one that joins the rest
+    costs ``(s-1)/s |x_j - c'|²`` with c' its mean. Each group is changed once, so these are exact.
+    """
+    sizes, means = part.sizes.astype(np.float64), part.centroids(X[inside])
+    far = np.square(X[inside] - means[part.labels]).sum(axis=1)
+    order = np.lexsort((-far, part.labels))
+    worst = order[np.searchsorted(part.labels[order], np.arange(part.n_cells))]  # the farthest of each group
+    rest = (means * sizes[:, None] - X[inside[worst]]) / (sizes - 1.0)[:, None]
+    saved = far[worst] * sizes / (sizes - 1.0)
+    taken, gone, came = np.zeros(part.n_cells, dtype=bool), [], []
+    from scipy.spatial import cKDTree  # takes a while to load
+
+    tree = cKDTree(rest)
+    distance, group = tree.query(X[outside])
+    for j in np.argsort(distance, kind="stable").tolist():
+        cell = int(group[j])
+        cost = float(distance[j] ** 2) * (sizes[cell] - 1.0) / sizes[cell]
+        if not taken[cell] and cost < saved[cell] * (1 - 1e-9):
+            taken[cell] = True
+            came.append(int(outside[j]))
+            gone.append(int(inside[worst[cell]]))
+    stay = np.setdiff1d(outside, np.asarray(came, np.int64), assume_unique=True)
+    return np.sort(np.concatenate([stay, np.asarray(gone, np.int64)]))
+
+
+def stay(table: Table, ctx: Context, *, k: int, method: str, space: str, options: dict[str, Any]) -> Left:
+    """Choose who of a table is left out, as its recipe says."""
+    settings = Settings.read(METHODS[method], space, options)
+    if table.units is not None:
+        raise InputError(
+            "suppress leaves out rows, and several rows belong to one person or household: leave out one of "
+            "the two"
+        )
+    records = KEY_SPACES[space].function(table, ctx, settings.space).records
+    if records.points is None:
+        raise InputError(f"suppress compares records by their coordinates, which the space {space!r} has not")
+    return leave_out(Problem(records, k), settings.groups.suppress, ctx)
