@@ -51,7 +51,7 @@ def papers(
         if json:
             common.emit({key: entry.reference for key, entry in PAPERS.items()})
         else:
-            verdicts.listed(PAPERS.values())
+            verdicts.listed(list(PAPERS.values()))
         return
     common.check_outputs([report], source="", overwrite=overwrite)
     if store is not None:

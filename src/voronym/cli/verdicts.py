@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,20 @@ if TYPE_CHECKING:
 STYLES = {"same": "green", "better": "green", "worse": "yellow", "differs": "yellow", "not printed": "dim"}
 
 
-def listed(known: Iterable[Paper]) -> None:
-    """List the papers."""
+def listed(known: Sequence[Paper]) -> None:
+    """List the papers: what they are about, where they stand, and what can be run alone."""
+    out = _console()
+    room = 2 + max(len(entry.name) for entry in known)
     for entry in known:
-        typer.echo(f"{entry.name}  {entry.reference}")
-        if entry.exhibits:
-            runs = ", ".join(entry.experiments)
-            typer.echo(f"    {len(entry.exhibits)} tables and figures; --item {runs}")
+        runs = f"--item {', '.join(entry.experiments)}"
+        head, *more = (
+            line
+            for text in (f"{entry.subject}: {len(entry.exhibits)} tables and figures", entry.reference, runs)
+            for line in wrap(text, max(24, out.width - room), break_on_hyphens=False)
+        )
+        typer.echo(f"{entry.name:<{room}}{head}")
+        for line in more:
+            typer.echo(" " * room + line)
 
 
 def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
