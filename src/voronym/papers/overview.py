@@ -84,7 +84,7 @@ def document() -> str:
         head = [" | ".join(HEADINGS), "|".join("---" for _ in HEADINGS)]
         body = [" | ".join((*row[:-1], f"{row[-1]} {notes.get(why, '')}".strip())) for *row, why in rows]
         parts += [
-            f"### `{entry.name}`: {entry.subject}",
+            f"## `{entry.name}`: {entry.subject}",
             f"{entry.reference}.",
             "\n".join(f"| {row} |" for row in (head[0], head[1], *body)),
             *("\n".join(f"{sign} {why}\n" for why, sign in notes.items()).rstrip().split("\n\n")),
