@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from voronym.papers import PAPERS
-from voronym.papers.overview import document, written
+from voronym.papers.overview import document, lines_kept, written
 from voronym.papers.stored import FOLDER, results
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
@@ -22,6 +22,7 @@ def test_the_page_is_made_from_the_results_that_are_kept():
 @pytest.mark.parametrize("name", PAPERS)
 def test_no_table_or_figure_is_missing(name):
     entry = PAPERS[name]
+    by_exhibit = lines_kept(entry) if results(entry) else None
     shown = {one for experiment in entry.experiments.values() for one in experiment.shows}
     for one in entry.exhibits:
         assert bool(one.where) != (one.name in shown), (
@@ -29,6 +30,8 @@ def test_no_table_or_figure_is_missing(name):
         )
         if one.where:
             assert (PAGE.parent / one.where).exists()
+        elif by_exhibit is not None:
+            assert by_exhibit[one.name], f"no result is kept of {one.name} of {name}"
         assert f"| {one.name} |" in document()
 
 
