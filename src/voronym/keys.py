@@ -25,7 +25,9 @@ from voronym.options import Options, by_column, number, option
 from voronym.partition import Partition
 from voronym.space import Euclidean
 from voronym.space.records import Records
+from voronym.space.weighted import WeightedPoints, check_weights
 from voronym.table.codec import Codec
+from voronym.table.frame import NUMBERS
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -173,7 +175,10 @@ class Coordinates(Keys):
 
 
 class Weighed(Keys):
-    """Coordinates in which some keys count more than others; what groups publish is as ever the mean.
+    """Coordinates in which some keys, or some records, count more than others.
+
+    What groups publish is the mean, of records with weights the weighted one: then weighted totals are kept,
+    but for rounding to values that can occur.
 
     Parameters
     ----------
@@ -181,19 +186,34 @@ class Weighed(Keys):
         The keys, each with a variance of about 1.
     importance : mapping
         How many times a key's squared differences count; 1 for keys that are not named.
+    weights : array, optional
+        How many people each record stands for.
     """
 
-    def __init__(self, plain: Coordinates, importance: Mapping[str, float]) -> None:
-        self.plain = plain
+    def __init__(
+        self,
+        plain: Coordinates,
+        importance: Mapping[str, float],
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.plain, self.weights = plain, weights
         scale = np.ones(plain.X.shape[1])
         for block in plain.codec.blocks:
             named = [importance[name] for name in block.columns if name in importance]
             scale[block.start : block.stop] = np.sqrt(max(named, default=1.0))
-        self.records = Euclidean().records(plain.X * scale)
+        self.records: Records = self._records(plain.X * scale)
+
+    def _records(self, X: NDArray[np.float64]) -> Records:
+        if self.weights is None:
+            return Euclidean().records(X)
+        return WeightedPoints(Euclidean(), X, None, self.weights)
 
     def publish(self, part: Partition) -> Published:
         """Return the means of the groups as values of the table."""
-        return self.plain.publish(part)
+        if self.weights is None:
+            return self.plain.publish(part)
+        centroids = self._records(self.plain.X).centroids(part)
+        return Published(self.plain.codec.decode(centroids, part.labels), centroids)
 
 
 def _importance(name: str, value: Any) -> dict[str, float]:
@@ -211,20 +231,45 @@ class EuclideanOptions(Options):
         check=_importance,
         shape="by column",
     )
+    weights: str | None = option(
+        None, "column that says how many people a record stands for: means, totals and loss are weighted"
+    )
 
 
 @key_space("euclidean", options=EuclideanOptions)
 def euclidean(table: Table, ctx: Context, options: EuclideanOptions) -> Keys:  # noqa: ARG001 - at once
     """Turn every key into numbers, and compare records by squared distance."""
     made = Coordinates.of(table)
-    if not options.importance:
+    if not options.importance and options.weights is None:
         return made
-    strange = [name for name in options.importance if name not in table.keys]
+    importance = options.importance or {}
+    strange = [name for name in importance if name not in table.keys]
     if strange:
         raise InputError(
             f"importance: {', '.join(map(repr, strange))} is no key{meant(strange[0], table.keys)}"
         )
-    return Weighed(made, options.importance)
+    return Weighed(made, importance, weights_of(table, options.weights))
+
+
+def weights_of(table: Table, name: str | None) -> NDArray[np.float64] | None:
+    """Return the weights of the records of a table, or say what is wrong with them."""
+    if name is None:
+        return None
+    if name not in table.columns:
+        raise InputError(
+            f"weights: there is no column {name!r} in what is released{meant(name, table.columns)}; keep it, "
+            "as confidential or other, so that readers can weigh, too"
+        )
+    if name in table.keys:
+        raise InputError(f"weights: {name!r} is a key, and keys are masked: make it other")
+    if table.persons is not None:
+        raise InputError("weights: several rows belong to one person: leave out weights, or person")
+    values = table[name]
+    if values.form not in NUMBERS:
+        raise InputError(f"weights: column {name!r} has no numbers")
+    full = np.zeros(table.n)  # what is missing is refused as 0
+    full[~values.missing] = values.numbers
+    return check_weights(full, table.n)
 
 
 _MADE: WeakKeyDictionary[Table, Coordinates] = WeakKeyDictionary()

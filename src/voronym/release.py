@@ -155,7 +155,8 @@ class Release:
         grouped = None if self._evidence is None else self._evidence.grouped
         if grouped is None or grouped.partition is None or len(self.costs) > 1:  # the bound knows of k alone
             return None
-        if grouped.records is None or grouped.records.points is None:  # no bound is known in other spaces
+        if grouped.records is None or grouped.records.points is None or grouped.records.weights is not None:
+            # no bound is known in other spaces, nor for records with weights
             return None
         X = grouped.records.points
         k, bound = self.recipe.required_k, grouped.bound

@@ -24,7 +24,9 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.pair import make_pair
 from voronym.evaluate.risk import risk
 from voronym.evaluate.utility import Utility, compare
+from voronym.evaluate.weighted import WeightedChange, weighted_changes
 from voronym.evidence import Evidence
+from voronym.keys import weights_of
 from voronym.ranges.publish import RANGED
 from voronym.rate import Rate
 from voronym.recipe import Recipe
@@ -206,6 +208,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,
+        weighted=_weighted(release, evidence, table),
         strata=() if evidence.grouped is None else evidence.grouped.strata,
         effects=release.effects,
         utility=moved,
@@ -222,6 +225,19 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         samples=rows.samples(evidence.original, table, evidence.order),
         places=places.compared(table.frame, evidence.original, schema, evidence.order),
     )
+
+
+def _weighted(release: Release, evidence: Evidence, table: Table) -> tuple[WeightedChange, ...]:
+    """Compare weighted figures, where the records have weights."""
+    name = release.recipe.options.get("weights")
+    if not isinstance(name, str) or name not in evidence.table.columns:
+        return ()
+    weights = weights_of(evidence.table, name)
+    if weights is None:
+        return ()
+    back = np.argsort(evidence.order)
+    rest = [one for one in evidence.table.columns if one != name]
+    return weighted_changes(evidence.table.select(rest), table.rows(back), weights)
 
 
 def _other_k(release: Release, evidence: Evidence, ctx: Context) -> OtherK | None:

@@ -19,6 +19,7 @@ from voronym.dossier.rows import Samples, Unfolded
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
+from voronym.evaluate.weighted import WeightedChange
 from voronym.masked import Cost, Stratum
 from voronym.plain import plain
 from voronym.privacy import Finding
@@ -254,6 +255,8 @@ class Inside:
     utility: Utility
     told: Told | None
     distributions: tuple[Distribution, ...]
+    weighted: tuple[WeightedChange, ...] = ()
+    """Weighted totals, means and quartiles of numbers, where records have weights."""
     strata: tuple[Stratum, ...] = ()
     """The parts of the table that groups do not cross, where there are any."""
     effects: tuple[Effect, ...] = ()

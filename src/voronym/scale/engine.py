@@ -133,8 +133,8 @@ class Engine:
             wrong = "strata are grouped one by one"
         elif recipe.options.get("suppress"):
             wrong = "who is left out is chosen over all records"
-        elif recipe.options.get("importance"):
-            wrong = "keys count alike"
+        elif recipe.options.get("importance") or recipe.options.get("weights"):
+            wrong = "keys, and records, count alike"
         elif recipe.options.get("keep_groups"):
             wrong = "a ledger is about single tables"
         if wrong is not None:

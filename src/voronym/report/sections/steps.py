@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from voronym.dossier import Dossier
+from voronym.evaluate.weighted import WeightedChange
 from voronym.masked import Stratum
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
@@ -37,6 +38,23 @@ def strata(_: Dossier, parts: tuple[Stratum, ...]) -> Data:
         for one in parts
     ]
     return {"table": Table.of(("stratum", "records", "groups", "smallest group", "loss of the groups"), rows)}
+
+
+@section("weighted", "Weighted totals and means", needs=("inside.weighted",), audience="internal", place=26)
+def weighted(_: Dossier, changes: tuple[WeightedChange, ...]) -> Data:
+    """Show weighted totals, means and medians before and after."""
+    rows = [
+        (
+            one.column,
+            f"{one.total[0]:,.0f} → {one.total[1]:,.0f}",
+            f"{one.mean[0]:,.4g} → {one.mean[1]:,.4g}",
+            f"{one.moved:.2f}",
+            f"{one.quantiles[1][0]:,.4g} → {one.quantiles[1][1]:,.4g}",
+        )
+        for one in changes
+    ]
+    head = ("column", "total", "mean", "moved, in standard errors", "median")
+    return {"table": Table.of(head, rows), "far": [one.column for one in changes if one.moved > 1.0]}
 
 
 def _pair(pair: tuple[int, int]) -> str:
