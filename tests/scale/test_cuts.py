@@ -85,7 +85,7 @@ def test_blocks_have_one_category_and_only_columns_that_differ() -> None:
 
 def test_columns_in_which_all_agree_change_nothing() -> None:
     X = np.random.default_rng(3).standard_normal((400, 3))
-    labels = np.arange(400) // 5
+    labels = np.random.default_rng(6).permutation(400) // 5
     wide = np.column_stack([np.full(400, 2.5), X, np.full(400, -1.0)])
     found = []
     for points in (X, wide):

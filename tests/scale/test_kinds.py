@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -117,9 +118,9 @@ def test_engines_agree_on_every_kind(name: str, tmp_path: Path) -> None:
         assert rows(tmp_path / f"d{workers}").equals(rows(tmp_path / "one"))
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_spark_agrees_on_every_kind(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def spark() -> Iterator[None]:
+    """A session, which the engine finds."""
     pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'voronym[spark]'")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java: apt install default-jre-headless")
@@ -127,14 +128,19 @@ def test_spark_agrees_on_every_kind(tmp_path: Path) -> None:
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        for name, (keys, said) in tables().items():
-            frame = keys.with_columns(ill=pl.Series(np.random.default_rng(4).choice(["flu", "cold"], N)))
-            write(frame, tmp_path / name, 3)
-            asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"]}
-            asked |= {"leaf": 300, **said}
-            vr.anonymize_files(tmp_path / name, tmp_path / f"{name}-local", **asked, workers=1)
-            vr.anonymize_files(tmp_path / name, tmp_path / f"{name}-spark", **asked, engine="spark")
-            assert rows(tmp_path / f"{name}-spark").equals(rows(tmp_path / f"{name}-local")), name
-    finally:
-        session.stop()
+    yield
+    session.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["places", "money", "times", "categories", "texts"])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("spark")
+def test_spark_agrees_on_every_kind(name: str, tmp_path: Path) -> None:
+    keys, said = tables()[name]
+    frame = keys.with_columns(ill=pl.Series(np.random.default_rng(4).choice(["flu", "cold"], N)))
+    write(frame, tmp_path / "data", 3)
+    asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
+    vr.anonymize_files(tmp_path / "data", tmp_path / "local", **asked, leaf=300, workers=1)
+    vr.anonymize_files(tmp_path / "data", tmp_path / "spark", **asked, leaf=300, engine="spark")
+    assert rows(tmp_path / "spark").equals(rows(tmp_path / "local"))

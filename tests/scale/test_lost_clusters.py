@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A data set of three files, and a release of it by one process."""
-    write(people(6000), tmp_path / "data", 3)
+    write(people(3000), tmp_path / "data", 3)
     vr.anonymize_files(tmp_path / "data", tmp_path / "local", **ASKED, workers=1)
     return tmp_path / "data"
 

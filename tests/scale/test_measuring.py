@@ -32,11 +32,21 @@ def test_counts_and_models_are_those_of_one_table(tmp_path: Path, monkeypatch: p
     held = vr.measure(frame, **asked)
     assert found.risk == held.risk
     assert found.risk.k == frame.group_by(KEYS).len()["len"].min()
-    for one, other in zip(found.findings, held.findings, strict=True):
-        assert one.model == other.model
+    counted = {one.model: one for one in held.findings}
+    assert {"k-anonymity", "l-diversity", "t-closeness", "mutual-information"} <= {
+        one.model for one in found.findings
+    }
+    for one in found.findings:
+        other = counted[one.model]
         assert one.holds == other.holds
         assert one.value == pytest.approx(other.value, rel=1e-12), one.model
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_a_model_that_is_not_counted_is_refused(tmp_path: Path) -> None:
+    write(coarse(1500), tmp_path / "data", 2)
+    with pytest.raises(vr.InputError, match="k-map is not counted over data sets of many files"):
+        vr.measure_files(tmp_path / "data", keys=KEYS, models=["k-map=3"], workers=1)
 
 
 def test_a_class_whose_rows_lie_in_many_files_is_one(tmp_path: Path) -> None:
