@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError
 from voronym.space.base import Space, square_distances
+
+if TYPE_CHECKING:
+    from voronym.space.records import Records
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,14 @@ class Sphere(Space):
         mean = weights @ X / weights.sum()
         length = np.sqrt(np.square(mean).sum())
         return np.asarray(mean / length if length > 1e-14 else X[0].copy())
+
+    def records(self, X: ArrayLike) -> Records:
+        """Return unit vectors as records."""
+        from voronym.space.places import Places  # it knows about partitions, which a space need not
+
+        points = np.ascontiguousarray(X, dtype=np.float64)
+        _check(points)
+        return Places(self, points)
 
     @staticmethod
     def from_degrees(latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.float64]:
