@@ -194,3 +194,20 @@ def test_the_way_to_a_place_is_in_metres(homes):
     cosine = np.sin(lat) * np.sin(lat_c) + np.cos(lat) * np.cos(lat_c) * np.cos(lon - lon_c)
     assert said["mean_metres"] == pytest.approx((6_371_008.8 * np.arccos(cosine)).mean(), rel=1e-6)
     assert "mean metres" in call(*words, "q.csv")
+
+
+def test_cells_within_cells(homes):
+    said = json.loads(
+        call("design", "homes.csv", "-o", "d.json", "--place", "lat,lon", "--cells", "4,5", "--json")
+    )
+    assert (said["cells"], said["smallest"], said["largest"]) == (20, 12, 12)
+    told = json.loads(call("assign", "homes.csv", "d.json", "-o", "out.csv", "--place", "lat,lon", "--json"))
+    assert pl.read_csv("out.csv")["cell"].value_counts()["count"].to_list() == [12] * 20
+    assert told["mean_metres"] == pytest.approx(said["mean_metres"])
+    for cells, more, words in (
+        ("4,5", ["--map", "m.svg"], "one level"),
+        ("4,0", [], "--cells is a whole number"),
+        ("some", [], "--cells is a whole number"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call("design", "homes.csv", "-o", "e.json", "--place", "lat,lon", "--cells", cells, *more)

@@ -33,14 +33,14 @@ def assign(
     import numpy as np
     import polars as pl
 
-    from voronym.quantize import Quantizer
+    from voronym.quantize.levels import load
     from voronym.table.read import read
     from voronym.table.write import write
 
     common.check_outputs([output], source=source, overwrite=overwrite)
     frame = read(source, **reading)
     X, space = points(frame, column, place)
-    rule = Quantizer.load(quantizer)
+    rule = load(quantizer)
     if rule.space.name != space.name:
         raise InputError(
             f"the quantizer is of the space {rule.space.name}: give "

@@ -19,7 +19,10 @@ def register(app: typer.Typer) -> None:
 def design(
     source: common.Source,
     output: Output,
-    cells: Annotated[int, typer.Option("--cells", help="How many cells, of equal size.")],
+    cells: Annotated[
+        str,
+        typer.Option("--cells", help="How many cells, of equal size; 10,20: 10, and each divided into 20."),
+    ],
     column: Columns = None,
     place: Place = None,
     weight: Weight = None,
@@ -30,32 +33,52 @@ def design(
     reading: Any = None,
 ) -> None:
     """Design cells of equal size for the points of a table; write the rule as a file. It is no release."""
-    from voronym.quantize import design_measures, pcl
+    from voronym.quantize import LevelQuantizer, Quantizer, design_levels, design_measures, pcl
     from voronym.table.read import read
 
     common.check_outputs([output, map], source=source, overwrite=overwrite)
     if output.suffix.lower() != ".json":
         named = output.with_suffix(".json").name
         raise InputError(f"a quantizer is written as JSON: call the file {named!r}, not {output.name!r}")
+    levels = _counts(cells)
+    if len(levels) > 1 and (weight is not None or map is not None):
+        raise InputError("--weight and --map are for one level of cells: give one number")
+    quantizer: Quantizer | LevelQuantizer
     with common.ticker(not json) as bar:
         frame = read(source, **reading)
         X, space = points(frame, column, place)
-        first = pcl(X, cells, space=space, seed=seed, progress=bar)
-        quantizer, labels, sizes = first.quantizer, first.labels, first.sizes.astype(float)
+        if len(levels) > 1:
+            quantizer = design_levels(X, levels, space=space, seed=seed)
+            labels = quantizer.assign(X)
+            sizes = quantizer.sizes(X).astype(float)
+        else:
+            first = pcl(X, levels[0], space=space, seed=seed, progress=bar)
+            quantizer, labels, sizes = first.quantizer, first.labels, first.sizes.astype(float)
         if weight is not None:
             found = design_measures(
-                X, cells, weights=numbers(frame, weight), init=first.quantizer, space=space, progress=bar
+                X, levels[0], weights=numbers(frame, weight), init=first.quantizer, space=space, progress=bar
             )
             quantizer, labels, sizes = found.quantizer(), found.labels, found.whole_loads
     quantizer.save(output)
-    write_map(map, X, quantizer, f"{cells} cells of {len(X):,} points")
-    figures = {"cells": cells, "smallest": float(sizes.min()), "largest": float(sizes.max())}
+    if isinstance(quantizer, Quantizer):
+        write_map(map, X, quantizer, f"{cells} cells of {len(X):,} points")
+    figures = {"cells": quantizer.n_cells, "smallest": float(sizes.min()), "largest": float(sizes.max())}
     figures |= far(X, quantizer, labels)
     if json:
         common.emit(figures)
         return
     what = "points" if weight is None else weight
-    typer.echo(f"{cells} cells of {sizes.min():,.6g} to {sizes.max():,.6g} {what}, written to {output}.")
+    typer.echo(
+        f"{quantizer.n_cells} cells of {sizes.min():,.6g} to {sizes.max():,.6g} {what}, written to {output}."
+    )
     for name, value in list(figures.items())[3:]:
         typer.echo(f"{name.replace('_', ' ')}: {value:,.6g}")
     typer.echo("The rule promises no k for other points. To release a table, use anonymize.")
+
+
+def _counts(cells: str) -> list[int]:
+    """Return how many cells there are to be on each level."""
+    counts = [text.strip() for text in cells.split(",")]
+    if not all(text.isascii() and text.isdigit() and int(text) > 0 for text in counts):
+        raise InputError(f"--cells is a whole number, or several with commas between them, not {cells!r}")
+    return [int(text) for text in counts]

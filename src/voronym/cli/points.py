@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voronym.quantize import Quantizer
+    from voronym.quantize import LevelQuantizer, Quantizer
     from voronym.space import Space
 
 Columns = Annotated[
@@ -71,7 +71,9 @@ def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[ND
     return np.column_stack([numbers(frame, name) for name in chosen]), Euclidean()
 
 
-def metres(X: NDArray[np.float64], quantizer: Quantizer, labels: NDArray[np.int64]) -> tuple[float, float]:
+def metres(
+    X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
+) -> tuple[float, float]:
     """Return the mean and the largest way from places to their centroids, in metres along the globe."""
     import numpy as np
 
@@ -80,7 +82,9 @@ def metres(X: NDArray[np.float64], quantizer: Quantizer, labels: NDArray[np.int6
     return float(ways.mean()), float(ways.max())
 
 
-def far(X: NDArray[np.float64], quantizer: Quantizer, labels: NDArray[np.int64]) -> dict[str, float]:
+def far(
+    X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
+) -> dict[str, float]:
     """Return how far points are from their centroids: in metres for places, else the mean of the cost."""
     import numpy as np
 

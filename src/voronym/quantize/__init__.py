@@ -3,14 +3,15 @@
 `design` the door: points in, a quantizer out, and the methods "pcl" and "pcl-variable"; `pcl` the alternation
 behind it, which tells how it went; `quantizer` centroids and costs, to be applied and saved; `costs` the
 solvers that find costs for sizes. `allocate` sends points to fixed places with limited room; `density`
-designs for a population, `measures` for points with weights, two measures, and a price of moving. The methods
-"noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
+designs for a population, `levels` cells within cells, `measures` for points with weights, two measures, and a
+price of moving. The methods "noisy-pcl" and "hierarchy" are in `noisy` and `hierarchy`.
 """
 
 from voronym.quantize import costs, hierarchy, noisy  # noqa: F401 - importing registers
 from voronym.quantize.allocate import Allocation, allocate
 from voronym.quantize.density import Shares, design_density, shares
 from voronym.quantize.design import design
+from voronym.quantize.levels import LevelQuantizer, design_levels
 from voronym.quantize.measures import Measured, design_measures
 from voronym.quantize.pcl import Design, pcl
 from voronym.quantize.quantizer import Quantizer
@@ -18,6 +19,7 @@ from voronym.quantize.quantizer import Quantizer
 __all__ = [
     "Allocation",
     "Design",
+    "LevelQuantizer",
     "Measured",
     "Quantizer",
     "Shares",
@@ -25,6 +27,7 @@ __all__ = [
     "costs",
     "design",
     "design_density",
+    "design_levels",
     "design_measures",
     "pcl",
     "shares",

@@ -17,23 +17,29 @@ from voronym.space import Space
 
 FORMAT = "voronym-quantizer"
 VERSION = 1
+LEVELS = "voronym-quantizer-levels"
 KEYS = ("format", "version", "space", "centroids", "costs")
 
 
 def save(path: Path, centroids: NDArray[np.float64], costs: NDArray[np.float64], space: Space) -> None:
+    """Write a quantizer."""
+    _write(path, FORMAT, {"centroids": centroids.tolist(), "costs": costs.tolist()}, space)
+
+
+def save_levels(path: Path, content: dict[str, Any], space: Space) -> None:
+    """Write a quantizer of several levels."""
+    _write(path, LEVELS, content, space)
+
+
+def _write(path: Path, form: str, numbers: dict[str, Any], space: Space) -> None:
     """Write the file under a temporary name in the same folder, then rename it."""
     if type(space) is not spaces.SPACES.get(space.name):
         raise InputError(
             f"a quantizer over the space {space.name!r} cannot be saved; "
             f"there are: {', '.join(spaces.SPACES)}"
         )
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "space": {"name": space.name, **space.parameters()},
-        "centroids": centroids.tolist(),
-        "costs": costs.tolist(),
-    }
+    named = {"name": space.name, **space.parameters()}
+    content = {"format": form, "version": VERSION, "space": named, **numbers}
     text = json.dumps(content, allow_nan=False, indent=1) + "\n"
     temporary = None
     try:
@@ -51,6 +57,42 @@ def save(path: Path, centroids: NDArray[np.float64], costs: NDArray[np.float64],
 
 def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
     """Return centroids, costs and space of a file, or say why it is no quantizer."""
+    content = _read(path, FORMAT)
+    _check_keys(path, content, KEYS)
+    centroids, costs = _numbers(path, content)
+    return centroids, costs, _space(path, content["space"], centroids)
+
+
+def load_levels(path: Path) -> tuple[dict[str, Any], Space]:
+    """Return centroids and costs of all levels of a file, and their space, or say why it has none."""
+    content = _read(path, LEVELS)
+    _check_keys(path, content, (*KEYS, "below"))
+    space = _space(path, content["space"], _numbers(path, content)[0])
+    return _below(path, {key: content[key] for key in ("centroids", "costs", "below")}, space), space
+
+
+def has_levels(path: Path) -> bool:
+    """Whether a file says that it is a quantizer of several levels."""
+    return _read(path, FORMAT, LEVELS)["format"] == LEVELS
+
+
+def _below(path: Path, content: Any, space: Space) -> dict[str, Any]:
+    """Return a level and those below it with arrays for their numbers."""
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is no quantizer: what is below a cell must be an object")
+    _check_keys(path, content, ("centroids", "costs", *(("below",) if "below" in content else ())))
+    centroids, costs = _numbers(path, content)
+    _check_fit(path, centroids, space)
+    found: dict[str, Any] = {"centroids": centroids, "costs": costs}
+    if "below" in content:
+        if not isinstance(content["below"], list):
+            raise InputError(f"{path} is no quantizer: what is below must be a list")
+        found["below"] = [_below(path, one, space) for one in content["below"]]
+    return found
+
+
+def _read(path: Path, *forms: str) -> dict[str, Any]:
+    """Return the object in a file of one of some formats, of this version."""
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
     except OSError as error:
@@ -63,29 +105,43 @@ def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64], Space]:
         raise InputError(f"{path} is no quantizer: the key {twice} is there twice") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path} is no quantizer: it is not JSON, or has NaN or infinity") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f"{path} is no quantizer: its format is not {FORMAT!r}")
+    form = content.get("format") if isinstance(content, dict) else None
+    if form not in forms:
+        other = {FORMAT: "Quantizer", LEVELS: "quantize.LevelQuantizer"}.get(
+            form if isinstance(form, str) else ""
+        )
+        hint = f"; load it as {other}" if other else ""
+        raise InputError(f"{path} is no quantizer: its format is not {forms[0]!r}{hint}")
     version = content.get("version")
     if type(version) is not int or version != VERSION:
         raise InputError(
             f"{path} is a quantizer of format version {version!r:.20}; this program reads {VERSION}"
         )
-    if set(content) != set(KEYS):
-        odd = sorted(set(content) ^ set(KEYS))
+    return dict(content)
+
+
+def _check_keys(path: Path, content: dict[str, Any], keys: tuple[str, ...]) -> None:
+    if set(content) != set(keys):
+        odd = sorted(set(content) ^ set(keys))
         more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
         said = ", ".join(f"{key!r:.40}" for key in odd[:5])
         raise InputError(f"{path} is no quantizer: keys are missing or unknown: {said}{more}")
+
+
+def _numbers(path: Path, content: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     centroids = _array(path, "centroids", content["centroids"], 2)
     costs = _array(path, "costs", content["costs"], 1)
     if len(centroids) != len(costs):
         raise InputError(f"{path} is no quantizer: {len(centroids)} centroids, {len(costs)} costs")
-    space = _space(path, content["space"], centroids.shape[1])
+    return centroids, costs
+
+
+def _check_fit(path: Path, centroids: NDArray[np.float64], space: Space) -> None:
     try:
         with np.errstate(all="ignore"):
             space.cost(centroids, centroids[:1])
     except InputError as error:
         raise InputError(f"{path} is no quantizer: its centroids do not fit its space: {error}") from error
-    return centroids, costs, space
 
 
 class _TwiceError(ValueError):
@@ -123,7 +179,7 @@ def _array(path: Path, what: str, values: Any, dimensions: int) -> NDArray[np.fl
     return array
 
 
-def _space(path: Path, described: Any, d: int) -> Space:
+def _space(path: Path, described: Any, centroids: NDArray[np.float64]) -> Space:
     if not isinstance(described, dict) or not isinstance(described.get("name"), str):
         raise InputError(f"{path} is no quantizer: its space has no name")
     name = described["name"]
@@ -137,7 +193,8 @@ def _space(path: Path, described: Any, d: int) -> Space:
         parameters["matrix"] = _array(path, "the matrix of its space", parameters["matrix"], 2)
     try:
         space: Space = spaces.SPACES[name](**parameters)
-        space.cost(np.eye(1, d), np.eye(1, d))
+        space.cost(np.eye(1, centroids.shape[1]), np.eye(1, centroids.shape[1]))
     except (TypeError, ValueError, KeyError) as error:
         raise InputError(f"{path} is no quantizer: the parameters of its space do not fit") from error
+    _check_fit(path, centroids, space)
     return space
