@@ -168,3 +168,11 @@ def test_macrocells_share_the_time(toy):
     assert len(left) == 10
     assert min(left) < 20.0
     assert max(left) > 30.0
+
+
+def test_its_defaults_beat_mdav_in_the_plane_and_not_in_many_columns():
+    """As the page about quantizers says."""
+    for d, k, better in ((2, 20, True), (5, 5, False)):
+        X = vr.datasets.gaussian(8000, d, seed=1)
+        plain = vr.microaggregate(X, k, method="mdav").sse(X)
+        assert (vr.microaggregate(X, k, method="hierarchy").sse(X) < plain) == better

@@ -73,7 +73,7 @@ def load_levels(path: Path) -> tuple[dict[str, Any], Space]:
 
 def has_levels(path: Path) -> bool:
     """Whether a file says that it is a quantizer of several levels."""
-    return _read(path, FORMAT, LEVELS)["format"] == LEVELS
+    return bool(_read(path, FORMAT, LEVELS)["format"] == LEVELS)
 
 
 def _below(path: Path, content: Any, space: Space) -> dict[str, Any]:
