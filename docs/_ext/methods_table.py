@@ -8,8 +8,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-HEADINGS = ("method", "what it does", "guarantee", "cost", "options", "source")
-WIDTHS = (2, 6, 4, 4, 2, 2)
+HEADINGS = ("method", "what it does", "guarantee and cost")
+WIDTHS = (3, 7, 6)
 _DOI = re.compile(r"\b(?:doi:\s*|https?://doi\.org/)?(10\.\d{4,}/\S+)")
 
 
@@ -31,29 +31,35 @@ class MethodsTable(SphinxDirective):
         group = nodes.tgroup(cols=len(HEADINGS))
         table += group
         group.extend(nodes.colspec(colwidth=width) for width in WIDTHS)
-        group += nodes.thead("", _row(nodes.Text(heading) for heading in HEADINGS))
+        group += nodes.thead("", _row([[[nodes.Text(heading)]] for heading in HEADINGS]))
         body = nodes.tbody()
         group += body
         for method in found.values():
-            options = ", ".join(f"{name}={default}" for name, default in method.options.defaults().items())
+            options = [f"{name}={default}" for name, default in method.options.defaults().items()]
             body += _row(
                 [
-                    nodes.literal(text=method.name),
-                    nodes.Text(method.summary),
-                    nodes.Text(method.guarantee),
-                    nodes.Text(method.cost),
-                    nodes.literal(text=options) if options else nodes.Text("none"),
-                    _reference(method.reference),
+                    [[nodes.literal(text=method.name)], [_reference(method.reference)]],
+                    [[nodes.Text(method.summary)], _listed(options)],
+                    [[nodes.Text(method.guarantee)], [nodes.Text(method.cost)]],
                 ]
             )
         return [table]
 
 
-def _row(cells: object) -> nodes.row:
+def _row(cells: list[list[list[nodes.Node]]]) -> nodes.row:
+    """Return a row of cells, each some paragraphs; one without words is left out."""
     row = nodes.row()
-    for cell in cells:  # type: ignore[attr-defined]
-        row += nodes.entry("", nodes.paragraph("", "", cell))
+    for cell in cells:
+        row += nodes.entry("", *(nodes.paragraph("", "", *part) for part in cell if part))
     return row
+
+
+def _listed(options: list[str]) -> list[nodes.Node]:
+    """Return options with their defaults, each unbroken."""
+    out: list[nodes.Node] = []
+    for one in options:
+        out += [nodes.Text(", " if out else "options: "), nodes.literal(text=one)]
+    return out
 
 
 def _reference(text: str) -> nodes.Node:

@@ -92,6 +92,26 @@ def test_hostile_text_is_escaped_everywhere():
         assert "\u202e" not in drawing
 
 
+def test_many_combinations_are_drawn_as_hexagons_and_all_records_are_in_them():
+    """Two thousand circles would be one blob, from which nothing can be read."""
+    rng = np.random.default_rng(0)
+    points = [tuple(row) for row in rng.normal(size=(2000, 2)).tolist()]
+    sizes = tuple(rng.integers(1, 9, 2000).tolist())
+    few, many = (
+        maps.cloud(Cloud(tuple(points[:n]), sizes[:n], n, ("a", "b"), (0.5, 0.5)), title="t")
+        for n in (50, 2000)
+    )
+    assert (few.count("<circle"), few.count('class="hm"')) == (50, 0)
+    assert many.count("<circle") == 0
+    assert 20 < many.count('class="hm"') < 1000
+    places = 300 * rng.random((500, 2))
+    middles, counts = maps.hexagons(places, np.ones(500, int))
+    assert counts.sum() == 500
+    away = np.sqrt(np.square(places[:, None] - middles[None]).sum(axis=2))
+    assert away.min(axis=1).max() <= maps.HEX + 1e-6  # nobody is outside the hexagon nearest to them
+    assert np.array_equal(np.bincount(away.argmin(axis=1), minlength=len(middles)), counts)
+
+
 def test_bars_are_to_scale():
     drawing = bars.bars(["a", "b", "c"], [40, 20, 10], [10, 20, 40], title="t")
     before, after = boxes(drawing, "b"), boxes(drawing, "a")

@@ -12,8 +12,10 @@ from scipy.spatial import ConvexHull, QhullError
 
 from voronym.dossier.parts import Cloud, GroupMap, Point, ShiftMap
 from voronym.report.axes import Axes, Axis
-from voronym.report.svg import circle, escape, line, num, path, rect, spots
+from voronym.report.svg import circle, escape, line, num, path, rect, spots, text
 
+MANY, HEX = 400, 7.0
+"""Circles beyond which hexagons are drawn, and the length of their sides, in pixels."""
 MOST_CELL_POINTS = 4000
 MOST_WAYS = 80
 _SIDE = 340.0
@@ -39,13 +41,43 @@ def _ground(
 
 
 def cloud(found: Cloud, *, title: str, desc: str = "") -> Markup:
-    """Draw published combinations of keys as circles whose area grows with the records that share one."""
+    """Draw published combinations of keys as circles whose area grows with the records that share one.
+
+    Many circles would be one blob: then the plane is tiled with hexagons, the darker the more records.
+    """
     axes = _ground(found.points, found.axes, height=340, far=0.15, core=0.5)
+    if len(found.points) > MANY:
+        middles, counts = hexagons(np.array(axes.at(found.points)), np.array(found.sizes))
+        turns = np.radians(np.arange(30.0, 390.0, 60.0))
+        edge = HEX * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+        for middle, count in zip(middles, counts, strict=True):
+            shade = max(0.1, round(math.sqrt(count / counts.max()), 1))
+            corner = "L".join(f"{num(x)} {num(y)}" for x, y in middle + edge)
+            axes.add(f'<path class="hm" fill-opacity="{shade}" d="M{corner}Z"/>')
+        axes.add(text(axes.width - 6, 15, f"darkest: {counts.max():,} records", "t", "end"))
+        return axes.draw(title, desc)
     largest = max(found.sizes, default=1)
     grow = 5.0 if largest > 3 else 0.8  # hardly any are shared: many small ones
     for (x, y), size in zip(axes.at(found.points), found.sizes, strict=True):
         axes.add(circle(x, y, 1.6 + grow * math.sqrt(size / largest), "u"))
     return axes.draw(title, desc)
+
+
+def hexagons(places: Floats, sizes: Ints) -> tuple[Floats, Ints]:
+    """Return the middles of the hexagons of a tiling that places are in, and how many records are in each.
+
+    Examples
+    --------
+    >>> middles, counts = hexagons(np.array([[0.0, 0.0], [1.0, 1.0], [90.0, 0.0]]), np.array([5, 6, 7]))
+    >>> counts.tolist()
+    [11, 7]
+    """
+    step = HEX * np.array([math.sqrt(3.0), 3.0])  # of one of the two grids whose points are middles
+    grids = np.stack([np.rint(places / step) * step, (np.floor(places / step) + 0.5) * step])
+    nearer = np.square(grids - places).sum(axis=2).argmin(axis=0)
+    own = grids[nearer, np.arange(len(places))]
+    middles, at = np.unique(np.round(own, 6), axis=0, return_inverse=True)
+    return middles, np.bincount(at.reshape(-1), sizes).astype(np.int64)
 
 
 def groups(found: GroupMap, *, title: str, desc: str = "") -> Markup:

@@ -74,7 +74,8 @@ def cloud(d: Dossier, found: Cloud) -> Data:
         *((f"variance on the {name.split(' (')[0]}", percent(100 * part)) for name, part in shares),
     ]
     drawn = maps.cloud(found, title="Published combinations of keys in the plane")
-    return {"figure": drawn, "table": Table.of(_HEAD, rows), "found": found}
+    many = len(found.points) > maps.MANY
+    return {"figure": drawn, "table": Table.of(_HEAD, rows), "found": found, "many": many}
 
 
 def _axes(found: GroupMap | ShiftMap) -> list[tuple[str, str]]:
