@@ -10,7 +10,7 @@ import pytest
 
 from voronym import cli
 from voronym.errors import InputError, ReadError
-from voronym.papers import PAPERS, Mark, Table, reproduce
+from voronym.papers import PAPERS, Table, reproduce
 from voronym.papers.icsm import moves, published, restarts, tables
 
 
@@ -130,5 +130,5 @@ def test_what_is_kept_of_table_4_had_all_starts_and_is_near_the_published():
         if full and name.startswith("starts-"):
             (table,) = (item for item in run.items if isinstance(item, Table))
             assert table.rows[0][3] == published.RESTARTS
-            mark = Mark.from_dict(run.marks[0].to_dict())
-            assert mark.ours <= 1.005 * mark.published, name
+            mark = run.marks[0]
+            assert mark.ours <= 1.005 * mark.published + 0.005, name  # half a percent, and the rounding

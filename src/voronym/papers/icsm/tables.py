@@ -25,8 +25,8 @@ ROUNDS = (
 )
 MACHINE = "Another machine, and compiled code: times are compared in kind only."
 DRAWN = (
-    "The data are drawn anew as the paper describes them, and 'ours' takes the best move of every cell in a "
-    "round."
+    "The data are drawn anew as the paper describes them, and a round of ours takes the best move of every "
+    "cell."
 )
 
 
