@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -365,7 +366,17 @@ def test_who_strays_or_meets_a_defect_of_ours_is_told_by_a_page(
     def broken(*_: object) -> None:
         raise ValueError("48.1234")
 
-    monkeypatch.setattr(one, "home", broken)
-    answer = me.get("/me")
-    assert (answer.status_code, "Our mistake" in answer.text) == (500, True)
-    assert "48.1234" not in answer.text
+    for part in ("home", "whoami"):
+        monkeypatch.setattr(one, part, broken)
+        answer = me.get("/me")
+        assert (answer.status_code, "Our mistake" in answer.text) == (500, True)
+        assert "48.1234" not in answer.text
+
+
+def test_a_point_that_has_run_out_is_said_to_have(tmp_path: Path) -> None:
+    """A service that cannot make an epoch goes on to show the old one."""
+    with town(tmp_path, people=40) as (one, app, _):
+        me = Visitor(app).sign_in(joined(one, "p0@example.org"))
+        assert "has run out" not in me.get("/me").text
+        one.clock = lambda: time.time() + 3 * 86_400
+        assert "has run out" in me.get("/me").text

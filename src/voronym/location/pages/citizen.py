@@ -88,6 +88,7 @@ def _seen(desk: Desk, token: str) -> dict[str, Any]:
             "seen": (f"{seen[0]:.6f}", f"{seen[1]:.6f}"),
             "pseudonym": found.pseudonym,
             "until": write_time(found.expires),
+            "over": datetime.fromisoformat(found.expires).timestamp() <= desk.service.clock(),
             "picture": chart.draw(
                 outline,
                 chart.around([place, seen], outline),

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from voronym.location.accounts import Account
-from voronym.location.errors import Forbidden, Refused, ServiceError, TooMany
+from voronym.location.errors import Forbidden, Refused, ServiceError, TooMany, Unavailable
 from voronym.location.gate import Attempts
 from voronym.location.pages import guards
 from voronym.location.pages.chart import NOWHERE, Outline
@@ -147,7 +147,8 @@ class Desk:
     def missing(self, request: Request, status: int) -> Response:
         """Answer with a page that there is none, or that we made a mistake."""
         heading, text = MISSING if status in (404, 405) else OURS
-        account, back = self.known(request), {"back": "/", "back_words": "To the first page"}
+        account = self.known(request) if status < 500 else None  # what is broken is not asked again
+        back = {"back": "/", "back_words": "To the first page"}
         return self.page(
             request, "problem.html", status=status, account=account, heading=heading, text=text, **back
         )
@@ -171,7 +172,8 @@ class Desk:
             status=getattr(error, "status", 400),
             heading=heading,
             text=sentence(error),
-            account=self.known(request),
+            # Where the database is away, asking it again would double the wait.
+            account=None if isinstance(error, Unavailable) else self.known(request),
             back="/",
             back_words="To the first page",
         )
