@@ -22,8 +22,8 @@ TRIES = 8
 """Directions that are tried before a node counts as one that cannot be cut."""
 ALIKE = 0.05
 """Variance of a key of categories, of 1 in all, below which it is not cut further."""
-UNEVEN = 0.125
-"""The least share of records on either side of a cut between categories."""
+UNEVEN = 1.15
+"""How many times its share of records a leaf may get by a cut between categories."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,7 @@ def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequenc
         directions.append(direction)
         thresholds.append(threshold)
         children.append([0, 0])
-        # Leaves are shared out by what is really on each side: ties may make it uneven.
-        left = min(max(round(many * low.mean()), 1), many - 1)
+        left = _shared(many, float(low.mean()))
         children[node] = [cut(rows[low], left), cut(rows[~low], many - left)]
         return node
 
@@ -135,7 +134,7 @@ def _cut(
 ) -> tuple[Floats, float, NDArray[np.bool_]] | None:
     """Return a direction, a threshold near the right quantile and who is below it; None if all are alike."""
     share = (many // 2) / many
-    for direction, least in _directions(points, rng, kinds):
+    for direction, most in _directions(points, rng, kinds):
         along = np.zeros(len(points))
         for j in range(points.shape[1]):  # the order of additions that the kernel has
             along += points[:, j] * direction[j]
@@ -150,15 +149,24 @@ def _cut(
         best = int(np.argmin([abs(side.mean() - share) for side in sides]))
         threshold = float((values[spots[best] - 1] + values[spots[best]]) / 2)
         low = along <= threshold
-        if least < low.mean() < 1.0 - least:
+        below = float(low.mean())
+        if not 0.0 < below < 1.0:
+            continue
+        left = _shared(many, below)
+        if max(below * many / left, (1.0 - below) * many / (many - left)) <= most:
             return direction, threshold, low
     return None
+
+
+def _shared(many: int, below: float) -> int:
+    """Return how many of the leaves go below: by what is really on each side, as ties may make it uneven."""
+    return min(max(round(many * below), 1), many - 1)
 
 
 def _directions(
     points: Floats, rng: np.random.Generator | None, kinds: Sequence[Ints]
 ) -> Iterator[tuple[Floats, float]]:
-    """Yield directions to try, and the least share of records that must lie on either side."""
+    """Yield directions to try, and how many times its share a leaf may get."""
     spread = points.var(axis=0)
     draw = np.random.default_rng(len(points)) if rng is None else rng
     for which in draw.permutation(len(kinds)):
@@ -168,7 +176,7 @@ def _directions(
             direction[columns] = draw.standard_normal(len(columns)) * spread[columns]
             yield direction, UNEVEN
     for attempt in range(TRIES):
-        yield _direction(points, attempt, rng), 0.0
+        yield _direction(points, attempt, rng), np.inf
 
 
 def _direction(points: Floats, attempt: int, rng: np.random.Generator | None) -> Floats:
