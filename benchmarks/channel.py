@@ -36,10 +36,11 @@ class Channels(Benchmark):
         for multiplier in (0.72, 1.22, 1.72):
             for method in ("interior", "mirror", "steepest"):
                 yield {"data": "normal", "letters": 31, "multiplier": multiplier, "method": method}
-        for letters in (51,) if quick else (51, 100, 200):
-            for method in ("interior",) if quick else ("interior", "mirror"):
+        for letters in (51,) if quick else (51, 100, 200, 400):
+            for method in ("interior",) if quick or letters == 400 else ("interior", "mirror"):
                 yield {"data": "normal", "letters": letters, "multiplier": 1.22, "method": method}
-        yield {"data": "random", "letters": 50 if quick else 200, "multiplier": 0.2, "method": "interior"}
+        for letters in (50,) if quick else (200, 400):
+            yield {"data": "random", "letters": letters, "multiplier": 0.2, "method": "interior"}
 
     @staticmethod
     def measure(*, data: str, letters: int, multiplier: float, method: str) -> Row:

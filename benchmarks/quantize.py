@@ -152,11 +152,13 @@ def ours(X: NDArray[np.float64], start: Partition, *, iterations: int = 300) -> 
 
 
 def cooled(X: NDArray[np.float64], start: Partition) -> tuple[Partition, list[float]]:
-    """Run PCL on points that are shaken ever less, as `voronym papers pcl` does; sizes are the start's."""
-    from voronym.papers.pcl import runs
+    """Run PCL from the same centroids several times, cooled, as it is by default for small tables."""
+    from voronym.quantize.pcl import pcl
 
-    run = runs.cooled(X, runs.Run(start, start.sse(X) / X.size, 0.0))
-    return run.partition, [100 * distortion for distortion in run.trace]
+    sizes = equal(len(X), start.n_cells)
+    made = pcl(X, sizes=sizes, init=start.centroids(X), restarts=8, cooling=50)
+    total = float(X.var(axis=0).sum())
+    return made.partition, [100 * distortion / total for distortion in made.distortions]
 
 
 def theirs(X: NDArray[np.float64], start: Partition) -> tuple[Partition, list[float]]:
