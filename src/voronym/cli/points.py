@@ -35,9 +35,6 @@ Map = Annotated[Path | None, typer.Option("--map", help="Write a map of the cell
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 
-RADIUS = 6_371_008.8
-"""Metres: the mean radius of the earth."""
-
 
 def numbers(frame: Any, name: str) -> NDArray[np.float64]:
     """Return a column as numbers without gaps, or say what is wrong."""
@@ -75,10 +72,9 @@ def metres(
     X: NDArray[np.float64], quantizer: Quantizer | LevelQuantizer, labels: NDArray[np.int64]
 ) -> tuple[float, float]:
     """Return the mean and the largest way from places to their centroids, in metres along the globe."""
-    import numpy as np
+    from voronym.evaluate.ways import metres_between
 
-    line = np.sqrt(np.square(X - quantizer.centroids[labels]).sum(axis=1))
-    ways = 2.0 * RADIUS * np.arcsin(np.minimum(1.0, 0.5 * line))
+    ways = metres_between(X, quantizer.centroids[labels])
     return float(ways.mean()), float(ways.max())
 
 

@@ -15,6 +15,7 @@ from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
 from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map, scaled
 from voronym.evaluate.pmse import PMSE, features, pmse
+from voronym.evaluate.ways import Way, ways
 from voronym.plain import Plain
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
@@ -42,6 +43,9 @@ class Utility(Plain):
         Whether a model can tell the two tables apart.
     notes : tuple of str
         What was left out, and why.
+    ways : tuple of Way
+        For each location how far its places were moved, in metres; empty where the rows are not known to
+        correspond.
     """
 
     information_loss: float | None
@@ -50,6 +54,7 @@ class Utility(Plain):
     correlation: Correlation | None = None
     pmse: PMSE | None = None
     notes: tuple[str, ...] = ()
+    ways: tuple[Way, ...] = ()
 
     def __getitem__(self, name: str) -> ColumnChange:
         for column in self.columns:
@@ -61,6 +66,7 @@ class Utility(Plain):
         lines = []
         if self.information_loss is not None:
             lines.append(f"information loss: {self.information_loss:.2f} %")
+        lines += [str(way) for way in self.ways]
         if self.correlation is not None and self.correlation.max_change is not None:
             c = self.correlation
             lines.append(f"correlations: changed by at most {c.max_change:.3f}, mean {c.mean_change:.3f}")
@@ -165,7 +171,8 @@ def compare(
     ctx.tell(0.8, whole=True)
     score = _propensity(left, right, labels, ctx.part(0.8, 1.0), notes)
     ctx.tell(1.0, whole=True)
-    return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes))
+    far = () if rows is None else ways(pair, rows)
+    return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes), far)
 
 
 def _loss(X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> tuple[float, dict[str, float]]:
