@@ -112,7 +112,7 @@ class Settings:
     def read(cls, method: Method, space: str, given: dict[str, Any]) -> Settings:
         """Split the options between method, space and grouping; refuse unknown ones."""
         sorts = _sorts(method, space)
-        known = [name for sort in sorts for name in sort.names()]
+        known = list(dict.fromkeys(name for sort in sorts for name in sort.names()))
         unknown = sorted(set(given) - set(known))
         if unknown:
             named = ", ".join(map(repr, unknown))

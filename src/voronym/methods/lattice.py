@@ -307,7 +307,6 @@ def _masked(table: Table, found: Lattice) -> Grouped:
         figures={"lattice": _figures(found, best)},
         steps=_steps(found, best),
         partition=Partition(np.where(rows, many, labels), k=found.k),
-        group_loss=best.loss,
         published_as={
             one.name: f"level {level} of {one.height} of its hierarchy, for all records"
             for one, level in zip(found.columns, best.levels, strict=True)

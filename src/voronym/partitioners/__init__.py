@@ -28,12 +28,14 @@ tfrp-1    [0, 0, 1, 1, 1, 2, 2]
 """
 
 from voronym.partitioners import (  # noqa: F401 - importing registers
+    cuts,
     dba,
     gsms,
     kd,
     md,
     mdav,
     mhm,
+    mondrian,
     mst,
     mu_approx,
     tfrp,

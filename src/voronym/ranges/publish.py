@@ -162,7 +162,7 @@ def with_ranges(
         one.name: nw.new_series(one.name, one.texts(*one.span(part)), nw.String(), backend=library)
         for one in columns
     }
-    frame = nw.from_dict({name: made.get(name, published.frame[name]) for name in table.keys})
+    frame = nw.from_dict({name: made[name] if name in made else published.frame[name] for name in table.keys})
     named = {one.name: one.says() for one in columns}
     return replace(
         published,

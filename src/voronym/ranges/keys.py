@@ -1,0 +1,109 @@
+"""The space of keys "ranges": groups are made so that the ranges they publish are narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from voronym.context import Context
+from voronym.errors import InputError
+from voronym.keys import Coordinates, Keys, Published, key_space
+from voronym.options import by_column, option
+from voronym.partition import Partition
+from voronym.ranges.columns import RangeColumn
+from voronym.ranges.publish import RANGES, RangeOptions, with_ranges
+from voronym.space.ranges import Axis, Ranges
+from voronym.space.records import Records
+from voronym.table.table import Table
+
+
+@dataclass(frozen=True)
+class RangeSpaceOptions(RangeOptions):
+    """Options of the space of ranges."""
+
+    weights: Mapping[str, float] | None = option(
+        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RangeKeys(Keys):
+    """The keys of a table as lines, trees and sets.
+
+    Parameters
+    ----------
+    table : Table
+        The records.
+    options : RangeSpaceOptions
+        How keys are published, and what counts how much.
+    k : int
+        People whose values an end may be of, at least.
+    """
+
+    table: Table
+    options: RangeSpaceOptions
+    k: int = 1
+
+    def at(self, k: int) -> Keys:
+        """Return the keys for groups of at least k."""
+        return RangeKeys(self.table, self.options, k)
+
+    @cached_property
+    def columns(self) -> list[RangeColumn]:
+        """All keys; by default categories by hierarchies where there are some, and the rest as intervals."""
+        ways = self.options.ways(self.table.keys, "")
+        trees = self.options.hierarchies or {}
+        chosen = {name: way or ("hierarchy" if name in trees else "interval") for name, way in ways.items()}
+        points = [name for name, way in chosen.items() if way not in RANGES]
+        if points:
+            raise InputError(
+                f"in the space 'ranges' every key is published as a range, and {points[0]!r} is not: leave out "
+                "the space, or --publish for it"
+            )
+        return RangeOptions(chosen, trees or None, self.options.widths, self.options.ends).columns(
+            self.table, self.k
+        )
+
+    @cached_property
+    def records(self) -> Records:  # type: ignore[override]
+        """The keys as rows of codes."""
+        given = dict(self.options.weights or {})
+        strange = [name for name in given if name not in self.table.keys]
+        if strange:
+            raise InputError(f"weights name {', '.join(map(repr, strange))}, which is no key")
+        axes = [_axis(one, float(given.get(one.name, 1.0))) for one in self.columns]
+        codes = np.stack([one.codes for one in self.columns], axis=1)
+        return Ranges(tuple(axes)).records(codes)
+
+    def publish(self, part: Partition) -> Published:
+        """Return the ranges of the groups; where k is not known yet, their centres."""
+        if self.k == 1:  # rows of a person become one record: no texts yet
+            return Coordinates.of(self.table).publish(part)
+        found = self.records.cost(part) / part.n
+        whole = float(sum(axis.weight for axis in self.records.space.axes))  # type: ignore[attr-defined]
+        loss = 100.0 * found / whole if whole > 0.0 else 0.0
+        plain = Published(
+            self.table.frame.head(0).select(self.table.keys),
+            self.records.centroids(part),
+            {"space": "ranges", "certainty_penalty": loss},
+            (f"Groups were made for narrow ranges: their certainty penalty is {loss:.2f} %.",),
+        )
+        return with_ranges(self.table, part, plain, self.columns)
+
+
+def _axis(column: RangeColumn, weight: float) -> Axis:
+    if not np.isfinite(weight) or weight < 0.0:
+        raise InputError(f"the weight of {column.name!r} must be a finite number, 0 or more")
+    often = np.bincount(column.codes, minlength=column.table.shape[1])
+    middle = int(np.searchsorted(np.cumsum(often), len(column.codes) / 2))
+    centre = middle if column.way == "interval" and len(column.table) == 2 else int(often.argmax())
+    return Axis(column.shape, column.table, column.nodes, column.place, centre, weight)
+
+
+@key_space("ranges", options=RangeSpaceOptions)
+def ranges(table: Table, ctx: Context, options: RangeSpaceOptions) -> Keys:  # noqa: ARG001
+    """Compare records by the range that covers both."""
+    return RangeKeys(table, options)
