@@ -3,7 +3,7 @@
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
 `location-load`, `loss`, `mixed`, `mixed-search`, `population`, `proof`, `quantize`,
-`records`: one module each.
+`ranges`, `records`: one module each.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     population,
     proof,
     quantize,
+    ranges,
     records,
     speed,
 )

@@ -95,10 +95,11 @@ def anonymize(
         Options of the method, such as ``{"max_risk": 0.1}`` for "channel". Methods that make groups also take
         ``enforce``: how groups are made to obey models ("merge", "swap", "confidential-first", or "auto",
         which keeps the least lossy).
-    space : {"euclidean", "mixed"}, optional
+    space : {"euclidean", "mixed", "ranges"}, optional
         How records are compared. By default keys become numbers, categories too. With "mixed" every key has
         a metric of its own, and a group publishes in each column the value with the least sum of distances:
         a real one, that somebody in the table has. Its options are ``metrics`` and ``weights``, by column.
+        With "ranges" every key is published as a range, and groups are made so that these are narrow.
     models : Model, str, sequence or mapping of them
         Further guarantees, such as ``vr.TCloseness(0.2)``, ``"p-sensitive=3"`` or ``{"p-sensitive": 3}``.
         Groups are made to obey them; a model without a threshold is only measured. ``"k-anonymity=10"``

@@ -79,6 +79,7 @@ class Recipe:
         Versions of the software that made the release.
     space : str
         "euclidean": the keys become numbers, whatever they are. "mixed": every key has a metric of its own.
+        "ranges": groups publish ranges, and are made so that these are narrow.
     reading : mapping
         How the file was read, as far as somebody said it: see `voronym.table.Reading`.
     allow : mapping

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from voronym._kernels import inner, kernel
 from voronym._kernels.ranges import LINE, TREE, joined, penalty
 
@@ -22,9 +20,10 @@ def merged(columns, c, a, b, one, other):
     if columns.shape[c] == TREE:
         width = columns.width[c]
         h = max(a, one)
-        while columns.nodes[columns.nodes_at[c] + h * width + b] != columns.nodes[
-            columns.nodes_at[c] + h * width + other
-        ]:
+        while (
+            columns.nodes[columns.nodes_at[c] + h * width + b]
+            != columns.nodes[columns.nodes_at[c] + h * width + other]
+        ):
             h += 1
         return h, b
     return a | one, b
@@ -70,9 +69,9 @@ def merge_into(columns, one, other, left, right):
 def best_cut(columns, codes, rows, k, key, count, states, side):
     """Find the cut of some records into two groups of k or more with the least cost; return the cost.
 
-    ``side`` gets 1 for the records of one group and 0 for those of the other; the cost is infinity where there
-    is no cut. ``key`` is room for a number for each record, ``count`` (w,) and ``states`` (6, w + 1, d) for
-    w kinds of values. Of equal cuts the more even one.
+    ``side`` gets 1 for the records of one group and 0 for those of the other; the cost is infinity where
+    there is no cut. ``key`` is room for a number for each record, ``count`` (w,) and ``states``
+    (6, w + 1, d) for w kinds of values. Of equal cuts the more even one.
     """
     n, d = len(rows), codes.shape[1]
     best, even, chosen, at, alone = math.inf, n, -1, -1, False

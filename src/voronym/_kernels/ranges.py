@@ -50,9 +50,7 @@ def make(columns: Columns, codes: NDArray[np.int64], room: int) -> Ranges:
     """Return the model of so many cells; refresh them before use."""
     n, d = codes.shape
     none = np.full((room, d), -1, np.int64)
-    return Ranges(
-        columns, codes, none, none.copy(), np.zeros((room, d)), np.zeros(room), np.zeros(n)
-    )
+    return Ranges(columns, codes, none, none.copy(), np.zeros((room, d)), np.zeros(room), np.zeros(n))
 
 
 @partial(inner, inline=True)
@@ -93,9 +91,10 @@ def joined(columns, c, a, b, code):
             a, b = a + 1, code
         else:
             width = columns.width[c]
-            while columns.nodes[columns.nodes_at[c] + a * width + code] != columns.nodes[
-                columns.nodes_at[c] + a * width + b
-            ]:
+            while (
+                columns.nodes[columns.nodes_at[c] + a * width + code]
+                != columns.nodes[columns.nodes_at[c] + a * width + b]
+            ):
                 a += 1
     else:
         a = np.int64(1) << code if a < 0 else a | (np.int64(1) << code)

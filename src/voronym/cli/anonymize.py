@@ -78,7 +78,9 @@ def anonymize(
     space: Annotated[
         str | None,
         typer.Option(
-            "--space", help="euclidean, or mixed: each key has a metric of its own.", show_default="euclidean"
+            "--space",
+            help="euclidean; mixed: each key has a metric of its own; ranges: groups for narrow ranges.",
+            show_default="euclidean",
         ),
     ] = None,
     model: Annotated[

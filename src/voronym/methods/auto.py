@@ -67,7 +67,7 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
             return proven.partition, proven
     if n > (QUICK if flat else MIDDLE):
         return _pairs(problem, ctx), None
-    start = METHODS["mdav"].partition(problem, ctx.part(0.0, 0.1))
+    start = METHODS[problem.records.begin or "mdav"].partition(problem, ctx.part(0.0, 0.1))
     search = ctx.part(0.1, 1.0)
     if not ctx.timed:
         return _short(problem, start, search), None

@@ -10,7 +10,7 @@ from voronym.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.registry import algorithm
-from voronym.space.ranges import Spans
+from voronym.space.ranges import Axis, Spans
 
 Ints = NDArray[np.int64]
 
@@ -39,10 +39,10 @@ def mondrian(problem: Problem, ctx: Context) -> Partition:
     [0, 0, 0, 1, 1, 1]
     """
     records, k = problem.records, problem.k
-    trees: dict[int, Ints] = {}
+    trees: dict[int, Axis] = {}
     points = records.coordinates
     if isinstance(records, Spans):
-        trees = {c: axis.nodes for c, axis in enumerate(records.ranges.axes) if axis.shape == TREE}
+        trees = {c: axis for c, axis in enumerate(records.ranges.axes) if axis.shape == TREE}
     spread = np.ptp(points, axis=0)
     points = points / np.where(spread > 0.0, spread, 1.0)
     labels, made, waiting, done = np.zeros(problem.n, np.int64), 0, [np.arange(problem.n)], 0
@@ -59,17 +59,20 @@ def mondrian(problem: Problem, ctx: Context) -> Partition:
 
 
 def _cut(
-    codes: NDArray[np.generic], points: NDArray[np.float64], rows: Ints, k: int, trees: dict[int, Ints]
+    codes: NDArray[np.generic], points: NDArray[np.float64], rows: Ints, k: int, trees: dict[int, Axis]
 ) -> list[Ints] | None:
     """Return the parts of the widest column that can be cut; None where none can."""
     if len(rows) < 2 * k:
         return None
     widths = np.ptp(points[rows], axis=0)
+    above = {c: axis.nodes[:, codes[rows, c].astype(np.int64)] for c, axis in trees.items()}
+    for c, axis in trees.items():
+        widths[c] = axis.table[_common(above[c]), int(codes[rows[0], c])]
     for column in np.argsort(-widths, kind="stable"):
         if widths[column] <= 0.0:
             return None
         if int(column) in trees:
-            parts = _children(trees[int(column)][:, codes[rows, column].astype(np.int64)], rows)
+            parts = _children(above[int(column)], rows)
         else:
             parts = _halves(points[rows, column], rows, k)
         if len(parts) > 1 and min(map(len, parts)) >= k:
@@ -91,8 +94,13 @@ def _halves(values: NDArray[np.float64], rows: Ints, k: int) -> list[Ints]:
 
 def _children(above: Ints, rows: Ints) -> list[Ints]:
     """Divide records by the children of their lowest common ancestor."""
-    for level in range(len(above) - 1, -1, -1):
-        found, back = np.unique(above[level], return_inverse=True)
-        if len(found) > 1:
-            return [rows[back.reshape(-1) == one] for one in range(len(found))]
-    return []
+    level = _common(above)
+    if level == 0:
+        return []
+    found, back = np.unique(above[level - 1], return_inverse=True)
+    return [rows[back.reshape(-1) == one] for one in range(len(found))]
+
+
+def _common(above: Ints) -> int:
+    """Return the level of the lowest common ancestor of all columns."""
+    return next(level for level in range(len(above)) if (above[level] == above[level, 0]).all())

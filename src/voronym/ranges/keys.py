@@ -60,8 +60,8 @@ class RangeKeys(Keys):
         points = [name for name, way in chosen.items() if way not in RANGES]
         if points:
             raise InputError(
-                f"in the space 'ranges' every key is published as a range, and {points[0]!r} is not: leave out "
-                "the space, or --publish for it"
+                f"in the space 'ranges' every key is published as a range, and {points[0]!r} is not: leave "
+                "out the space, or --publish for it"
             )
         return RangeOptions(chosen, trees or None, self.options.widths, self.options.ends).columns(
             self.table, self.k

@@ -71,7 +71,7 @@ def refiner(
 
     def register(function: Function) -> Function:
         def method(problem: Problem, ctx: Context, options: Options) -> Partition:
-            make = METHODS[begin].partition if by is None else by
+            make = METHODS[problem.records.begin or begin].partition if by is None else by
             first = make(problem, ctx.part(0.0, start))
             return function(problem, first, ctx.part(start, 1.0), options)
 

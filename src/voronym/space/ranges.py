@@ -52,7 +52,7 @@ class Ranges(Space):
     """Records as rows of codes; between two, the penalty of the range that covers both.
 
     The cost of a group is its size times the penalty of its range, summed over the columns: a range is no
-    record, so costs to a centroid have no meaning here, and what a group publishes comes from all its members.
+    record, so costs to a centroid have no meaning here; what a group publishes comes from all its members.
 
     Parameters
     ----------
@@ -92,6 +92,7 @@ class Ranges(Space):
 class Spans(Records):
     """Records of a space of ranges."""
 
+    begin = "cuts"
     pace = Pace(chains=1, kicks=1.0, triples=0.0, speed=1e6, least=100.0)
 
     def __init__(self, space: Ranges, X: Ints) -> None:

@@ -71,6 +71,8 @@ class Records:
     """
 
     pace: ClassVar[Pace] = Pace()
+    begin: ClassVar[str | None] = None
+    """The method that makes starts of searches in this space, where there is a better one than usual."""
 
     def __init__(self, space: Space, X: NDArray[Any]) -> None:
         self.space, self.X = space, X
