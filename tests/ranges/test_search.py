@@ -119,20 +119,19 @@ def test_changes_are_those_of_the_cost(seed):
                 assert found[1, i, j] == pytest.approx(cost([*there, i]) - cost(there), abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [3])
-def test_searches_are_never_worse_than_their_start(k):
+def test_searches_are_never_worse_than_their_start():
+    k = 3
     problem, _ = problem_of(town(400, 5), k)
     cost = {
         name: problem.cost(METHODS[name].partition(problem, Context()))
         for name in ("mondrian", "cuts", "mdav")
     }
     assert cost["cuts"] <= cost["mondrian"]
-    for name in ("exchange", "anneal"):
-        for begin in ("mondrian", "mdav", "cuts"):
-            start = METHODS[begin].partition(problem, Context())
-            better = REFINERS[name].improve(problem, start, Context(seed=1))
-            assert better.sizes.min() >= k
-            assert problem.cost(better) <= cost[begin] + 1e-9
+    for name, begin in (("exchange", "mondrian"), ("anneal", "mdav")):
+        start = METHODS[begin].partition(problem, Context())
+        better = REFINERS[name].improve(problem, start, Context(seed=1))
+        assert better.sizes.min() >= k
+        assert problem.cost(better) <= cost[begin] + 1e-9
 
 
 def test_what_is_minimised_is_what_is_published():
