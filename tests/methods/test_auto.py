@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 
 import numpy as np
@@ -12,6 +13,8 @@ from voronym import clock
 from voronym.context import Context
 from voronym.methods.auto import solve
 from voronym.problem import Problem
+
+auto_module = importlib.import_module("voronym.methods.auto")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -75,3 +78,43 @@ def test_work_without_a_deadline_of_its_own_is_over_when_the_time_is():
     time.sleep(0.06)
     assert ctx.over
     assert ctx.part(0.0, 0.5).over
+
+
+@pytest.mark.parametrize(("k", "wanted"), [(3, [2.0, 4.0, 8.0, 16.0]), (10, [2.0, 4.0, 4.0, 4.0])])
+def test_longer_chains_up_to_a_length_then_new_ones(monkeypatch, k, wanted):
+    """The clock is ours: a chain takes a second for each thousand proposals, and there are 34 or 15."""
+    problem = Problem.of(vr.datasets.gaussian(60, 2), k)
+    start = vr.microaggregate(problem.X, k, method="mdav")
+    clock, asked = [0.0], []
+
+    def anneal(problem, part, ctx, sweeps):
+        asked.append(sweeps / 1000.0)
+        clock[0] += sweeps / 1000.0
+        return part
+
+    class Told:
+        over = False
+
+        @property
+        def left(self):
+            return (34.0 if k == 3 else 15.0) - clock[0]
+
+        def unhurried(self):
+            return self
+
+    monkeypatch.setattr(auto_module, "LONGEST", 4000.0)
+    monkeypatch.setattr(auto_module, "now", lambda: clock[0])
+    monkeypatch.setattr(auto_module, "_anneal", anneal)
+    assert auto_module._longer(problem, start, start, Told(), 1.0) == start
+    assert asked == wanted
+
+
+@pytest.mark.parametrize(("k", "wanted"), [(6, 800), (7, 400)])
+def test_perturbations_grow_with_the_work_for_small_k_only(monkeypatch, k, wanted):
+    anneal_module = importlib.import_module("voronym.refiners.anneal")
+    asked = []
+    monkeypatch.setattr(
+        anneal_module, "exchange", lambda _, part, __, options: asked.append(options.iterations) or part
+    )
+    vr.microaggregate(vr.datasets.gaussian(100, 2), k, method="anneal", sweeps=2000)
+    assert asked == [wanted]

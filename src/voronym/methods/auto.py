@@ -31,6 +31,8 @@ VISITS, DEAR = 2.5e7, 3e6
 on two cores."""
 SWEEPS, TRIAL = 1000.0, 20.0
 """Proposals a record without a time limit, and those from which their time is foreseen."""
+LONGEST = 64_000.0
+"""Proposals a record beyond which another try is worth more than a longer one, for k above `SMALL`."""
 
 
 @algorithm(
@@ -135,11 +137,12 @@ def _first(problem: Problem, start: Partition, ctx: Context) -> tuple[Partition,
 def _longer(problem: Problem, start: Partition, best: Partition, ctx: Context, seconds: float) -> Partition:
     """Anneal again, twice as long each time, while there is time for it: more time does more of the same.
 
+    From some length on, where column generation will not find the rest, it is tried anew, just as long.
     ``seconds`` is what the time before took.
     """
-    sweeps = SWEEPS
-    while ctx.left > 2.4 * seconds and not ctx.over:
-        sweeps, begun = 2.0 * sweeps, now()
+    sweeps, longest = SWEEPS, np.inf if problem.k <= SMALL else LONGEST
+    while ctx.left > 1.2 * seconds * (growth := min(2.0, longest / sweeps)) and not ctx.over:
+        sweeps, begun = growth * sweeps, now()
         best = _better(problem, best, _anneal(problem, start, ctx.unhurried(), sweeps))
         seconds = now() - begun
     return best

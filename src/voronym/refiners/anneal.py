@@ -26,6 +26,8 @@ WARM = 0.3
 """First temperature of later rounds: hot enough for the borders, not so hot that the inside is undone."""
 POLISH = 0.15
 """Share of the time for `exchange` after annealing, on a table of a single block."""
+LIGHT = 6
+"""Largest k for which more annealing ends with more perturbations: one takes k² times as long as a move."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,9 @@ def anneal(problem: Problem, part: Partition, ctx: Context, options: AnnealOptio
     pace, search = problem.records.pace, ctx.part(0.0, 1.0 - POLISH, time=1.0 - POLISH)
     rows = [np.arange(problem.n)] * pace.chains
     best = problem.better(best, _round(problem, best, rows, search, bold, options.sweeps))
-    kicks = (
-        None if ctx.timed and pace.kicks else int(min(pace.kicks * problem.n, KICKS) * options.sweeps / 1000)
-    )
+    more = options.sweeps / 1000
+    share = more if problem.k <= LIGHT else min(1.0, more)
+    kicks = None if ctx.timed and pace.kicks else int(min(pace.kicks * problem.n, KICKS) * share)
     return exchange(problem, best, ctx.part(1.0 - POLISH, 1.0), ExchangeOptions(iterations=kicks))
 
 
