@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 HEADINGS = ("method", "what it does", "guarantee and cost")
-WIDTHS = (3, 7, 6)
+WIDTHS = (2, 7, 6)
 _DOI = re.compile(r"\b(?:doi:\s*|https?://doi\.org/)?(10\.\d{4,}/\S+)")
 
 
@@ -38,8 +38,8 @@ class MethodsTable(SphinxDirective):
             options = [f"{name}={default}" for name, default in method.options.defaults().items()]
             body += _row(
                 [
-                    [[nodes.literal(text=method.name)], [_reference(method.reference)]],
-                    [[nodes.Text(method.summary)], _listed(options)],
+                    [[nodes.literal(text=method.name)]],
+                    [[nodes.Text(method.summary)], _listed(options), [_reference(method.reference)]],
                     [[nodes.Text(method.guarantee)], [nodes.Text(method.cost)]],
                 ]
             )
