@@ -12,7 +12,7 @@ import voronym as vr
 from benchmarks.base import Benchmark, Case, Row
 from voronym.context import Context
 from voronym.errors import Cancelled, Unfinished
-from voronym.pipeline import make_release
+from voronym.making import make_release
 from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.registry import METHODS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import voronym as vr
 from voronym.context import Context, Step
 from voronym.errors import Cancelled, Unfinished
-from voronym.pipeline import make_release
+from voronym.making import make_release
 from voronym.recipe import Recipe
 from voronym.table.table import Table
 

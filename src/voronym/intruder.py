@@ -16,7 +16,7 @@ from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
-from voronym.pipeline import make_release
+from voronym.making import make_release
 from voronym.recipe import Recipe
 from voronym.release import Release
 from voronym.table.frame import as_frame

@@ -5,44 +5,28 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-
-from voronym import cautions
 from voronym._cuda.device import choose
 from voronym.arguments import checked
 from voronym.clock import now
 from voronym.context import Context, Progress
-from voronym.errors import GuaranteeError, InputError
-from voronym.evidence import Evidence
+from voronym.errors import InputError
 from voronym.facts import ALLOW, ColumnFacts
 from voronym.history.booking import Booking
-from voronym.history.following import follow
 from voronym.history.ledger import Ledger
 from voronym.history.people import naming_columns
 from voronym.keys import DEFAULT_SPACE
-from voronym.masked import Grouped, Masked
-from voronym.methods.grouped import Kept, mask_by_groups
-from voronym.methods.leaving import stay
+from voronym.making import make_release
 from voronym.privacy import Model, listed_models
-from voronym.problem import check_k
 from voronym.ranges.publish import said_of
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.release import Release
 from voronym.steps import ColumnStep
-from voronym.steps import run as run_steps
-from voronym.table import tidy
 from voronym.table.read import load, read
 from voronym.table.table import Table
-
-EARLY = (
-    "the search was finished early, on request: the release keeps its promises, with the best groups found "
-    "by then; the recipe alone does not make it again"
-)
 
 
 @checked
@@ -221,89 +205,6 @@ def anonymize(
     return release
 
 
-def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | None = None) -> Release:
-    """Mask a table by a recipe, measure what came out, and build the release.
-
-    What `anonymize` does with its arguments. Whoever holds the context may wish, from another thread, to
-    finish with the best so far or to cancel.
-
-    Parameters
-    ----------
-    table : Table
-        The records.
-    recipe : Recipe
-        What to do.
-    ctx : Context
-        Made with the seed and the time limit of the recipe.
-    booking : Booking, optional
-        What a ledger knows of the people of the table: the release is checked against it, and entered when
-        it is written.
-    """
-    clock = _Clock(ctx.started)
-    _check_k(recipe, table.n)
-    original = table
-    table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
-    stirred = {name for one in recipe.column_steps if one.random for name in one.columns} - set(table.keys)
-    doubts = tuple(
-        one
-        for one in cautions.before(table, recipe.allow)
-        if one.name != "near-unique" or one.column not in stirred  # which are not kept as they are
-    )
-    clock.lap("reading")
-    masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
-    if recipe.makes_groups and recipe.options.get("suppress"):
-        choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
-        how = {name: getattr(recipe, name) for name in ("method", "space")}
-        left = stay(table, choosing, k=recipe.required_k, options=dict(recipe.options), **how)
-        stays = np.flatnonzero(left.kept)
-        table, original = table.rows(stays), original.rows(stays)
-        masking = ctx.part(0.3, 0.9, stage="masking")
-    if booking is not None and recipe.options.get("keep_groups"):
-        how = {name: getattr(recipe, name) for name in ("method", "space", "options")}
-        grouping = ctx.part(0.0, 0.7, stage="grouping")
-        table, kept = follow(table, booking, grouping, k=recipe.required_k, models=recipe.required, **how)
-        original = table  # some people wait; steps were refused
-        masking = ctx.part(0.7, 0.9, stage="masking")
-    masked = _mask(table, recipe, masking, kept)
-    if left is not None:
-        masked = replace(masked, steps=(left.said, *masked.steps))
-    if later := _steps(recipe, "after"):
-        done, more, warned = run_steps(
-            table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
-        )
-        masked, effects, told = replace(masked, frame=done.frame), effects + more, told + warned
-    clock.lap("masking")
-    ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
-    # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
-    order = np.random.default_rng().permutation(table.n)
-    named = [name for name in masked.frame.columns if name not in table.columns]  # pseudonyms
-    columns = [*named, *(name for name in table.columns if name in masked.frame.columns)]
-    shuffled = table.like(masked.frame.select(columns)).rows(order)
-    source = table.source
-    if source is not None:
-        source = source.released(original.frame, masked.frame, table.keys, order)
-    # Without categories, indexes and memory of the original.
-    released = shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
-    made = table.like(masked.frame)
-    coordinates, loss, losses = cautions.lost(original, made)
-    if table.units is not None or recipe.space != DEFAULT_SPACE:
-        losses = {}  # other costs were kept low than those of rows in coordinates
-    doubts += cautions.after(table, made, masked, losses, recipe.allow)
-    evidence = Evidence(original, coordinates, masked, order, loss, clock.seconds, effects)
-    early = (EARLY,) if ctx.finishing else ()
-    release = Release(
-        released,
-        recipe,
-        evidence=evidence,
-        notes=(*early, *map(str, doubts), *told, *masked.notes, *ctx.notes),
-        public_notes=(*(str(one) for one in doubts if one.public), *masked.public_notes),
-    )
-    clock.lap("measuring")
-    if booking is not None:
-        _check_history(booking, release, masked)
-    return release
-
-
 def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Sequence[str]) -> Booking | None:
     """Ask the ledger about the people of a table."""
     if ledger is None:
@@ -324,67 +225,6 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
     if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
         naming_columns(recipe.schema, frame, declared)
     return Booking(Ledger.open(ledger), frame, recipe.schema, declared)
-
-
-def _check_history(booking: Booking, release: Release, masked: Masked) -> None:
-    """Check a release against all that were entered before; refuse it where people could be told apart."""
-    assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
-    assert masked.partition is not None  # noqa: S101
-    recipe, keys = release.recipe, list(release.schema.keys)
-    about = {"keys": keys, "columns": list(masked.frame.columns), "method": recipe.method}
-    booking.check(masked.partition, masked.frame.select(keys), k=recipe.required_k, about=about)
-    release.warnings += booking.notes()
-    release.booking = booking
-
-
-def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
-    """Mask a table by the method of the recipe, whatever kind it is."""
-    if recipe.method in METHODS and METHODS[recipe.method].makes == "release":
-        return _mask_as_released(table, recipe, ctx)
-    if recipe.makes_groups:
-        return mask_by_groups(
-            table,
-            ctx,
-            method=recipe.method,
-            k=recipe.required_k,
-            space=recipe.space,
-            models=recipe.required,
-            options=dict(recipe.options),
-            kept=kept,
-        )
-    method = METHODS[recipe.method]
-    if table.units is not None:
-        raise InputError(
-            f"method {method.name!r} masks row by row and knows neither people nor households: what it hides "
-            "in one row of a person the others tell. Take a method that makes groups"
-        )
-    if recipe.time_limit is not None:
-        raise InputError(
-            f"method {method.name!r} makes no groups and has no use for time_limit: leave it out"
-        )
-    masked: Masked = method.run(table, ctx, method.options.of(method.name, recipe.options))
-    if recipe.seed is None:
-        return masked
-    note = (
-        f"method {recipe.method!r} was given a seed, and the recipe holds it: whoever has the recipe "
-        "can take the noise off the release. Keep the recipe to yourself, or give no seed"
-    )
-    return replace(masked, notes=(note, *masked.notes))
-
-
-def _mask_as_released(table: Table, recipe: Recipe, ctx: Context) -> Masked:
-    """Mask a table by a method that makes groups and says itself what they publish."""
-    method = METHODS[recipe.method]
-    if table.units is not None:
-        raise InputError(
-            f"method {method.name!r} counts rows and knows neither people nor households: take a method that "
-            "makes groups, such as 'auto'"
-        )
-    if recipe.time_limit is not None:
-        raise InputError(f"method {method.name!r} ends by itself and has no use for time_limit: leave it out")
-    options = method.options.of(method.name, recipe.options)
-    masked: Masked = method.function(table, ctx, options, k=recipe.required_k, models=recipe.required)
-    return masked
 
 
 def _recipe(
@@ -423,38 +263,6 @@ def _recipe(
     )
 
 
-def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
-    """Return the steps that are done before groups are made, or after."""
-    return [one for one in recipe.column_steps if one.when == when]
-
-
 def _given(argument: Any) -> bool:
     """Say whether an argument was given; a zero counts."""
     return argument is not None and argument is not False and argument not in ((), [], {})
-
-
-def _check_k(recipe: Recipe, n: int) -> None:
-    """Check k; too few records for it is a guarantee that cannot be met. 1 asks for nothing."""
-    if recipe.k is not None:
-        check_k(recipe.k, max(n, recipe.k))  # what is too much for n is said below, of all models
-    k = recipe.required_k
-    if k == 1 and not recipe.makes_groups:
-        return
-    if k > n > 0:
-        raise GuaranteeError(
-            f"k={k} cannot be reached with {n} records: there are fewer records than that in all"
-        )
-    check_k(k, n)
-
-
-class _Clock:
-    """Seconds per stage."""
-
-    def __init__(self, started: float) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = started
-
-    def lap(self, stage: str) -> None:
-        at = now()
-        self.seconds[stage] = at - self._last
-        self._last = at

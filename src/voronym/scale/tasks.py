@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from voronym import cautions, sums
 from voronym.errors import InputError, SchemaError, VoronymError
+from voronym.making import make_release
 from voronym.masked import Grouped
 from voronym.methods.grouped import Settings
-from voronym.pipeline import _recipe, make_release
+from voronym.pipeline import _recipe
 from voronym.problem import Problem
 from voronym.registry import METHODS
 from voronym.scale import spill, statistics
