@@ -18,14 +18,14 @@ from voronym.masked import Cost, Grouped, Stratum
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
+from voronym.methods.said import against, said, within
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.options import Options, Shape, columns, few, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
 from voronym.privacy.enforce import METHODS as WAYS
-from voronym.privacy.enforce import WARY, enforce, refuse_impossible
-from voronym.privacy.enforce.blind import grid
+from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
 from voronym.ranges.publish import RangeOptions, published_ranges
 from voronym.registry import METHODS, Method
@@ -218,9 +218,9 @@ def mask_by_groups(
         public_notes=tuple(notes),
         steps=(
             *published.steps,
-            *_within(strata, parts),
-            *_said(table, bare),
-            *_against(settings.groups.way, part, k, obeyed),
+            *within(strata, parts),
+            *said(table, bare),
+            *against(settings.groups.way, part, k, obeyed),
         ),
         records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
         partition=rows,
@@ -347,67 +347,6 @@ def _together(
         labels[alone] = labels.max() + 1 + part.labels
     part = Partition(labels, k=problem.k)
     return part, (Cost(f"k-anonymity={problem.k} of households", problem.loss(part)),), rest
-
-
-def _within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
-    """Say that groups do not cross strata."""
-    if not parts:
-        return ()
-    return (
-        f"Groups were made within each of {len(parts):,} strata by {', '.join(strata)}, and models hold "
-        "within each.",
-    )
-
-
-def _said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
-    """Say who was grouped, where it was not the rows."""
-    units, said = table.units, []
-    if units is None:
-        return ()
-    if units.person is not None:
-        people = int(units.person.max()) + 1
-        said.append(
-            f"{people:,} people behind {table.n:,} rows were grouped: all rows of a person got the same keys."
-        )
-    if units.household is not None:
-        homes = int(units.household.max()) + 1
-        how = (
-            "households of one size were grouped, member by member"
-            if table.schema.pseudonyms
-            else "every group has people of at least k households"
-        )
-        said.append(f"There are {homes:,} households; {how}.")
-        if bare is not None and len(bare):
-            said.append(
-                f"{len(bare):,} households of sizes that fewer than k have got no pseudonym, and their "
-                "members were grouped one by one."
-            )
-    if table.schema.pseudonyms:
-        said.append(
-            "Fresh random pseudonyms tell which rows belong together, and with them how many there are and "
-            "all their other values: whoever knows some of these may find the rest."
-        )
-    return tuple(said)
-
-
-def _against(way: str, part: Partition, k: int, obeyed: bool) -> tuple[str, ...]:
-    """Say whom the groups are made against, where they had to obey models."""
-    if not obeyed:
-        return ()
-    if way == "blind":
-        sizes = grid(k, part.n)
-        size = max(one for one in sizes if one <= part.sizes.min())
-        listed = f"{', '.join(map(str, sizes[:3]))}, …, {sizes[-1]}"
-        return (
-            "The groups are made against an intruder who knows the method: by keys alone, all of "
-            f"{size} or more records. The confidential values chose this one size of {listed}, nothing else.",
-        )
-    random = ", with chance that no recipe repeats, so one who knows the method, too, is less sure"
-    return (
-        "The groups are made against an intruder who knows the keys"
-        + (random if way in WARY else "; one who knows the method may learn more (see --intruder method)")
-        + ".",
-    )
 
 
 def _gather(

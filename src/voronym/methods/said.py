@@ -1,0 +1,75 @@
+"""What was done when groups were made, in sentences for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.masked import Stratum
+from voronym.partition import Partition
+from voronym.privacy.enforce import WARY
+from voronym.privacy.enforce.blind import grid
+from voronym.table.table import Table
+
+
+def within(strata: Sequence[str], parts: Sequence[Stratum]) -> tuple[str, ...]:
+    """Say that groups do not cross strata."""
+    if not parts:
+        return ()
+    return (
+        f"Groups were made within each of {len(parts):,} strata by {', '.join(strata)}, and models hold "
+        "within each.",
+    )
+
+
+def said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
+    """Say who was grouped, where it was not the rows."""
+    units, sentences = table.units, list[str]()
+    if units is None:
+        return ()
+    if units.person is not None:
+        people = int(units.person.max()) + 1
+        sentences.append(
+            f"{people:,} people behind {table.n:,} rows were grouped: all rows of a person got the same keys."
+        )
+    if units.household is not None:
+        homes = int(units.household.max()) + 1
+        how = (
+            "households of one size were grouped, member by member"
+            if table.schema.pseudonyms
+            else "every group has people of at least k households"
+        )
+        sentences.append(f"There are {homes:,} households; {how}.")
+        if bare is not None and len(bare):
+            sentences.append(
+                f"{len(bare):,} households of sizes that fewer than k have got no pseudonym, and their "
+                "members were grouped one by one."
+            )
+    if table.schema.pseudonyms:
+        sentences.append(
+            "Fresh random pseudonyms tell which rows belong together, and with them how many there are and "
+            "all their other values: whoever knows some of these may find the rest."
+        )
+    return tuple(sentences)
+
+
+def against(way: str, part: Partition, k: int, obeyed: bool) -> tuple[str, ...]:
+    """Say whom the groups are made against, where they had to obey models."""
+    if not obeyed:
+        return ()
+    if way == "blind":
+        sizes = grid(k, part.n)
+        size = max(one for one in sizes if one <= part.sizes.min())
+        listed = f"{', '.join(map(str, sizes[:3]))}, …, {sizes[-1]}"
+        return (
+            "The groups are made against an intruder who knows the method: by keys alone, all of "
+            f"{size} or more records. The confidential values chose this one size of {listed}, nothing else.",
+        )
+    random = ", with chance that no recipe repeats, so one who knows the method, too, is less sure"
+    return (
+        "The groups are made against an intruder who knows the keys"
+        + (random if way in WARY else "; one who knows the method may learn more (see --intruder method)")
+        + ".",
+    )
