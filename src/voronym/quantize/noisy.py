@@ -72,7 +72,7 @@ class NoisyOptions(Options):
     cost="iterations times some ten passes over samples·n/k points and n/k cells",
     reference="Rebollo-Monedero, Forné, Soriano: k-anonymous microaggregation and clustering, 2011",
     max_size=lambda k: 2 * k - 1,
-    practical=lambda k: 250 * k,
+    practical=lambda k: 150 * k,
     options=NoisyOptions,
 )
 def noisy_pcl(problem: Problem, ctx: Context, options: NoisyOptions) -> Partition:
