@@ -186,3 +186,49 @@ def test_mistakes_are_told():
         vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"weights": {"x": 1}})
     with pytest.raises(InputError, match="suppress"):
         vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"suppress": 2})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not vr.datasets.available(), reason="Adult is not here: set VORONYM_DATA")
+def test_five_columns_of_adult_are_those_of_brute_force():
+    from benchmarks.adult_trees import COLUMNS, trees
+
+    columns, k, share = COLUMNS[:5], 5, 0.02
+    adult = vr.datasets.adult().select(pl.col(columns).cast(pl.String))
+    given, n, limit = trees(adult, columns), len(adult), int(0.02 * len(adult) + 1e-9)
+    made, costs = {}, {}
+    for name in columns:
+        levels = max(map(len, given[name].values()))
+        for level in range(levels + 1):
+            to = {value: (value, *above)[level] for value, above in given[name].items()}
+            under = Counter(to.values())
+            made[name, level] = adult[name].replace_strict(to).alias(name)
+            costs[name, level] = adult[name].replace_strict(
+                {value: (under[label] - 1) / (len(to) - 1) for value, label in to.items()},
+                return_dtype=pl.Float64,
+            )
+    front = {}
+    for node in itertools.product(*(range(1 + max(map(len, given[name].values()))) for name in columns)):
+        at = list(zip(columns, node, strict=True))
+        table = pl.DataFrame([made[one] for one in at]).with_columns(
+            cost=pl.sum_horizontal(*(costs[one] for one in at))
+        )
+        found = table.group_by(columns).agg(pl.len().alias("size"), pl.col("cost").sum()).sort("size")
+        sizes, cost = found["size"].to_numpy(), found["cost"].to_numpy()
+        hidden = int((sizes < k).sum())
+        while 0 < sizes[:hidden].sum() < k:
+            hidden += 1
+        gone = int(sizes[:hidden].sum())
+        if gone <= limit:
+            loss = 100 * (cost[hidden:].sum() + len(columns) * gone) / (n * len(columns))
+            front[gone] = min(loss, front.get(gone, math.inf))
+    best, wanted = math.inf, {}
+    for count in sorted(front):
+        if front[count] < best - 1e-9:
+            best = wanted[count] = front[count]
+    release = vr.anonymize(
+        adult, keys=list(columns), k=k, method="lattice", hierarchies=given, options={"suppress": share}
+    )
+    assert {
+        one["suppressed"]: one["loss"] for one in release.figures["lattice"]["frontier"]
+    } == pytest.approx(wanted)
