@@ -63,7 +63,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     )
     clock.lap("reading")
     masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
-    if recipe.makes_groups and recipe.options.get("suppress"):
+    if METHODS[recipe.method].groups and recipe.options.get("suppress"):  # others suppress by themselves
         choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
         how = {name: getattr(recipe, name) for name in ("method", "space")}
         left = stay(table, choosing, k=recipe.required_k, options=dict(recipe.options), **how)

@@ -142,6 +142,7 @@ def check(model, columns, trees, secret, k, share):
     assert release.penalty.certainty == pytest.approx(min(wanted.values()))
     counts = Counter(map(tuple, release.table.select(list(columns)).rows()))
     assert min(counts.values()) >= k
+    assert sum(counts.values()) == len(secret)  # suppressed records stay, without their keys
 
 
 def test_levels_are_the_same_for_everybody_and_the_file_keeps_k(tmp_path):
