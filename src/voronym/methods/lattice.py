@@ -25,7 +25,7 @@ from voronym._kernels import lattice as kernels
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.masked import Grouped
-from voronym.options import Options, by_column, option, share
+from voronym.options import Options, by_column, few, option
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
@@ -47,7 +47,7 @@ class LatticeOptions(Options):
     hierarchies: Mapping[str, Any] | None = option(
         None, "by column, the file of its hierarchy", check=trees, shape="by column"
     )
-    suppress: float = option(0.0, "the largest share of records whose keys may be suppressed", check=share)
+    suppress: float = option(0.0, "the largest share of records whose keys may be suppressed: 5%", check=few)
     weights: Mapping[str, float] | None = option(
         None, "by column, how much its loss counts; 1 by default", check=by_column, shape="by column"
     )
