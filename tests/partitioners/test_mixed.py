@@ -298,7 +298,7 @@ def test_other_methods_say_who_accepts_a_mixed_space(method):
     chosen = vr.algorithms()[method]
     if chosen.anywhere:
         return
-    with pytest.raises(InputError, match="without coordinates: anneal, auto, .*exchange, kd, mdav"):
+    with pytest.raises(InputError, match=r"without coordinates: anneal, auto, .*exchange, kd, mdav"):
         vr.microaggregate(space.codes, 3, method=method, space=space)
 
 

@@ -161,7 +161,7 @@ def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far():
 def test_what_is_refused():
     space = hospital(30)
     start = deal(30, 3, 0)
-    with pytest.raises(InputError, match="without coordinates: anneal, auto, .*exchange, kd, mdav, .*pairs"):
+    with pytest.raises(InputError, match=r"without coordinates: anneal, auto, .*exchange, kd, mdav, .*pairs"):
         vr.refine(space.codes, start, method="icsm", space=space)
     with pytest.raises(InputError, match="levels"):
         vr.refine(space.codes + 0.5, start, method="exchange", space=space)
