@@ -109,15 +109,15 @@ def test_counting_information():
 
 
 def test_a_place_tells_least_by_the_best_rule():
-    items = list(places.users(4, 3, Context()))
+    items = list(places.users(6, 3, Context()))  # with 4 a quarter of the town is no coarser grid
     marks = {mark.what: mark for mark in of(Mark, items)}
     assert {mark.verdict for mark in marks.values()} == {"same", "not printed"}
     for name in ("coarser grid", "noise"):
         assert marks[f"the best rule tells less than {name}, at least"].ours > 0
-    p, centres = places.town(4, 3)
+    p, centres = places.town(6, 3)
     assert p.sum() == pytest.approx(1)
     np.testing.assert_allclose(p.sum(axis=1), 1 / 3)  # everybody asks as often
-    assert places.risk(p, np.eye(16)) <= np.log(3)
+    assert places.risk(p, np.eye(36)) <= np.log(3)
     d = places.distances(centres)
-    for i, j in itertools.product(range(16), repeat=2):
+    for i, j in itertools.product(range(36), repeat=2):
         assert d[i, j] == pytest.approx(np.hypot(*(centres[i] - centres[j])))
