@@ -196,7 +196,7 @@ def test_five_columns_of_adult_are_those_of_brute_force():
 
     columns, k, share = COLUMNS[:5], 5, 0.02
     adult = vr.datasets.adult().select(pl.col(columns).cast(pl.String))
-    given, n, limit = trees(adult, columns), len(adult), int(0.02 * len(adult) + 1e-9)
+    given, n, limit = trees(adult, columns), len(adult), int(share * len(adult) + 1e-9)
     made, costs = {}, {}
     for name in columns:
         levels = max(map(len, given[name].values()))
@@ -228,7 +228,12 @@ def test_five_columns_of_adult_are_those_of_brute_force():
         if front[count] < best - 1e-9:
             best = wanted[count] = front[count]
     release = vr.anonymize(
-        adult, keys=list(columns), k=k, method="lattice", hierarchies=given, options={"suppress": share}
+        vr.datasets.adult().select(columns),
+        keys=list(columns),
+        k=k,
+        method="lattice",
+        hierarchies=given,
+        options={"suppress": share},
     )
     assert {
         one["suppressed"]: one["loss"] for one in release.figures["lattice"]["frontier"]
