@@ -285,7 +285,7 @@ def test_the_gap_is_said_where_it_is_known():
 
 
 def test_options_of_the_default_method_are_checked():
-    with pytest.raises(vr.InputError, match="'euclidean' has no option 'gamma'; it has: enforce"):
+    with pytest.raises(vr.InputError, match="'euclidean' has no option 'gamma'; it has: importance"):
         release(options={"gamma": 1})
 
 

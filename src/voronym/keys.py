@@ -221,6 +221,15 @@ def _importance(name: str, value: Any) -> dict[str, float]:
     return {column: check(f"{name} of {column!r}", one) for column, one in by_column(name, value).items()}
 
 
+def _column(name: str, value: Any) -> str:
+    if not isinstance(value, str) or "=" in value:
+        raise InputError(
+            f"{name} is the column that says how many people each record stands for, not {value!r}; for keys "
+            "that count more take importance, or the space 'mixed' (--space mixed)"
+        )
+    return value
+
+
 @dataclass(frozen=True)
 class EuclideanOptions(Options):
     """Options of the space in which keys become numbers."""
@@ -232,7 +241,9 @@ class EuclideanOptions(Options):
         shape="by column",
     )
     weights: str | None = option(
-        None, "column that says how many people a record stands for: means, totals and loss are weighted"
+        None,
+        "column that says how many people a record stands for: means, totals and loss are weighted",
+        check=_column,
     )
 
 

@@ -154,7 +154,7 @@ def test_drift_from_an_earlier_quantizer_takes_fewer_rounds():
         after = np.vstack([before[300:], rng.standard_normal((300, 2))])
         after += [0.05, 0.02]
         old = pcl(before, 8)
-        moved, fresh = pcl(after, 8, init=old.quantizer), pcl(after, 8)
+        moved, fresh = pcl(after, 8, init=old.quantizer), pcl(after, 8, restarts=1)  # one design each
         warm += len(moved.distortions)
         scratch += len(fresh.distortions)
         assert np.ptp(moved.sizes) <= 1

@@ -127,7 +127,7 @@ def test_metrics_and_weights_count():
         ({"method": "odd"}, "no method is called 'odd'"),
         ({"method": "records", "k": None}, "'records' makes no groups: leave out the space"),
         ({"space": None, "options": {"metrics": {"age": "nominal"}}}, "no option 'metrics'"),
-        ({"space": None, "options": {"weights": {"age": 2}}}, "no option 'weights'"),
+        ({"space": None, "options": {"weights": {"age": 2}}}, "take importance, or the space 'mixed'"),
         ({"options": {"metrics": {"zip": "nominal"}}}, "columns that are not used: 'zip'"),
         ({"options": {"metrics": {"age": "odd"}}}, "no metric is called 'odd'"),
         ({"options": {"weights": {"age": -1}}}, "weight of 'age' must be a finite number"),

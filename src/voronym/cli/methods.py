@@ -12,6 +12,7 @@ from voronym.cli.help import wrapped
 
 _HEADS = {
     "groups": "Methods that make groups of k or more records",
+    "release": "Methods that publish the same categories everywhere",
     "table": "Methods that make no groups: they mask record by record, and promise no k",
 }
 

@@ -61,11 +61,13 @@ class Even:
         """Return the number of the step of each value."""
         if self.exact:
             return np.floor_divide(values.astype(np.int64), int(self.width))
-        ratio = values.astype(np.float64) / self.width
-        near = np.rint(ratio)  # 0.3 / 0.1 is a little less than 3
-        return np.where(
-            np.abs(ratio - near) < 1e-9 * np.maximum(1.0, np.abs(near)), near, np.floor(ratio)
-        ).astype(np.int64)
+        if self.whole:  # counted in units, as 0.3 / 0.1 is a little less than 3
+            units = np.rint(values.astype(np.float64) / self.unit).astype(np.int64)
+            return np.asarray(np.floor_divide(units, round(self.width / self.unit)))
+        step = np.floor(values.astype(np.float64) / self.width)
+        step -= step * self.width > values  # a quotient may be rounded across a whole number
+        step += (step + 1) * self.width <= values
+        return step.astype(np.int64)
 
     def low(self, step: int) -> float:
         """Return the least value of a step."""
@@ -268,7 +270,8 @@ def _ladder(column: Values, values: NDArray[Any], step: float | None) -> list[St
     if step is not None:
         if not step > 0.0 or (whole and step != int(step)):
             raise InputError(f"the step of {column.name!r} must be a number above 0, whole for whole numbers")
-        return [Even(float(step), min(unit_, float(step)), known, whole)]
+        fits = known and step / unit_ == round(step / unit_)
+        return [Even(float(step), unit_ if fits else min(unit_, _unit(float(step))), fits, whole)]
     out: list[Steps] = []
     width = unit_
     for power in range(400):
@@ -279,6 +282,11 @@ def _ladder(column: Values, values: NDArray[Any], step: float | None) -> list[St
             if width > span:
                 return out
     return out
+
+
+def _unit(step: float) -> float:
+    """Return the power of ten that a step is a multiple of; its ends are written with so many decimals."""
+    return next((10.0**-places for places in range(16) if round(step, places) == step), 1e-16)
 
 
 def _days(step: float, name: str) -> int:

@@ -1,0 +1,52 @@
+"""Ends of ranges cover their values, however odd the step and the values are."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from voronym.errors import InputError
+from voronym.ranges.atoms import atoms_of
+from voronym.table import Table
+from voronym.table.schema import Schema
+
+
+def column(values):
+    frame = pl.DataFrame({"x": values, "y": range(len(values))})
+    return Table.of(frame, Schema.build(frame, keys=["x"], other=["y"]))["x"]
+
+
+FLOATS = st.floats(-1e12, 1e12, allow_nan=False, width=64)
+DECIMALS = st.integers(-5000, 5000).map(lambda one: one / 100)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.one_of(st.lists(FLOATS, min_size=3, max_size=40), st.lists(DECIMALS, min_size=3, max_size=40)),
+    st.sampled_from([None, 0.25, 0.1, 0.3, 7.0, 1000.0]),
+    st.integers(1, 4),
+)
+@example([0.0] * 17 + [99999999980.0, -1.0, -20.0, -0.0625], None, 2)
+@example([0.1, 0.2, 0.3, 0.7, 0.6], 0.25, 1)
+def test_every_value_lies_between_the_ends_that_are_written(values, step, k):
+    if step is not None and np.ptp(values) / step > 1e6:
+        return
+    try:
+        atoms = atoms_of(column(values), k, step=step)
+    except InputError:
+        return
+    for value, code in zip(values, atoms.codes.tolist(), strict=True):
+        low, high = atoms.texts[code]
+        slack = 1e-12 * abs(value)
+        assert low is None or float(low) <= value + slack, (low, value)
+        assert high is None or float(high) >= value - slack, (high, value)
+
+
+def test_steps_of_a_quarter_are_written_in_full():
+    texts = atoms_of(column([0.1, 0.2, 0.3, 0.6, 0.7]), 1, step=0.25).texts
+    assert texts[0] == ("0.00", "0.25")
+    with pytest.raises(InputError, match="above 0"):
+        atoms_of(column([1.5, 2.5, 3.0]), 1, step=-1.0)
