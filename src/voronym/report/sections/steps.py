@@ -16,7 +16,13 @@ from voronym.steps.effect import Effect
 )
 def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
     """Show each step: records changed, how far, and who was alone with true values before and after."""
-    head = ("step", "records changed", "moved by, in std", "alone in these columns", "alone with all keys")
+    head = (
+        "step",
+        "records changed",
+        "moved by, in standard deviations",
+        "alone in these columns",
+        "alone with all keys",
+    )
     rows = [
         (
             one.step,
@@ -46,15 +52,19 @@ def weighted(_: Dossier, changes: tuple[WeightedChange, ...]) -> Data:
     rows = [
         (
             one.column,
-            f"{one.total[0]:,.0f} → {one.total[1]:,.0f}",
-            f"{one.mean[0]:,.4g} → {one.mean[1]:,.4g}",
+            _moved(one.total),
+            _moved(one.mean),
             f"{one.moved:.2f}",
-            f"{one.quantiles[1][0]:,.4g} → {one.quantiles[1][1]:,.4g}",
+            _moved(one.quantiles[1]),
         )
         for one in changes
     ]
     head = ("column", "total", "mean", "moved, in standard errors", "median")
     return {"table": Table.of(head, rows), "far": [one.column for one in changes if one.moved > 1.0]}
+
+
+def _moved(pair: tuple[float, float]) -> str:
+    return " → ".join(f"{one:,.0f}" if abs(one) >= 1000 else f"{one:,.4g}" for one in pair)
 
 
 def _pair(pair: tuple[int, int]) -> str:
