@@ -44,3 +44,18 @@ def error(X: Array, Y: Array, rows: NDArray[np.int64] | None = None) -> Array:
         difference = X[block] - (Y[block] if rows is None else Y[rows[block]])
         total += np.einsum("ij,ij->j", difference, difference)
     return total
+
+
+def along(X: Array, direction: Array) -> Array:
+    """Return how far each row of X lies along a direction, shape (n,).
+
+    The same bits on any number of threads. ``X @ direction`` is not: BLAS cuts the rows by the threads it
+    has, and rounds otherwise at the cuts. Where records are sorted by
+    it, that moves those that lie equally far.
+
+    Examples
+    --------
+    >>> along(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 0.5])).tolist()
+    [2.0, 5.0]
+    """
+    return np.asarray(np.einsum("ij,j->i", X, direction, optimize=False))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.sums import along
+
 
 def cut(
     centroids: NDArray[np.float64], sizes: NDArray[np.int64], *, records: int, rng: np.random.Generator
@@ -34,6 +36,6 @@ def cut(
         points = centroids[block]
         # Along the spread: a direction in which the block is flat would cut it into thin slices.
         direction = rng.standard_normal(points.shape[1]) * np.square(points.std(axis=0) + 1e-300)
-        order = np.argsort(points @ direction, kind="stable")
+        order = np.argsort(along(points, direction), kind="stable")
         waiting += [block[order[: len(block) // 2]], block[order[len(block) // 2 :]]]
     return done

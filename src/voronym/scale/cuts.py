@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.route import route
+from voronym.sums import along
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,8 +80,8 @@ def towards(points: Floats, kinds: Sequence[Ints], rng: np.random.Generator) -> 
         here = points[:, kinds[which]]
         spread = here.var(axis=0)
         if spread.sum() > ALIKE:
-            return here @ (rng.standard_normal(len(spread)) * spread), True
-    return points @ (rng.standard_normal(points.shape[1]) * (points.var(axis=0) + 1e-300)), False
+            return along(here, rng.standard_normal(len(spread)) * spread), True
+    return along(points, rng.standard_normal(points.shape[1]) * (points.var(axis=0) + 1e-300)), False
 
 
 def grow(X: Floats, leaves: int, rng: np.random.Generator | None, kinds: Sequence[Ints] = ()) -> Tree:
