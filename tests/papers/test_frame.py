@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from voronym import cli
 from voronym.cli import verdicts
 from voronym.errors import InputError
 from voronym.papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Table, reproduce
@@ -42,20 +40,6 @@ def toy():
 
     yield entry
     PAPERS.remove("toy")
-
-
-@pytest.fixture
-def voronym(monkeypatch, capsys):
-    """Run a command; give back (exit code, stdout, stderr)."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["voronym", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 @pytest.mark.parametrize(

@@ -2,30 +2,14 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from voronym import cli
 from voronym.errors import InputError, ReadError
 from voronym.papers import PAPERS, Table, reproduce
 from voronym.papers.icsm import moves, published, restarts, tables
-
-
-@pytest.fixture
-def voronym(monkeypatch, capsys):
-    """Run a command; give back (exit code, stdout, stderr)."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["voronym", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 @pytest.fixture

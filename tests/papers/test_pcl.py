@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from voronym import cli
 from voronym.context import Context
 from voronym.errors import ReadError
 from voronym.papers import Chart, Highlight, Mark, Picture, Table, reproduce
 from voronym.papers.pcl import adult, census, gaussian, plane, published, runs, ten
-
-
-@pytest.fixture
-def voronym(monkeypatch, capsys):
-    """Run a command; give back (exit code, stdout, stderr)."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["voronym", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 def only(items, kind):
