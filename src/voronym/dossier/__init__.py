@@ -11,6 +11,7 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 ``disclosed`` people whose confidential value is certain
 ``planes``   records and groups in the plane
 ``places``   records on a map, where two keys are a place
+``population`` the risk in the population, before and after, and what each key contributes
 ``other_k``  what other sizes of groups would cost, estimated
 ``rows``     one group unfolded, and people before and after; never public
 ``told``     what the keys tell about a confidential column, between its limits

@@ -18,6 +18,7 @@ from voronym.dossier.disclosed import disclosed
 from voronym.dossier.masks import Clusters, Epsilon, Sizes
 from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
+from voronym.dossier.population import in_population, outlook
 from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
 from voronym.evaluate.attacks import record_linkage
@@ -106,10 +107,11 @@ def public_of(release: Release, ctx: Context) -> Public:
         seeded=recipe.seed is not None,
         recipe=_public_recipe(recipe, table.frame),
         plane=plane,
-        distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 1.0)),
+        distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
         channel=methods.channel_of(release.figures, recipe.options) if story == "channel" else None,
         stirred=methods.stirred_of(release.figures, recipe.options, schema) if story == "records" else None,
         places=places.published(table.frame, schema) if story == GROUPS and counted.k > 1 else None,
+        population=outlook(table, recipe, ctx.part(0.8, 1.0)),
     )
 
 
@@ -197,7 +199,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         points,
     )
     attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"))
-    told = _told(release, evidence, table, Y, ctx.part(0.5, 0.8, stage="measuring"))
+    told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
         columns=_columns(schema, _published_as(release, evidence), release.recipe),
@@ -214,7 +216,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         utility=moved,
         told=told,
         distributions=_distributions(
-            schema, table.frame, evidence.original, ctx.part(0.8, 0.9, stage="measuring")
+            schema, table.frame, evidence.original, ctx.part(0.7, 0.8, stage="measuring")
         ),
         plane=_plane(evidence),
         clusters=_clusters(release, evidence),
@@ -224,6 +226,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         unfolded=_unfolded(release, evidence, table, Y),
         samples=rows.samples(evidence.original, table, evidence.order),
         places=places.compared(table.frame, evidence.original, schema, evidence.order),
+        population=in_population(release.recipe, evidence, table, ctx.part(0.8, 0.9, stage="measuring")),
     )
 
 

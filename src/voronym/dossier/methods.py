@@ -189,6 +189,8 @@ def public_options(options: Figures) -> dict[str, Any]:
     {'m': 4, 'metrics': {'zip': 'taxonomy=zip.csv'}}
     """
     out = dict(options)
+    if isinstance(out.get("population"), str):
+        out["population"] = PurePath(out["population"]).name
     if isinstance(out.get("metrics"), Mapping):
         out["metrics"] = {
             name: _without_folder(choice)

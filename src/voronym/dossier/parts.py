@@ -15,6 +15,7 @@ from voronym.dossier.disclosed import Disclosed
 from voronym.dossier.masks import Channel, Clusters, Stirred
 from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
+from voronym.dossier.population import InPopulation, Outlook
 from voronym.dossier.rows import Samples, Unfolded
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.risk import Risk
@@ -114,6 +115,8 @@ class Public:
     stirred: Stirred | None = None
     places: PlaceMap | None = None
     """Where records are published, where two keys are a place."""
+    population: Outlook | None = None
+    """The risk in the population, where the table is known to be a sample of one."""
 
     @property
     def counted(self) -> str:
@@ -271,6 +274,8 @@ class Inside:
     unfolded: Unfolded | None = None
     samples: Samples | None = None
     places: PlaceMap | None = None
+    population: InPopulation | None = None
+    """The risk in the population before and after, where the table is known to be a sample of one."""
 
 
 @dataclass(frozen=True)

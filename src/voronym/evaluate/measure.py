@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import narwhals as nw
+import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym.arguments import checked
@@ -16,8 +17,8 @@ from voronym.evaluate.beside import Attacks, beside
 from voronym.evaluate.measurement import Measurement
 from voronym.evaluate.pair import make_pair, row_map
 from voronym.evaluate.penalty import penalty
-from voronym.evaluate.population import population_risk
-from voronym.evaluate.population import suda as find_uniques
+from voronym.evaluate.population.front import find_population_risk
+from voronym.evaluate.population.suda import find_uniques
 from voronym.evaluate.risk import risk
 from voronym.evaluate.texts import note_on, rewritten, without_guards
 from voronym.privacy import Finding, Model, listed_models, models, parse_model
@@ -149,9 +150,10 @@ def measure(
             f"sizes of classes are numbers of {records.units.counted}; linkage and utility are of rows"
         )
     counting.tell(1.0, whole=True)
-    made = _in_population(
-        frame, keys, population, weights, sampling_fraction, suda, attack, columns.get("household"), seed
-    )
+    given = (weights, sampling_fraction, population)
+    here = ctx.part(0.2, 0.4 if original is not None else 1.0, stage="measuring")
+    here.rng = np.random.default_rng(seed)  # as if it were asked for alone
+    made = _in_population(frame, keys, given, suda, attack, columns, here)
     if original is not None:
         pair = make_pair(source, frame, schema)
         changed = rewritten(source, frame, [name for name in frame.columns if name not in keys])
@@ -170,25 +172,23 @@ def measure(
 def _in_population(
     frame: nw.DataFrame[Any],
     keys: Sequence[str],
-    population: Any,
-    weights: str | None,
-    fraction: float | None,
+    given: tuple[str | None, float | None, Any],
     size: int | None,
     attack: Attacks,
-    household: str | None,
-    seed: int,
+    columns: Columns,
+    ctx: Context,
 ) -> dict[str, Any]:
     """Measure the risk in the population, and special uniques, where they are asked for."""
     made: dict[str, Any] = {}
-    given: dict[str, Any] = {"weights": weights, "sampling_fraction": fraction, "population": population}
-    if any(one is not None for one in given.values()):
-        made["population_risk"] = population_risk(
-            frame, keys=keys, household=household, threshold=attack.threshold, seed=seed, **given
+    if any(one is not None for one in given):
+        units = (columns.get("household"), columns.get("person"))
+        made["population_risk"] = find_population_risk(
+            frame, keys, *given, *units, attack.threshold, ctx.part(0.0, 0.5)
         )
     if size is not None:
         whole = made["population_risk"].fraction if made else None
         share = None if whole is None else min(1.0, whole)
-        made["suda"] = find_uniques(frame, keys=keys, size=size, sampling_fraction=share)
+        made["suda"] = find_uniques(frame, keys, size, share, ctx.part(0.5, 1.0))
     return made
 
 

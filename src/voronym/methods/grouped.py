@@ -19,6 +19,7 @@ from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
 from voronym.methods.said import against, said, within
+from voronym.methods.sampled import SampleOptions
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.options import Options, Shape, columns, few, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
@@ -35,7 +36,7 @@ from voronym.table.values import first_rows
 
 
 @dataclass(frozen=True)
-class GroupOptions(RangeOptions):
+class GroupOptions(SampleOptions, RangeOptions):
     """Options of every method that makes groups."""
 
     enforce: str = option(

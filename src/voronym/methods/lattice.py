@@ -25,7 +25,8 @@ from voronym._kernels import lattice as kernels
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.masked import Grouped
-from voronym.options import Options, by_column, few, option
+from voronym.methods.sampled import SampleOptions
+from voronym.options import by_column, few, option
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
@@ -41,7 +42,7 @@ MOST = 20_000_000
 
 
 @dataclass(frozen=True)
-class LatticeOptions(Options):
+class LatticeOptions(SampleOptions):
     """Options of uniform coding."""
 
     hierarchies: Mapping[str, Any] | None = option(

@@ -196,7 +196,7 @@ def refuse_files(options: Mapping[str, Any], models: Sequence[str]) -> None:
     named = [str(one) for one in metrics.values()] if isinstance(metrics, Mapping) else []
     given = [one for one in trees.values() if isinstance(one, str)] if isinstance(trees, Mapping) else []
     bare = ["".join(one.split()) for one in models]
-    if any("population=" in one for one in bare):
+    if options.get("population") is not None or any("population=" in one for one in bare):
         raise InputError(
             "a population is to be taken from a file, and the page opens no files by their names: use "
             "voronym anonymize"

@@ -6,10 +6,13 @@
 ``classes``     population uniques from the sizes of classes: Pitman, Zayatz, slide negative binomial
 ``rule``        which of these to believe: the decision rule of Dankar and others
 ``loglinear``   population uniques among the sample's, from a Poisson model of the columns
-``front``       `population_risk`: all of them for one table
+``figures``     what is known in the end: `PopulationRisk`
+``sample``      all of them for one table
+``front``       `population_risk`: the door
 """
 
-from voronym.evaluate.population.front import Matches, PopulationRisk, population_risk
+from voronym.evaluate.population.figures import Matches, PopulationFigures, PopulationRisk
+from voronym.evaluate.population.front import population_risk
 from voronym.evaluate.population.suda import Suda, suda
 
-__all__ = ["Matches", "PopulationRisk", "Suda", "population_risk", "suda"]
+__all__ = ["Matches", "PopulationFigures", "PopulationRisk", "Suda", "population_risk", "suda"]

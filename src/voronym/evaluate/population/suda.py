@@ -166,7 +166,15 @@ def suda(
     share of the total score with each column: job 100%, sex 0%, town 0%
     """
     ctx = Context(progress=progress)
-    frame = load(table)
+    made = find_uniques(load(table), keys, size, sampling_fraction, ctx)
+    ctx.done()
+    return made
+
+
+def find_uniques(
+    frame: nw.DataFrame[Any], keys: Sequence[str], size: int, sampling_fraction: float | None, ctx: Context
+) -> Suda:
+    """Do what `suda` does, as a part of other work: it hears when that is cancelled."""
     check_columns(frame, keys, "key")
     names = tuple(keys)
     if not names:
@@ -187,7 +195,6 @@ def suda(
         match, risks = _intrusion(equivalence_classes(frame, names).sizes, made.scores, fraction)
         if match is None:
             notes = ("no DIS-SUDA scores: no two records share all keys, which its simulation counts",)
-    ctx.done()
     return Suda(
         names,
         min(size, len(names)),

@@ -1,0 +1,246 @@
+"""The risk of a release in the population that it is a sample of, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.errors import InputError, SchemaError
+from voronym.evaluate.population import PopulationFigures
+from voronym.evaluate.population.individual import weights_of
+from voronym.evaluate.population.sample import Sample, assess
+from voronym.evaluate.population.suda import Suda, find_uniques
+from voronym.evidence import Evidence
+from voronym.methods.sampled import SampleOptions
+from voronym.privacy import Model
+from voronym.recipe import Recipe
+from voronym.table.classes import check_columns, equivalence_classes
+from voronym.table.frame import as_frame
+from voronym.table.read import read
+from voronym.table.table import Table
+
+THRESHOLD = 0.2
+"""Chance of a correct match above which a record counts as at risk, as in `voronym.population_risk`."""
+_WORK = 3e8
+"""Records times sets of columns that are searched for special uniques, at most."""
+_SIZE = 3
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much a key does to single records out.
+
+    Parameters
+    ----------
+    key : str
+        The key.
+    score : float
+        Share of the total SUDA score that comes from minimal uniques with this key.
+    unique_without : int
+        Records that would be unique without it.
+    """
+
+    key: str
+    score: float
+    unique_without: int
+
+
+@dataclass(frozen=True)
+class InPopulation:
+    """What an intruder achieves who does not know who is in the table; for the data holder.
+
+    Parameters
+    ----------
+    before, after : PopulationFigures
+        Of the originals, and of what is published.
+    unique : tuple of int
+        Records that are unique in all keys, before and after.
+    special : tuple of int
+        Records that at most ``size`` of the keys single out, before and after.
+    minimal : dict of int to int
+        Number of keys to the number of the originals' minimal uniques with so many.
+    size : int
+        Most keys of a minimal unique that was looked for.
+    columns : tuple of Share
+        What each key contributes to the risk of the originals, the most first.
+    """
+
+    before: PopulationFigures
+    after: PopulationFigures
+    unique: tuple[int, int]
+    special: tuple[int, int]
+    minimal: dict[int, int]
+    size: int
+    columns: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What everybody may know of the risk of a release in the population: sums over all of its records."""
+
+    records: int
+    population: float
+    fraction: float
+    basis: str
+    expected: float
+    interval: tuple[float, float]
+    mean: float
+    assumption: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """By what the population is known: one of three, or nothing."""
+
+    weights: str | None = None
+    fraction: float | None = None
+    population: str | None = None
+
+    @classmethod
+    def of(cls, recipe: Recipe) -> Drawn | None:
+        """Look for it in a recipe: first where it is said for this purpose, then in weights and models."""
+        names = set(SampleOptions.names()) & set(recipe.options)
+        said = SampleOptions(**{name: recipe.options[name] for name in names})
+        if said.population is not None:
+            return cls(population=said.population)
+        if said.sampling_fraction is not None:
+            return cls(fraction=said.sampling_fraction)
+        weights = recipe.options.get("weights")
+        if isinstance(weights, str):
+            return cls(weights=weights)
+        for model in recipe.required:
+            if found := cls._of_model(model):
+                return found
+        return None
+
+    @classmethod
+    def _of_model(cls, model: Model) -> Drawn | None:
+        file, weights = (getattr(model, name, None) for name in ("population", "weights"))
+        if isinstance(file, str):
+            return cls(population=file)
+        return cls(weights=weights) if isinstance(weights, str) else None
+
+    def known(self, table: Table, reading: Any) -> dict[str, Any]:
+        """Return what a `Sample` needs of it."""
+        if self.population is not None:
+            return {"people": _people(as_frame(read(self.population, **reading)), table)}
+        if self.weights is not None:
+            return {"weights": weights_of(table[self.weights])}
+        return {"fraction": self.fraction}
+
+
+def _people(frame: nw.DataFrame[Any], table: Table) -> nw.DataFrame[Any]:
+    """Bring a table of the population to the kinds of the sample: codes that are texts there are so here."""
+    check_columns(frame, table.keys, "key of the population")
+    try:
+        return Table.of(frame, table.schema, only=table.keys).frame
+    except SchemaError:  # what does not fit is said where the two are compared
+        return frame
+
+
+def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
+    """Return what is public: from the release alone, so never by a table of the population."""
+    drawn = Drawn.of(recipe)
+    if drawn is None or drawn.population is not None:
+        return None
+    if drawn.weights is not None and drawn.weights not in table.columns:
+        return None
+    try:
+        known = drawn.known(table, {})
+    except InputError:  # a step blanked weights, or made texts of them
+        return None
+    found = assess(_sample(table, **known), THRESHOLD, _own(ctx))
+    one = found.matches
+    return Outlook(
+        found.records,
+        found.population,
+        found.fraction,
+        found.basis,
+        one.expected,
+        one.interval,
+        one.mean,
+        one.assumption,
+    )
+
+
+def in_population(recipe: Recipe, evidence: Evidence, released: Table, ctx: Context) -> InPopulation | None:
+    """Compare the risk in the population before and after, and say what each key contributes.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Says how the population is known; None is returned where it does not.
+    evidence : Evidence
+        The originals.
+    released : Table
+        The published records, in their own order.
+    """
+    drawn, table = Drawn.of(recipe), evidence.table
+    if drawn is None:
+        return None
+    ctx.tell(0.0, whole=True)
+    known = drawn.known(table, recipe.reading)
+    back = released.rows(np.argsort(evidence.order))
+    before = assess(_sample(table, **known), THRESHOLD, _own(ctx.part(0.0, 0.4)))
+    if drawn.population is not None:
+        known["original"] = table.frame
+    after = assess(_sample(back, units=table, **known), THRESHOLD, _own(ctx.part(0.4, 0.6)))
+    size = _affordable(table)
+    special = find_uniques(table.frame, table.keys, size, None, ctx.part(0.6, 0.8))
+    left = _alone(back, back.keys)
+    return InPopulation(
+        before.figures,
+        after.figures,
+        (_alone(table, table.keys), left),
+        # Whoever is unique in some of the keys is unique in all.
+        (special.unique, _special(back, size, ctx.part(0.8, 0.9)) if left else 0),
+        dict(special.by_size),
+        size,
+        _columns(table, special, ctx.part(0.9, 1.0)),
+    )
+
+
+def _sample(table: Table, units: Table | None = None, **known: Any) -> Sample:
+    who = table.units if units is None else units.units
+    homes = None if who is None else who.household
+    return Sample(table.frame, table.keys, homes=homes, persons=None if who is None else who.person, **known)
+
+
+def _own(ctx: Context) -> Context:
+    """Give a part of the work a generator of its own: its figures are the same whatever was done before."""
+    ctx.rng = np.random.default_rng(0)
+    return ctx
+
+
+def _affordable(table: Table) -> int:
+    """Return how many keys a minimal unique may have without a search that takes minutes."""
+    d = len(table.keys)
+    sizes = range(1, min(_SIZE, d) + 1)
+    return max(
+        (size for size in sizes if table.n * sum(comb(d, s) for s in range(1, size + 1)) <= _WORK), default=1
+    )
+
+
+def _alone(table: Table, keys: tuple[str, ...]) -> int:
+    """Count the records that share the keys with nobody."""
+    sizes: NDArray[np.int64] = equivalence_classes(table.frame, keys).sizes
+    return int((sizes == 1).sum())
+
+
+def _special(table: Table, size: int, ctx: Context) -> int:
+    return find_uniques(table.frame, table.keys, size, None, ctx).unique
+
+
+def _columns(table: Table, special: Suda, ctx: Context) -> tuple[Share, ...]:
+    found = []
+    for number, key in enumerate(table.keys):
+        ctx.tell(number / len(table.keys), whole=True)
+        rest = tuple(name for name in table.keys if name != key)
+        found.append(Share(key, special.contribution[key], _alone(table, rest) if rest else 0))
+    return tuple(sorted(found, key=lambda one: (-one.score, one.unique_without)))

@@ -1,0 +1,186 @@
+"""What is known about the risk of a table in its population, and how it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.evaluate.population.loglinear import Fitted
+from voronym.evaluate.population.rule import Uniques
+from voronym.plain import Plain
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Matches(Plain):
+    """How likely matches are correct, over all records, or over all households.
+
+    Parameters
+    ----------
+    number : int
+        Records, or households.
+    expected : float
+        Correct matches to expect, where an intruder matches each of them once: the global risk.
+    interval : tuple of float
+        95 %, for their number.
+    mean, greatest : float
+        Of the single risks.
+    threshold : float
+        Above it one is at risk.
+    at_risk : int
+        How many are.
+    assumption : str
+        What is taken for granted.
+    """
+
+    number: int
+    expected: float
+    interval: tuple[float, float]
+    mean: float
+    greatest: float
+    threshold: float
+    at_risk: int
+    assumption: str
+
+    @classmethod
+    def of(cls, risks: Floats, threshold: float, assumption: str, variance: float | None = None) -> Matches:
+        """Sum up single risks; without a variance of their number, these are independent."""
+        expected = float(risks.sum())
+        if variance is None:
+            variance = float((risks * (1 - risks)).sum())
+        far = 1.96 * float(np.sqrt(variance))
+        interval = max(0.0, expected - far), min(float(len(risks)), expected + far)
+        at_risk = int((risks > threshold).sum())
+        greatest = float(risks.max())
+        return cls(
+            len(risks), expected, interval, expected / len(risks), greatest, threshold, at_risk, assumption
+        )
+
+
+@dataclass(frozen=True)
+class PopulationFigures(Plain):
+    """What is known about a table in its population, over all its records.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        The columns that an intruder may know.
+    records : int
+        Records of the table, n.
+    population : float
+        People in the population, N: counted, or by weights or the sampling fraction.
+    fraction : float
+        n / N.
+    basis : {"weights", "sampling fraction", "population"}
+        Where N comes from.
+    matches : Matches
+        Of records: Benedetti and Franconi's individual risk, or 1 / F where the population is known.
+    households : Matches or None
+        Of households, where these are declared: that somebody of one is found.
+    members : Matches or None
+        Of records, each with the risk of its household: whoever finds one of a family finds the others.
+    uniques : tuple of Uniques
+        Population uniques, by models of the sizes of classes; empty where the population is known.
+    rule : str or None
+        Which of these the decision rule of Dankar and others takes.
+    columns : tuple of Fitted
+        Sample uniques that are population uniques, by log-linear models, the best fitting first.
+    known : dict or None
+        Where the population is known: ``sample_uniques``, those of them that are ``population_uniques``, and
+        ``absent``, records whose keys the population does not have.
+    notes : tuple of str
+        What should be known about these figures.
+    """
+
+    keys: tuple[str, ...]
+    records: int
+    population: float
+    fraction: float
+    basis: str
+    matches: Matches
+    households: Matches | None
+    members: Matches | None
+    uniques: tuple[Uniques, ...]
+    rule: str | None
+    columns: tuple[Fitted, ...]
+    known: dict[str, int] | None
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        what = {"population": "counted", "weights": "by the weights"}.get(
+            self.basis, "by the sampling fraction"
+        )
+        one = self.matches
+        lines = [
+            f"population: {self.population:,.0f} people ({what}), {self.fraction:.2%} of them in the table",
+            f"correct matches to expect: {between(one.expected, one.interval)} of {one.number:,}",
+            f"risk of a record: at most {one.greatest:.2%}, mean {one.mean:.3%}; "
+            f"{one.at_risk:,} above {one.threshold:.0%}",
+        ]
+        if self.households is not None:
+            two = self.households
+            lines.append(
+                f"households in which somebody is found: {between(two.expected, two.interval)} of "
+                f"{two.number:,}; at most {two.greatest:.2%}, {two.at_risk:,} above {two.threshold:.0%}"
+            )
+        if self.members is not None:
+            three = self.members
+            lines.append(
+                f"people whose household is found: {between(three.expected, None)} of {three.number:,}; "
+                f"mean {three.mean:.3%}, {three.at_risk:,} above {three.threshold:.0%}"
+            )
+        if self.known is not None:
+            lines.append(
+                f"unique in the table: {self.known['sample_uniques']:,}; of these in the population, too: "
+                f"{self.known['population_uniques']:,}"
+            )
+        for fitted in self.columns[:1]:
+            lines.append(
+                f"unique in the table: {fitted.sample_uniques:,}; of these in the population, too: "
+                f"{between(fitted.population_uniques, fitted.interval)} (log-linear, {fitted.model})"
+            )
+            lines += [f"  {fitted.warning}"] if fitted.warning else []
+        for found in self.uniques:
+            chosen = ", by the decision rule" if found.model == self.rule else ""
+            said = "no estimate"
+            if found.uniques is not None and found.share is not None:
+                said = between(found.uniques, found.interval) + f" ({found.share:.2%})"
+            lines.append(f"unique in the population, {found.model}{chosen}: {said}")
+            lines += [f"  {found.warning}"] if found.warning else []
+        return "\n".join([*lines, *self.notes])
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationRisk(PopulationFigures):
+    """What `population_risk` found. ``risks`` are those of single records: not for publication.
+
+    Parameters
+    ----------
+    risks : (n,) array
+        How likely a match with each record is correct; of each person, where several rows are of one.
+
+    Notes
+    -----
+    All else is as in `PopulationFigures`.
+    """
+
+    risks: Floats = field(repr=False)
+
+    @property
+    def figures(self) -> PopulationFigures:
+        """All of it but what is about single records."""
+        return PopulationFigures(**{one.name: getattr(self, one.name) for one in fields(PopulationFigures)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain, JSON-able types, without the risks of single records."""
+        return self.figures.to_dict()
+
+
+def between(value: float, interval: tuple[float, float] | None) -> str:
+    """Write an estimate, with its interval where it has one."""
+    text = f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    return text if interval is None else f"{text} ({interval[0]:,.0f} to {interval[1]:,.0f})"
