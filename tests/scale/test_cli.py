@@ -57,7 +57,7 @@ def test_texts_are_read_too(tmp_path: Path) -> None:
     write(frame, tmp_path / "columns", 2)
     for source in ("texts", "columns"):
         code, said = call("anonymize", tmp_path / source, "-o", tmp_path / f"out-{source}", *ROLES, "-k", 4,
-                          "--leaf", 600, "--workers", 1)  # fmt: skip
+                          "--leaf", 600, "--workers", 1, "--format", "parquet")  # fmt: skip
         assert code == 0, said
     assert rows(tmp_path / "out-texts").equals(rows(tmp_path / "out-columns"))
 

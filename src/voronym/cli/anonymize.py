@@ -194,6 +194,7 @@ def anonymize(
                      "intruder": intruder, "ledger": ledger, "keep_groups": keep_groups,
                      "report": report, "public_report": public_report, "publish": publish,
                      "hierarchy": hierarchy},
+            writing=writing,
             save_recipe=save_recipe,
             overwrite=overwrite,
             json=json,

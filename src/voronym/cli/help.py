@@ -41,7 +41,7 @@ PURPOSES: dict[str, tuple[str, ...]] = {
         "recipe", "query", "delimiter", "encoding", "decimal", "thousands", "date_format", "missing",
         "no_header", "header", "skip_rows", "sheet",
     ),
-    "Many files": ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "resume"),
+    "Many files": ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "format", "resume"),
 }  # fmt: skip
 """What options are for; those of no purpose here stand under "Options"."""
 _NAMED = {

@@ -22,6 +22,7 @@ SCALING: dict[str, tuple[Any, Any, str]] = {
     "leaf": (int | None, None, "Records that are grouped together at a time [250000]."),
     "rounds": (int | None, None, "How often leaves are cut anew, for methods that search [3]."),
     "work": (Path | None, None, "The work folder, which all workers reach [beside the output]."),
+    "format": (str | None, None, "Of the files that are written: parquet or csv [as the source]."),
     "resume": (bool, False, "Go on from what an interrupted run left, and leave it when interrupted."),
 }
 
@@ -71,6 +72,7 @@ def anonymize(
     columns: Mapping[str, Any],
     said: Mapping[str, Any],
     refused: Mapping[str, Any],
+    writing: Mapping[str, Any],
     save_recipe: Path | None,
     overwrite: bool,
     json: bool,
@@ -78,7 +80,8 @@ def anonymize(
     """Make a release of a data set of many files."""
     from voronym.scale.door import anonymize_files
 
-    _refuse(refused)
+    style = dict(writing)
+    _refuse({**refused, "out_table": style.pop("table", None)})
     if str(output) == "-" or output.suffix:
         raise InputError(
             f"a data set of many files is written to a folder: name one, such as -o {output.stem or 'out'}/"
@@ -90,6 +93,7 @@ def anonymize(
             output,
             **asked(source, roles, columns, said),
             **scaling,
+            style=style,
             overwrite=overwrite,
             progress=bar.part(0.0, 1.0),
         )
@@ -215,6 +219,10 @@ def show(made: FilesRelease) -> None:
         f"{spoken(made.bytes_read)} of files read, {spoken(made.bytes_spilled)} through the work folder, "
         f"{spoken(made.bytes_written)} written",
     )
+    if made.guarded_cells:
+        grid.add_row(
+            "guarded", f"{made.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe"
+        )
     grid.add_row("written", str(made.path))
     common.console().print(grid)
 
@@ -268,7 +276,9 @@ def plan(
     }  # fmt: skip
     with common.ticker(not json) as bar:
         bar.begin("looking", 0.0)
-        here = {name: one for name, one in scaling.items() if name not in ("work", "resume", "address")}
+        here = {
+            name: one for name, one in scaling.items() if name not in ("work", "resume", "address", "format")
+        }
         found = plan_files(source, **asked(source, roles, columns, said), **here)
     if json:
         common.emit(found.to_dict())

@@ -67,6 +67,11 @@ class Known:
             ) from None
         return codes
 
+    @property
+    def series(self) -> pl.Series:
+        """The values, sorted, and a missing one behind them where there is one."""
+        return self._series if self.has_missing else self._series.head(len(self.values))
+
     def lookup(self, column: Values) -> Ints:
         """Return the codes of a column of codes, -1 where it is missing."""
         codes: Ints = column.series.to_native().fill_null(-1).to_numpy().astype(np.int64)

@@ -19,11 +19,14 @@ from voronym.facts import ALLOW, ColumnFacts
 from voronym.privacy import Finding, Model, listed_models
 from voronym.recipe import Recipe
 from voronym.scale import spill
-from voronym.scale.engine import Engine, folders, place
+from voronym.scale.database import is_database
+from voronym.scale.engine import Engine
+from voronym.scale.folders import folders, place
 from voronym.scale.job import LEAF, ROUNDS, Job
 from voronym.scale.outcome import FilesRelease
 from voronym.scale.runners import RUNNERS, Runner
-from voronym.scale.source import find
+from voronym.scale.source import find, is_parquet
+from voronym.scale.texts import check_format
 
 BASE = 350 * 2**20
 """Bytes that a worker takes before it has read a row."""
@@ -48,6 +51,8 @@ def anonymize_files(
     seed: int | None = None,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
+    format: str | None = None,  # noqa: A002 - what everybody calls it
+    style: Mapping[str, Any] | None = None,
     engine: str | None = None,
     address: str | None = None,
     workers: int | None = None,
@@ -76,6 +81,11 @@ def anonymize_files(
         The folder to make.
     keys, confidential, identifiers, other, k, method, options, models, seed, recipe, reading, **columns
         As in `voronym.anonymize`. Kinds that are not declared, and doubts, are found in a sample.
+    format : {"parquet", "csv"}, optional
+        Of the files of the release: text where the source is text, else Parquet.
+    style : mapping, optional
+        Of text files, where they are not to be written as those that were read: ``delimiter``, ``encoding``,
+        ``decimal``, ``thousands``, ``date_format``, ``newline``, ``guard``, as in `Release.write`.
     engine : {"local", "dask", "spark"}, optional
         Who does the work: processes on this machine (by default), a Dask cluster, a Spark cluster.
     address : str, optional
@@ -120,7 +130,7 @@ def anonymize_files(
     asked: dict[str, Any] = {
         "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, "k": k,
         "method": method, "options": options, "models": models, "seed": seed, "recipe": recipe,
-        "reading": reading, "leaf": leaf, "rounds": rounds, **facts,
+        "reading": reading, "leaf": leaf, "rounds": rounds, "format": format, "style": style, **facts,
     }  # fmt: skip
     files = find(source)
     _check_output(target, files, overwrite=overwrite)
@@ -154,6 +164,8 @@ def job_of(
     leaf: int | None = None,
     rounds: int | None = None,
     models: Any = (),
+    format: str | None = None,  # noqa: A002
+    style: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> Job:
     """Write down what is asked for, as every worker will read it."""
@@ -172,6 +184,7 @@ def job_of(
             "a recipe states columns, k, method, models and seed: give it alone, or write another"
         )
     plan = {} if recipe is None else dict(recipe.engine)
+    text = not is_parquet(files[0]) and not is_database(files[0])
     return Job(
         work=work,
         release=release,
@@ -183,6 +196,8 @@ def job_of(
         leaf=_whole("leaf", leaf if leaf is not None else plan.get("leaf", LEAF), 20),
         rounds=_whole("rounds", rounds if rounds is not None else plan.get("rounds", ROUNDS), 1),
         fixed=recipe,
+        format=check_format(format, style or {}, text=text),
+        style=dict(style or {}),
         stamps=tuple((one.stat().st_size, one.stat().st_mtime_ns) for one in files),
     )
 
@@ -295,5 +310,6 @@ def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[
         bytes_read=course.bytes_read,
         bytes_spilled=course.bytes_spilled,
         bytes_written=course.bytes_written,
+        guarded_cells=course.guarded,
         sampled=sampled,
     )

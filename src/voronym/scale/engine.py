@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,8 +18,9 @@ from voronym.scale import counting, spill
 from voronym.scale.grouping import SEARCHES, demanding
 from voronym.scale.job import FILE, Job, answer_path
 from voronym.scale.outcome import spoken
-from voronym.scale.runners import LostError, Runner
+from voronym.scale.runners import Runner
 from voronym.scale.source import Dataset, is_parquet, survey
+from voronym.scale.texts import Layout, layout_of
 from voronym.table.doubts.exposed import SHARE
 
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
@@ -39,6 +37,7 @@ class Course:
     bytes_read: int = 0
     bytes_written: int = 0
     bytes_spilled: int = 0
+    guarded: int = 0
     answers: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -63,8 +62,10 @@ class Engine:
         if not job.decided("dataset"):
             files, names = [Path(one) for one in job.files], list(job.names)
             absent: list[str] = []
+            told: list[Any] = []
             if not is_parquet(files[0]):
-                columns = self._stage("convert", len(files))
+                told = self._stage("convert", len(files))
+                columns = [one for one, _ in told]
                 for name, one in zip(names, columns, strict=True):
                     if set(one) != set(columns[0]):
                         odd = sorted(set(one) ^ set(columns[0]))
@@ -74,6 +75,7 @@ class Engine:
                         )
                 files = [job.path("text", number, "parquet") for number in range(len(files))]
                 absent = columns[0]
+            job.decide("layout", layout_of(job.format, job.style, [how for _, how in told]))
             data = survey(files, names)
             if absent:  # identifiers are named, though they were never kept
                 import polars as pl
@@ -97,9 +99,11 @@ class Engine:
         """Do all stages, and return what was found in the written files; they wait for their place."""
         data, recipe = self.prepare()
         self._check(data, recipe)
-        for name in ("files", "buckets"):
+        many = max(1, -(-data.rows // FILE))
+        alone = data.rows <= self.job.leaf and self.job.format == "csv"  # read back as one table
+        for name, value in (("files", 1 if alone else many), ("buckets", many)):
             if not self.job.decided(name):
-                self.job.decide(name, max(1, -(-data.rows // FILE)))
+                self.job.decide(name, value)
         if data.rows <= self.job.leaf:
             self.course.answers["published"] = self._stage("whole", 1)
             tasks = 1
@@ -153,6 +157,7 @@ class Engine:
         job = self.job
         self._stage("scan", len(data.parts))
         self._stage("cut", 1)
+        self._refuse_alike()
         counts = sum(self._stage("spread", len(data.parts)))
         tasks = len(data.parts)
         for turn in range(job.rounds):
@@ -166,6 +171,13 @@ class Engine:
                 counts = sum(answer["counts"] for answer in answers)
         self.course.answers["published"] = answers
         return tasks
+
+    def _refuse_alike(self) -> None:
+        """Refuse text files in which the values of a column that a model looks at would look alike."""
+        layout: Layout = self.job.recall("layout")
+        if layout.text:
+            for known in self.job.recall("coding").confidential.values():
+                layout.refuse_alike(known.series)
 
     def _ranges(self, counts: Any, tasks: int) -> list[tuple[int, int, int]]:
         """Put neighbouring leaves together where one has too few records; return first, last, files."""
@@ -188,6 +200,7 @@ class Engine:
         files, buckets = int(job.recall("files")), int(job.recall("buckets"))
         written = self._stage("write", files)
         self.course.bytes_written = sum(one["bytes"] for one in written)
+        self.course.guarded = sum(one["guarded"] for one in written)
         self._forget("published", int(job.recall("published")))
         self._exposed(recipe)
         if data.rows <= job.leaf:
@@ -298,92 +311,3 @@ class Engine:
                 path.unlink()
                 self.course.bytes_spilled += size
                 self._there = max(self._there - size, 0)
-
-
-@contextlib.contextmanager
-def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
-    """Give the folder in which the release is made; both go at the end, unless they are to be resumed.
-
-    The work folder is locked for as long as this process lives. What one that was killed left there is
-    resumed, or removed.
-    """
-    release = output.parent / f".{output.name}.new"
-    handle = _claimed(work, resume)
-    try:
-        if not resume:
-            shutil.rmtree(release, ignore_errors=True)
-        release.mkdir(mode=0o700, exist_ok=True)
-        yield release
-    except BaseException as error:
-        stopped = isinstance(error, (KeyboardInterrupt, SystemExit, LostError, WriteError))
-        stopped |= type(error).__name__ in ("Cancelled", "Unfinished")
-        if not (resume and stopped):
-            shutil.rmtree(release, ignore_errors=True)
-            shutil.rmtree(work, ignore_errors=True)
-        raise
-    else:
-        shutil.rmtree(work, ignore_errors=True)
-    finally:
-        if handle is not None:
-            os.close(handle)
-
-
-def _claimed(work: Path, resume: bool) -> int | None:
-    from voronym.staging import fcntl
-
-    work.parent.mkdir(parents=True, exist_ok=True)
-    if work.exists() and not work.is_dir():
-        raise InputError(f"the work folder {work.name!r} is a file; name another")
-    work.mkdir(mode=0o700, exist_ok=True)
-    handle = None
-    if fcntl is not None:
-        handle = os.open(work, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            raise InputError(
-                f"another run is at work in {str(work)!r}: wait for it, or name another --work folder"
-            ) from None
-    if not resume:
-        strange = [one.name for one in work.iterdir() if not one.name.lstrip(".").startswith(OURS)]
-        if strange:
-            raise InputError(
-                f"the work folder {str(work)!r} has {len(strange)} files that are not ours: name an empty one"
-            )
-        for one in work.iterdir():
-            one.unlink()
-    return handle
-
-
-OURS = (
-    "job.", "dataset.", "recipe.", "files.", "buckets.", "published", "coding.", "trees.", "ranges-",
-    "round@", "scan-", "spread-", "cut-", "look-", "whole-", "write-", "sort", "count-", "measure-",
-    "convert-", "text-",
-)  # fmt: skip
-"""How files in a work folder begin: a folder with others is not ours to empty."""
-
-
-def place(release: Path, output: Path, *, overwrite: bool) -> None:
-    """Give the folder of the release its name, in one step; what was there goes, where that is allowed."""
-    umask = os.umask(0)
-    os.umask(umask)
-    for one in release.iterdir():
-        one.chmod(0o666 & ~umask)
-    release.chmod(0o777 & ~umask)
-    before = None
-    if output.exists():
-        if not overwrite:
-            raise WriteError(f"{output.name!r} exists already; choose another name, or allow overwriting")
-        before = output.parent / f".{output.name}.before"
-        output.rename(before)
-    try:
-        release.rename(output)
-    except OSError as error:
-        if before is not None:
-            before.rename(output)
-        raise WriteError(
-            f"could not write {output.name!r}: {error.strerror}; nothing was left behind"
-        ) from None
-    if before is not None:
-        shutil.rmtree(before, ignore_errors=True) if before.is_dir() else before.unlink()

@@ -61,6 +61,10 @@ class Job:
         A recipe that says it all, in place of roles and what was said.
     everything : bool
         Whether all columns are kept, whatever their role: where data are measured, and not released.
+    format : {"parquet", "csv"}
+        Of the files of the release.
+    style : mapping
+        How text files are to be written, where it is not as they were read.
     stamps : tuple
         Size and time of each file: what is resumed must be about the same ones.
     """
@@ -76,6 +80,8 @@ class Job:
     rounds: int = ROUNDS
     fixed: Recipe | None = None
     everything: bool = False
+    format: str = "parquet"
+    style: Mapping[str, Any] = field(default_factory=dict)
     stamps: tuple[tuple[int, int], ...] = ()
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:

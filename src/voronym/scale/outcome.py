@@ -39,6 +39,8 @@ class FilesRelease:
         Of each stage.
     bytes_read, bytes_spilled, bytes_written : int
         Of the data as they lie on the disk (they are read three times), of the work folder, of the release.
+    guarded_cells : int
+        Text cells that got a leading apostrophe, so that no spreadsheet runs them as a formula.
     sampled : mapping
         What was looked at in a sample only, in records.
     """
@@ -57,6 +59,7 @@ class FilesRelease:
     bytes_read: int = 0
     bytes_spilled: int = 0
     bytes_written: int = 0
+    guarded_cells: int = 0
     sampled: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -79,6 +82,7 @@ class FilesRelease:
             "notes": list(self.notes),
             "seconds": dict(self.seconds),
             "bytes": {"read": self.bytes_read, "spilled": self.bytes_spilled, "written": self.bytes_written},
+            "guarded_cells": self.guarded_cells,
             "sampled": dict(self.sampled),
             "recipe": self.recipe.to_dict(),
         }

@@ -38,6 +38,7 @@ from voronym.scale.grouping import (
 )
 from voronym.scale.job import LOOK, SAMPLE, Job, stage
 from voronym.scale.source import Part, load
+from voronym.scale.texts import Written, written
 from voronym.space import Euclidean
 from voronym.table.conform import as_codes
 from voronym.table.frame import listing
@@ -56,18 +57,22 @@ GROUP = "voronym: group"
 
 
 @stage("convert")
-def convert(job: Job, number: int) -> list[str]:
-    """Read a text file, or a query, and keep it as Parquet, without identifiers; return its columns."""
+def convert(job: Job, number: int) -> tuple[list[str], Written | None]:
+    """Read a text file, or a query, and keep it as Parquet, without identifiers.
+
+    Return its columns, and how a text file is written.
+    """
     name = job.names[number]
     if is_database(Path(job.files[number])):
         with spill.whole(job.path("text", number, "parquet")) as temporary:
-            return export(
+            columns = export(
                 Path(job.files[number]),
                 job.reading.get("query"),
                 lambda columns: _kept_names(job, columns),
                 temporary,
                 job.work / "text-spare",
             )
+        return columns, None
     try:
         frame = read(job.files[number], **job.reading)
         columns = frame.columns
@@ -82,7 +87,7 @@ def convert(job: Job, number: int) -> list[str]:
             pl.DataFrame(made).write_parquet(temporary, row_group_size=100_000)
     except VoronymError as error:
         raise _about(error, name) from None
-    return columns
+    return columns, written(source, frame, kept)
 
 
 def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
@@ -149,16 +154,21 @@ def _blamed(job: Job, error: VoronymError) -> VoronymError:
 
 def _some(job: Job) -> pl.DataFrame:
     """Read all of a small data set, or the first rows of parts that are evenly spaced."""
-    data = job.dataset
-    absent = [name for name, kind in data.types.items() if kind == pl.Null]
-    columns = [name for name in data.types if name not in absent]
-    parts: Sequence[Part] = data.parts
+    parts: Sequence[Part] = job.dataset.parts
     rows = None
-    if data.rows > LOOK:
+    if job.dataset.rows > LOOK:
         chosen = np.unique(np.linspace(0, len(parts) - 1, min(len(parts), 20)).astype(int))
         parts, rows = [parts[i] for i in chosen], LOOK // len(chosen)
-    frame = pl.concat([load(part, columns, data.types, rows) for part in parts])
-    return frame.with_columns(pl.lit(None).alias(name) for name in absent).select(list(data.types))
+    return _joined(job, parts, rows)
+
+
+def _joined(job: Job, parts: Sequence[Part], rows: int | None = None) -> pl.DataFrame:
+    """Read some parts as one table; of columns that text files had and that were not kept, only the name."""
+    types = job.dataset.types
+    absent = [name for name, kind in types.items() if kind == pl.Null]
+    columns = [name for name in types if name not in absent]
+    frame = pl.concat([load(part, columns, types, rows) for part in parts])
+    return frame.with_columns(pl.lit(None).alias(name) for name in absent).select(list(types))
 
 
 # -- one leaf for all --------------------------------------------------------------------------------------
@@ -169,7 +179,7 @@ def whole(job: Job, number: int) -> dict[str, Any]:
     """Make the release of a data set that fits one leaf, as in memory."""
     del number
     data, recipe = job.dataset, job.recipe
-    frame = pl.concat([load(part, list(data.types), data.types) for part in data.parts])
+    frame = _joined(job, data.parts)
     ctx = job.context()
     ctx.rng = np.random.default_rng(recipe.seed)
     release = make_release(Table.of(frame, recipe.schema), recipe, ctx)

@@ -9,18 +9,26 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from voronym.errors import GuaranteeError
 from voronym.privacy import Finding
 from voronym.scale import counting, spill
-from voronym.scale.coding import Coding
 from voronym.scale.grouping import demanding
 from voronym.scale.job import Job, stage
 from voronym.scale.tasks import confidential_of
+from voronym.scale.texts import ALIKE, Layout
 from voronym.table import tidy
+from voronym.table.read import read
+from voronym.table.source import read_again
 from voronym.table.table import Table
 
 
 def _file(job: Job, number: int) -> Path:
-    return job.release / f"part-{number:05d}.parquet"
+    return job.release / f"part-{number:05d}.{job.format}"
+
+
+def _kept(job: Job) -> list[str]:
+    """Return the columns of the release, in their order."""
+    return [name for name in job.dataset.types if job.recipe.schema[name].role != "identifier"]
 
 
 @stage("write")
@@ -29,16 +37,15 @@ def write(job: Job, number: int) -> dict[str, int]:
     tasks = int(job.recall("published"))
     frames = spill.gather(job.paths("published", tasks), number, number + 1)
     if not frames:
-        return {"rows": 0, "bytes": 0}
+        return {"rows": 0, "bytes": 0, "guarded": 0}
     frame = pl.concat(frames)
     frame = frame[np.random.default_rng().permutation(len(frame))]
-    schema = job.recipe.schema
-    kept = [name for name in job.dataset.types if schema[name].role != "identifier"]
-    clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept), eager_only=True)).to_native()
+    clean: pl.DataFrame = tidy(nw.from_native(frame.select(_kept(job)), eager_only=True)).to_native()
     clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    layout: Layout = job.recall("layout")
     with spill.whole(_file(job, number)) as temporary:
-        clean.write_parquet(temporary)
-    return {"rows": len(clean), "bytes": _file(job, number).stat().st_size}
+        guarded = layout.write(clean, temporary)
+    return {"rows": len(clean), "bytes": _file(job, number).stat().st_size, "guarded": guarded}
 
 
 @stage("sort")
@@ -49,9 +56,11 @@ def sort(job: Job, number: int) -> dict[str, Any]:
         return {"rows": 0, "columns": None}
     recipe, buckets = job.recipe, int(job.recall("buckets"))
     models = demanding(recipe.required, recipe.schema.confidential)
-    frame = pl.read_parquet(path, hive_partitioning=False, glob=False)
     columns = [*recipe.schema.keys, *(recipe.schema.confidential if models else ())]
-    return counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
+    layout: Layout = job.recall("layout")
+    frame, found = layout.read(path, _kept(job), columns)
+    done = counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
+    return {**done, "columns": list(found)}
 
 
 @stage("count")
@@ -65,10 +74,13 @@ def count(job: Job, number: int) -> dict[str, Any]:
     if not frames:
         return counting.nothing()
     frame = pl.concat(frames)
-    coding: Coding | None = job.recall("coding") if job.decided("coding") else None
-    columns = (
-        None if coding is None or not models else confidential_of(recipe.schema, coding.confidential, frame)
-    )
+    columns = None
+    if models:
+        known = job.recall("coding").confidential
+        layout: Layout = job.recall("layout")
+        if layout.text:
+            frame = frame.with_columns(layout.values(frame[name], one.series) for name, one in known.items())
+        columns = confidential_of(recipe.schema, known, frame)
     return counting.count(frame, list(recipe.schema.keys), models, columns)
 
 
@@ -78,6 +90,13 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], int, list[str]]
     del number
     recipe = job.recipe
     paths = [path for i in range(int(job.recall("files"))) if (path := _file(job, i)).exists()]
-    frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
+    layout: Layout = job.recall("layout")
+    if layout.text:  # as one who reads the file would see it
+        frame = read_again(read(paths[0], **layout.reading()), _kept(job), recipe.schema.keys)
+    else:
+        frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
     table = Table.of(frame, recipe.schema, only=frame.columns)
-    return tuple(model.measure(table) for model in recipe.required), table.n, frame.columns
+    found = tuple(model.measure(table) for model in recipe.required)
+    if layout.text and any(not one.holds and one.model != "k-anonymity" for one in found):
+        raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
+    return found, table.n, frame.columns

@@ -52,12 +52,9 @@ def write_frame(
     columns, changed = [], 0
     names = guarded(frame.columns) if guard else list(frame.columns)
     for column in frame.get_columns():
-        spelling = Spelling() if source is None else source.spellings.get(column.name, Spelling())
-        cells = _cells(column, spelling, dialect, source)
-        if guard and column.dtype in (pl.String, pl.Categorical, pl.Enum):
-            cells, count = _guard(cells)
-            changed += count
-        columns.append(_quote(cells, spelling, dialect.delimiter, alone=frame.width == 1))
+        cells, count = texts_of(column, dialect, source, guard=guard)
+        changed += count
+        columns.append(_quote(cells, _spelling(column, source), dialect.delimiter, alone=frame.width == 1))
     lines = pl.select(pl.concat_str(columns, separator=dialect.delimiter)).to_series()
     head = dialect.delimiter.join(_heading(name, dialect) for name in names) + dialect.newline
     with packed(path, "wb") as file:
@@ -69,6 +66,20 @@ def write_frame(
             text = lines[start : start + _ROWS].str.join(dialect.newline).item()
             _encode(file, text + dialect.newline, dialect)
     return int(changed)
+
+
+def _spelling(column: pl.Series, source: Source | None) -> Spelling:
+    return Spelling() if source is None else source.spellings.get(column.name, Spelling())
+
+
+def texts_of(
+    column: pl.Series, dialect: Dialect, source: Source | None, *, guard: bool
+) -> tuple[pl.Series, int]:
+    """Return a column as the cells of a text file, without quotes, and how many of them were guarded."""
+    cells = _cells(column, _spelling(column, source), dialect, source)
+    if guard and column.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return _guard(cells)
+    return cells, 0
 
 
 def _cells(column: pl.Series, spelling: Spelling, dialect: Dialect, source: Source | None) -> pl.Series:

@@ -1,0 +1,101 @@
+"""The folders of a run: where the work is done, and where the release waits for its name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from voronym.errors import InputError, WriteError
+from voronym.scale.runners import LostError
+
+
+@contextlib.contextmanager
+def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
+    """Give the folder in which the release is made; both go at the end, unless they are to be resumed.
+
+    The work folder is locked for as long as this process lives. What one that was killed left there is
+    resumed, or removed.
+    """
+    release = output.parent / f".{output.name}.new"
+    handle = _claimed(work, resume)
+    try:
+        if not resume:
+            shutil.rmtree(release, ignore_errors=True)
+        release.mkdir(mode=0o700, exist_ok=True)
+        yield release
+    except BaseException as error:
+        stopped = isinstance(error, (KeyboardInterrupt, SystemExit, LostError, WriteError))
+        stopped |= type(error).__name__ in ("Cancelled", "Unfinished")
+        if not (resume and stopped):
+            shutil.rmtree(release, ignore_errors=True)
+            shutil.rmtree(work, ignore_errors=True)
+        raise
+    else:
+        shutil.rmtree(work, ignore_errors=True)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _claimed(work: Path, resume: bool) -> int | None:
+    from voronym.staging import fcntl
+
+    work.parent.mkdir(parents=True, exist_ok=True)
+    if work.exists() and not work.is_dir():
+        raise InputError(f"the work folder {work.name!r} is a file; name another")
+    work.mkdir(mode=0o700, exist_ok=True)
+    handle = None
+    if fcntl is not None:
+        handle = os.open(work, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise InputError(
+                f"another run is at work in {str(work)!r}: wait for it, or name another --work folder"
+            ) from None
+    if not resume:
+        strange = [one.name for one in work.iterdir() if not one.name.lstrip(".").startswith(OURS)]
+        if strange:
+            raise InputError(
+                f"the work folder {str(work)!r} has {len(strange)} files that are not ours: name an empty one"
+            )
+        for one in work.iterdir():
+            one.unlink()
+    return handle
+
+
+OURS = (
+    "job.", "dataset.", "recipe.", "files.", "buckets.", "published", "coding.", "trees.", "ranges-",
+    "round@", "scan-", "spread-", "cut-", "look-", "whole-", "write-", "sort", "count-", "measure-",
+    "convert-", "text-", "layout.",
+)  # fmt: skip
+"""How files in a work folder begin: a folder with others is not ours to empty."""
+
+
+def place(release: Path, output: Path, *, overwrite: bool) -> None:
+    """Give the folder of the release its name, in one step; what was there goes, where that is allowed."""
+    umask = os.umask(0)
+    os.umask(umask)
+    for one in release.iterdir():
+        one.chmod(0o666 & ~umask)
+    release.chmod(0o777 & ~umask)
+    before = None
+    if output.exists():
+        if not overwrite:
+            raise WriteError(f"{output.name!r} exists already; choose another name, or allow overwriting")
+        before = output.parent / f".{output.name}.before"
+        output.rename(before)
+    try:
+        release.rename(output)
+    except OSError as error:
+        if before is not None:
+            before.rename(output)
+        raise WriteError(
+            f"could not write {output.name!r}: {error.strerror}; nothing was left behind"
+        ) from None
+    if before is not None:
+        shutil.rmtree(before, ignore_errors=True) if before.is_dir() else before.unlink()
