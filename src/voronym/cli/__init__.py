@@ -1,9 +1,9 @@
 """The command line: one module per verb.
 
 `common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `attack`,
-`compare`, `inspect`, `methods`, `page`, `papers`, `doctor`, `demo`, `design`, `assign` and `allocate` are the
-verbs; `help` prints their
-options, `complete` is what the shell proposes. Each imports what it needs when it runs.
+`compare`, `inspect`, `importing`, `methods`, `page`, `papers`, `doctor`, `demo`, `design`, `assign` and
+`allocate` are the verbs; `help` prints their options, `complete` is what the shell proposes. Each imports
+what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from voronym.cli import (
     demo,
     design,
     doctor,
+    importing,
     inspect,
     ledger,
     location,
@@ -47,6 +48,7 @@ VERBS = (
     attack,
     compare,
     inspect,
+    importing,
     ledger,
     methods,
     page,

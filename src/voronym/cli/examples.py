@@ -29,6 +29,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "voronym compare patients.csv --key age,zip --method mdav,icsm -k 5 -k 20",
     ),
     "inspect": ("voronym inspect patients.csv",),
+    "import": ("voronym import arx clinic.deid",),
+    "import arx": ("voronym import arx clinic.deid -o clinic --data", "voronym import arx age-hierarchy.csv"),
     "ledger": ("voronym ledger show releases.ledger",),
     "ledger new": ("voronym ledger new releases.ledger",),
     "ledger show": ("voronym ledger show releases.ledger",),
