@@ -216,7 +216,8 @@ class Weighed(Keys):
         return Published(self.plain.codec.decode(centroids, part.labels), centroids)
 
 
-def _importance(name: str, value: Any) -> dict[str, float]:
+def importance_of(name: str, value: Any) -> dict[str, float]:
+    """Check how much each of some columns counts."""
     check = number(above=0.0)
     return {column: check(f"{name} of {column!r}", one) for column, one in by_column(name, value).items()}
 
@@ -237,7 +238,7 @@ class EuclideanOptions(Options):
     importance: Mapping[str, float] | None = option(
         None,
         "how many times the differences of a key count, 1 where nothing is said: age=2",
-        check=_importance,
+        check=importance_of,
         shape="by column",
     )
     weights: str | None = option(

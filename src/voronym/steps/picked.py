@@ -26,16 +26,6 @@ def of_codes(table: Table, name: str, codes: NDArray[np.int64]) -> nw.Series[Any
     return of_rows(table, name, rows)
 
 
-def without(table: Table, name: str, gone: NDArray[np.bool_]) -> nw.Series[Any]:
-    """Return a column that is missing in some rows."""
-    if not gone.any():
-        return table.frame[name]
-    kept = nw.new_series("kept", (~gone).tolist(), nw.Boolean(), backend=table.frame.implementation)
-    frame = table.frame.select(name).with_columns(kept)
-    made = frame.select(nw.when(nw.col("kept") if name != "kept" else kept).then(nw.col(name)).alias(name))
-    return made[name]
-
-
 def texts(table: Table, name: str, labels: list[str]) -> nw.Series[Any]:
     """Return a column of texts: the given one for each level of the column, missing where it was."""
     found = np.array([*labels, None], dtype=object)[table.codes(name)]

@@ -8,7 +8,6 @@ import numpy as np
 
 from voronym.errors import InputError
 from voronym.options import option, whole
-from voronym.steps import picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.table import Table
 
@@ -34,7 +33,7 @@ class Suppress(ColumnStep):
 
     def apply(self, table: Table, rng: np.random.Generator, least: int) -> Made:
         """Return the columns without the values."""
-        return {name: picked.without(table, name, self._where(table, name)) for name in self.columns}
+        return {name: table.without(name, self._where(table, name)) for name in self.columns}
 
     def _where(self, table: Table, name: str) -> np.ndarray:
         codes, levels = table.codes(name), [str(level) for level in table.levels(name)]

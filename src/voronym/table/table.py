@@ -148,6 +148,15 @@ class Table(Columns):
         """Return the observed values of a column as numbers."""
         return self[name].numbers
 
+    def without(self, name: str, gone: NDArray[np.bool_]) -> nw.Series[Any]:
+        """Return a column that is missing in some rows."""
+        if not gone.any():
+            return self.frame[name]
+        kept = nw.new_series("kept", (~gone).tolist(), nw.Boolean(), backend=self.frame.implementation)
+        frame = self.frame.select(name).with_columns(kept)
+        chosen = nw.col("kept") if name != "kept" else kept
+        return frame.select(nw.when(chosen).then(nw.col(name)).alias(name))[name]
+
     @cached_property
     def classes(self) -> Classes:
         """The records that share all their keys."""

@@ -1,0 +1,204 @@
+"""Local suppression: every published value is true, and some are missing, so that k records look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.errors import GuaranteeError, InputError
+from voronym.keys import importance_of
+from voronym.masked import Grouped
+from voronym.methods import blank_bound
+from voronym.methods.blanks import Choices, Search
+from voronym.options import Options, option
+from voronym.partition import Partition
+from voronym.privacy import Model
+from voronym.registry import release_method
+from voronym.table.table import Table
+
+Ints = NDArray[np.int64]
+COLUMNS = 20
+"""Keys, at most: every set of them that k records share is looked at."""
+NEARLY = 0.5
+"""Share of the values of a key from where a data holder is told to recode it first."""
+
+
+@dataclass(frozen=True)
+class SuppressionOptions(Options):
+    """Options of local suppression."""
+
+    importance: Mapping[str, float] | None = option(
+        None,
+        "how many times a missing value of a key counts, 1 where nothing is said: age=2",
+        check=importance_of,
+        shape="by column",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Who is published with which gaps.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The class of each record.
+    kept : array of bool, shape (n, d)
+        Which of its keys are published.
+    cost, least : float
+        The price of all values that were made missing, and what any choice costs at least.
+    """
+
+    labels: Ints
+    kept: NDArray[np.bool_]
+    cost: float
+    least: float
+
+    @property
+    def gap(self) -> float:
+        """By how many percent the cost is above the least possible one, at most."""
+        if self.cost <= self.least * (1.0 + 1e-6) + 1e-6:
+            return 0.0
+        return 100.0 * (self.cost / self.least - 1.0) if self.least > 0.0 else np.inf
+
+
+def suppress_locally(
+    codes: Ints, k: int, ctx: Context, *, price: Sequence[float] | None = None, solve: bool = True
+) -> Gaps:
+    """Choose values to make missing so that each record looks like k or more, gaps included.
+
+    Minimise the price of the values that are made missing, over all ways to publish every record with gaps so
+    that k or more records have the same values and the same gaps.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n, d)
+        The keys of each record, as numbers; -1 where one is missing already.
+    k : int
+        Least number of records that look alike.
+    ctx : Context
+        Of the work.
+    price : sequence of float, optional
+        What a missing value of each column costs; 1 by default.
+    solve : bool
+        Whether small tables are solved by an integer programme after the search.
+
+    Returns
+    -------
+    Gaps
+        O(n 2^d) in the worst case, less where few records share many columns.
+    """
+    d = codes.shape[1]
+    prices = np.ones(d) if price is None else np.asarray(price, np.float64)
+    rows, which, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    which = which.reshape(-1)
+    choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.2))
+    search = Search(choices)
+    search.begin()
+    search.improve(ctx.part(0.2, 0.7))
+    proven = blank_bound.least(choices, ctx.part(0.7, 0.9))
+    if solve and search.cost > proven * (1.0 + 1e-6) + 1e-6:
+        proven = max(proven, blank_bound.polish(search, ctx.part(0.9, 1.0)) or 0.0)
+    search.unveil()
+    labels = np.empty(len(codes), np.int64)
+    order = ctx.rng.permutation(len(codes))  # which of several equal records is published how is drawn
+    order = order[np.argsort(which[order], kind="stable")]
+    for own, mine in zip(search.held, np.split(order, np.cumsum(counts)[:-1]), strict=True):
+        labels[mine] = np.repeat(list(own), list(own.values()))
+    kept = ((choices.kept[labels][:, None] >> np.arange(d)) & 1).astype(bool)
+    return Gaps(labels, kept, search.cost, min(proven, search.cost))
+
+
+@release_method(
+    "local-suppression",
+    guarantee="k records or more share all published keys, gaps included; every published value is true",
+    cost="O(n 2^d) for d keys in the worst case; memory likewise",
+    reference="10.1145/1055558.1055591",
+    options=SuppressionOptions,
+)
+def local_suppression(
+    table: Table,
+    ctx: Context,
+    options: SuppressionOptions,
+    *,
+    k: int,
+    models: Sequence[Model],  # noqa: ARG001 - others than k are measured in what comes out, and refused
+) -> Grouped:
+    """Make as few single values of the keys missing as k allows, and publish all others as they are.
+
+    A gap counts as a value of its own: k records or more have the same values *and* the same gaps. That is
+    more than if a gap matched everything, as others count, and it holds for an intruder of either mind.
+    Values that were missing before cost nothing, and look like those that are made missing.
+
+    References
+    ----------
+    A. Meyerson and R. Williams, "On the complexity of optimal k-anonymity", PODS 2004.
+    """
+    if len(table.keys) > COLUMNS:
+        raise InputError(
+            f"local suppression looks at all sets of keys, and {len(table.keys)} keys have too many: "
+            f"take {COLUMNS} at most"
+        )
+    given = dict(options.importance or {})
+    strange = [name for name in given if name not in table.keys]
+    if strange:
+        raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
+    if table.n < k:
+        raise GuaranteeError(f"k={k} cannot be reached with {table.n} records")
+    codes = np.column_stack([table.codes(name) for name in table.keys])
+    found = suppress_locally(codes, k, ctx, price=[given.get(name, 1.0) for name in table.keys])
+    return _masked(table, found, codes, k)
+
+
+def _masked(table: Table, found: Gaps, codes: Ints, k: int) -> Grouped:
+    """Publish the table with its gaps."""
+    made, many = {}, {}
+    for c, name in enumerate(table.keys):
+        new = (codes[:, c] >= 0) & ~found.kept[:, c]
+        many[name] = int(new.sum())
+        made[name] = table.without(name, new)
+    kept = [name for name in table.columns if name in table.schema]
+    frame = table.frame.select(kept).with_columns(**made)
+    touched = int(((codes >= 0) & ~found.kept).any(axis=1).sum())
+    figures = {
+        "suppressed": many,
+        "records": touched,
+        "cost": found.cost,
+        "least": found.least,
+        "gap": found.gap if np.isfinite(found.gap) else None,
+    }
+    notes = tuple(
+        f"{n:,} of {table.n:,} values of {name!r} had to be made missing: recode it to fewer values first "
+        f"(--step 'recode {name} ...'), or give it less importance"
+        for name, n in many.items()
+        if n > NEARLY * table.n
+    )
+    return Grouped(
+        frame,
+        figures={"local suppression": figures},
+        notes=notes,
+        steps=_said(table.n, many, touched, found, k),
+        partition=Partition(found.labels, k=k),
+        published_as=dict.fromkeys(table.keys, "its own value, or missing"),
+    )
+
+
+def _said(n: int, many: Mapping[str, int], touched: int, found: Gaps, k: int) -> tuple[str, ...]:
+    listed = ", ".join(f"{name} {count:,} ({100 * count / n:.2g} %)" for name, count in many.items())
+    near = (
+        "no choice makes less missing"
+        if found.gap == 0.0
+        else f"any other choice would cost {found.least:,.6g} at least: a gap of {found.gap:.1f} % at most"
+        if np.isfinite(found.gap)
+        else "how few would do is not known"
+    )
+    return (
+        f"Values were made missing in {touched:,} of {n:,} records: {listed}. Weighted by importance that "
+        f"costs {found.cost:,.6g}, and {near}.",
+        f"A gap counts as a value of its own: {k} records or more have the same keys and the same gaps. All "
+        "keys that are published are true.",
+    )
