@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ import pytest
 
 import voronym as vr
 from scale.conftest import ROLES, people, rows, write
-from voronym.scale import spill
+from voronym.scale import engine, spill
 from voronym.scale.runners import local
 
 ASKED = {**ROLES, "k": 4, "leaf": 300}
@@ -129,3 +130,69 @@ def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None
     assert said[0] == "100000000"
     assert said[1].startswith("VoronymError a task of the stage 'greedy' needs more memory than a worker has")
     assert said[2] == "['greedy-000100.done', 'job.pickle']"
+
+
+def test_too_little_memory_is_said(tmp_path: Path) -> None:
+    write(people(900), tmp_path / "data", 2)
+    never = r"a worker needs about 367\.0 MB of memory before it has read a row, and 60\.0 MB are allowed"
+    for who in ("local", "dask"):
+        with pytest.raises(vr.InputError, match=never):
+            vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ROLES, k=4, memory="60MB", engine=who)
+    with pytest.raises(vr.InputError, match=r"leaves of 900 records.*--memory 370MB or more.*--leaf"):
+        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ROLES, k=4, memory=367_100_000)
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+RESERVED = """
+import os, sys
+from pathlib import Path
+import numpy as np, polars as pl
+from voronym.scale import counting, spill
+from voronym.scale.runners.local import _begin
+
+path = Path(sys.argv[1], "rows.arrow")
+counting.sort(pl.DataFrame({"x": np.arange(1000) // 5}), ["x"], ["x"], path, 3)
+frame = pl.concat(spill.gather([path], 0, 3))
+counting.count(frame, ["x"], (), None)
+held = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
+print(int(held.split()[1]) // 1024, flush=True)
+_begin(1, os.getpid())
+os.write(1, b"begun")
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
+def test_what_is_reserved_does_not_count_as_memory(tmp_path: Path) -> None:
+    """A worker that counts a thousand rows holds some 200 MB; one without any memory begins all the same."""
+    surroundings = {**os.environ, **local.ALONE}
+    words = [sys.executable, "-c", RESERVED, str(tmp_path)]
+    said = subprocess.run(words, env=surroundings, capture_output=True, text=True, check=True, timeout=60)
+    held, begun = said.stdout.split()
+    assert int(held) < 600
+    assert begun == "begun"
+
+
+def test_a_bucket_is_no_larger_than_a_leaf() -> None:
+    assert engine.buckets_of(100_000_000, 250_000) == 400
+    assert engine.buckets_of(100_000_000, 50_000) == 400  # many small ones would cost more than they spare
+    assert engine.buckets_of(100_000_000, 5_000_000) == 100
+    assert engine.buckets_of(900, 300) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_workers_that_wait_for_memory_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    from voronym.scale.runners import dask
+
+    monkeypatch.setattr(dask, "PAUSE", 0.3)
+    crew = dask.Dask(workers=1, memory=50_000_000)
+    try:
+        while not crew._paused:
+            time.sleep(0.05)
+        with pytest.raises(vr.VoronymError, match="all Dask workers pause"):
+            list(crew.run(str(tmp_path), "look", [0], lambda: None))
+    finally:
+        crew.close()

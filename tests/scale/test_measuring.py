@@ -24,7 +24,7 @@ def coarse(n: int = 3000) -> pl.DataFrame:
 
 
 def test_counts_and_models_are_those_of_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "FILE", 700)  # several buckets
+    monkeypatch.setattr("voronym.scale.engine.FILE", 700)  # several buckets
     frame = coarse()
     write(frame, tmp_path / "data", 4)
     asked = {"keys": KEYS, "confidential": ["ill", "pay"], "models": ["k-anonymity=5", "l-diversity=2"]}

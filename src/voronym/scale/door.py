@@ -22,17 +22,13 @@ from voronym.scale import spill
 from voronym.scale.database import is_database
 from voronym.scale.engine import Engine
 from voronym.scale.folders import folders, place
-from voronym.scale.job import LEAF, ROUNDS, Job
-from voronym.scale.outcome import FilesRelease
+from voronym.scale.job import LEAF, ROUNDS, Job, needed
+from voronym.scale.outcome import FilesRelease, too_little
 from voronym.scale.runners import RUNNERS, Runner
 from voronym.scale.source import find, is_parquet
 from voronym.scale.texts import check_format
 
-BASE = 350 * 2**20
-"""Bytes that a worker takes before it has read a row."""
 ROLES = ("keys", "confidential", "identifiers", "other")
-ROW = 800
-"""Bytes that a record of a leaf takes while it is grouped, about, with all copies."""
 
 
 @checked
@@ -264,8 +260,10 @@ def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, addres
     import voronym.scale.runners.spark  # noqa: F401 - they register themselves
 
     held = bytes_of(memory)
-    most = max(1, held // (BASE + ROW * leaf))
+    most = max(1, held // needed(leaf))
     wanted = (os.cpu_count() or 1) if workers is None else _whole("workers", workers, 1)
+    if address is None and held < needed(0):  # it would wait for memory without end
+        raise InputError(too_little(held, 0))
     crew = RUNNERS[name](workers=int(min(wanted, most)), memory=held, address=address)
     if workers is not None and most < wanted:
         crew.notes.append(

@@ -16,8 +16,8 @@ from voronym.privacy import Finding
 from voronym.recipe import Recipe
 from voronym.scale import counting, spill
 from voronym.scale.grouping import SEARCHES, demanding
-from voronym.scale.job import FILE, Job, answer_path
-from voronym.scale.outcome import spoken
+from voronym.scale.job import FILE, LEAF, Job, answer_path, needed
+from voronym.scale.outcome import spoken, too_little
 from voronym.scale.runners import Runner
 from voronym.scale.source import Dataset, is_parquet, survey
 from voronym.scale.texts import Layout, layout_of
@@ -26,6 +26,11 @@ from voronym.table.doubts.exposed import SHARE
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
 """What a row costs in each stage, about, for the share that is done."""
+
+
+def buckets_of(rows: int, leaf: int = LEAF) -> int:
+    """Return into how many buckets rows are sorted to be counted: in one, no more of them than in a leaf."""
+    return max(1, -(-rows // min(FILE, max(leaf, LEAF))))
 
 
 @dataclass
@@ -99,9 +104,11 @@ class Engine:
         """Do all stages, and return what was found in the written files; they wait for their place."""
         data, recipe = self.prepare()
         self._check(data, recipe)
-        many = max(1, -(-data.rows // FILE))
-        alone = data.rows <= self.job.leaf and self.job.format == "csv"  # read back as one table
-        for name, value in (("files", 1 if alone else many), ("buckets", many)):
+        self._room(data)
+        files = max(1, -(-data.rows // FILE))
+        if data.rows <= self.job.leaf and self.job.format == "csv":  # read back as one table
+            files = 1
+        for name, value in (("files", files), ("buckets", buckets_of(data.rows, self.job.leaf))):
             if not self.job.decided(name):
                 self.job.decide(name, value)
         if data.rows <= self.job.leaf:
@@ -112,6 +119,12 @@ class Engine:
         if not self.job.decided("published"):
             self.job.decide("published", tasks)
         return self._written(data, recipe)
+
+    def _room(self, data: Dataset) -> None:
+        """Refuse leaves that a worker has no memory for."""
+        records, crew = min(self.job.leaf, data.rows), self.runner
+        if crew.limited and crew.memory // crew.workers < needed(records):
+            raise InputError(too_little(crew.memory // crew.workers, records))
 
     def _check(self, data: Dataset, recipe: Recipe) -> None:
         """Refuse what data sets of many leaves cannot have."""

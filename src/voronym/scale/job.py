@@ -31,6 +31,11 @@ LOOK = 100_000
 FILE = 1_000_000
 """Rows of a file of the release, about."""
 
+BASE = 350 * 2**20
+"""Bytes that a worker takes before it has read a row."""
+ROW = 800
+"""Bytes that a record of a leaf takes while it is grouped, about, with all copies."""
+
 Stage = Callable[["Job", Any], Any]
 STAGES: dict[str, Stage] = {}
 
@@ -121,6 +126,11 @@ class Job:
         import numpy as np
 
         return Context(seed=np.random.default_rng([self.recipe.seed or 0, *seed]), threads=1)
+
+
+def needed(records: int) -> int:
+    """Return the bytes that a worker needs which groups that many records at a time."""
+    return BASE + ROW * records
 
 
 def recalled(path: Path) -> Any:

@@ -28,9 +28,9 @@ from voronym.privacy.confidential import ConfidentialModel
 from voronym.scale import counting, spill, statistics
 from voronym.scale.coding import Known
 from voronym.scale.door import crew_of, job_of
-from voronym.scale.engine import Engine
+from voronym.scale.engine import Engine, buckets_of
 from voronym.scale.grouping import demanding
-from voronym.scale.job import FILE, LEAF, Job, stage
+from voronym.scale.job import LEAF, Job, stage
 from voronym.scale.source import Dataset, find, load
 from voronym.scale.tasks import _some, confidential_of
 from voronym.table.frame import as_frame
@@ -192,7 +192,7 @@ def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Mode
 def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model]) -> list[dict[str, Any]]:
     """Do the stages; return what was counted in each bucket."""
     job = lead.job
-    buckets = max(1, -(-data.rows // FILE))
+    buckets = buckets_of(data.rows)
     for name, value in (("schema", schema), ("models", tuple(wanted)), ("buckets", buckets)):
         job.decide(name, value)
     if schema.confidential:

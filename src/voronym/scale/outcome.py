@@ -9,6 +9,7 @@ from typing import Any
 
 from voronym.privacy import Finding
 from voronym.recipe import Recipe
+from voronym.scale.job import needed
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,14 @@ def spoken(size: float) -> str:
         if size >= unit:
             return f"{size / unit:.1f} {word}"
     return f"{size / 1e3:.0f} kB"
+
+
+def too_little(memory: float, records: int) -> str:
+    """Say that a worker needs more memory than it has."""
+    least = needed(records)
+    why = f"with leaves of {records:,} records" if records else "before it has read a row"
+    smaller = ", take fewer --workers or a smaller --leaf" if records else ""
+    return (
+        f"a worker needs about {spoken(least)} of memory {why}, and {spoken(memory)} are allowed: give "
+        f"--memory {-(-least // 10**7) * 10}MB or more for each worker{smaller}"
+    )

@@ -21,10 +21,10 @@ from voronym.problem import Problem
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.scale import database, tasks
-from voronym.scale.door import BASE, ROW, bytes_of, job_of
+from voronym.scale.door import bytes_of, job_of
 from voronym.scale.engine import Engine
 from voronym.scale.grouping import SEARCHES, WIDTH, begin, demanding, improve, visits
-from voronym.scale.job import LOOK
+from voronym.scale.job import LOOK, needed
 from voronym.scale.outcome import spoken
 from voronym.scale.runners.local import Local
 from voronym.scale.source import find, is_parquet
@@ -164,7 +164,7 @@ def plan_files(
         bytes_spilled=int(rows * spilled),
         disk_needed=int(rows * most),
         workers=int(crew),
-        memory_per_worker=BASE + ROW * min(job.leaf, rows),
+        memory_per_worker=needed(min(job.leaf, rows)),
         seconds=rows * (each + PASSES) / 1e6 / max(crew, 1),
         recipe=recipe,
     )
@@ -172,7 +172,7 @@ def plan_files(
 
 def crew_of_size(memory: int | str, leaf: int) -> int:
     """Return how many workers fit a memory."""
-    return int(max(1, bytes_of(memory) // (BASE + ROW * leaf)))
+    return int(max(1, bytes_of(memory) // needed(leaf)))
 
 
 def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, float]:

@@ -32,6 +32,8 @@ class Runner(ABC):
     """
 
     name: ClassVar[str]
+    limited = False
+    """Whether each worker has its share of the memory and no more."""
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         self.workers, self.memory, self.address = workers, memory, address

@@ -12,6 +12,8 @@ from voronym.scale.runners.base import LostError, Runner, runner
 PIECE = 0.1
 PATIENCE = 120.0
 """Seconds without any worker after which the cluster counts as lost."""
+PAUSE = 60.0
+"""Seconds for which all workers may pause, as Dask has them do when their memory is nearly full."""
 
 
 @runner("dask")
@@ -20,6 +22,7 @@ class Dask(Runner):
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         super().__init__(workers=workers, memory=memory, address=address)
+        self.limited = address is None
         try:
             from distributed import Client, LocalCluster
         except ImportError:
@@ -57,17 +60,18 @@ class Dask(Runner):
             self._client.submit(perform, work, stage, number, pure=False, retries=3): number
             for number in tasks
         }
-        pending, quiet = set(futures), 0.0
+        pending, quiet, paused = set(futures), 0.0, 0.0
         try:
             while pending:
                 wait()
-                self._check(quiet)
+                self._check(quiet, paused)
                 try:
                     done, pending = some(list(pending), timeout=PIECE, return_when="FIRST_COMPLETED")
                 except TimeoutError:
                     quiet = 0.0 if self._client.status == "running" and self.alive else quiet + PIECE
+                    paused = paused + PIECE if self._paused else 0.0
                     continue
-                quiet = 0.0
+                quiet = paused = 0.0
                 for future in done:
                     yield futures[future], future.result()
         except (FutureCancelledError, FuturesCancelledError):
@@ -76,10 +80,18 @@ class Dask(Runner):
             if self._client.status == "running":
                 self._client.cancel(list(pending), force=True)
 
-    def _check(self, quiet: float) -> None:
-        """Raise where the scheduler, or all workers for a while, are gone."""
+    @property
+    def _paused(self) -> bool:
+        """Whether all workers pause for want of memory."""
+        found = self._client.scheduler_info(n_workers=-1).get("workers", {}).values()
+        return bool(found) and all(one.get("status") == "paused" for one in found)
+
+    def _check(self, quiet: float, paused: float) -> None:
+        """Raise where the scheduler, or all workers for a while, are gone, or wait for memory without end."""
         if self._client.status not in ("running", "connecting") or quiet > PATIENCE:
             raise LostError(LOST)
+        if paused > PAUSE:
+            raise LostError(PAUSED)
 
     def close(self) -> None:
         """Leave the cluster; end it, where it was started here."""
@@ -91,4 +103,9 @@ class Dask(Runner):
 LOST = (
     "the Dask cluster was lost: nothing was released. With --resume a new run goes on from the tasks that "
     "were done"
+)
+PAUSED = (
+    "all Dask workers pause, because their memory is nearly full: give --memory, or the workers of the "
+    "cluster, more, take fewer --workers or a smaller --leaf. `voronym plan` says what one needs. Nothing was "
+    "released"
 )

@@ -30,19 +30,22 @@ ALONE = {
     "NUMBA_NUM_THREADS": "1",
     "ARROW_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""Libraries in a worker: workers are the threads."""
+"""Libraries in a worker: workers are the threads, and what Arrow's own pool reserves without using it, a
+gigabyte, would count against the memory of a worker."""
 
 
 def _begin(memory: int, leader: int) -> None:
     """Prepare a worker: Ctrl-C is for the one who waits, and memory has a limit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Before the limit: a thread that finds no memory to begin with is waited for without end.
+    threading.Thread(target=_watch, args=(leader,), daemon=True).start()
     if sys.platform == "linux":
         import resource
 
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    threading.Thread(target=_watch, args=(leader,), daemon=True).start()
 
 
 def _watch(leader: int) -> None:
@@ -79,6 +82,7 @@ class Local(Runner):
 
     def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
         super().__init__(workers=workers, memory=memory, address=address)
+        self.limited = True
         self._pool: ProcessPoolExecutor | None = None
 
     def run(
