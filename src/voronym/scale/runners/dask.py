@@ -106,6 +106,6 @@ LOST = (
 )
 PAUSED = (
     "all Dask workers pause, because their memory is nearly full: give --memory, or the workers of the "
-    "cluster, more, take fewer --workers or a smaller --leaf. `voronym plan` says what one needs. Nothing was "
+    "cluster, more, take fewer --workers or a smaller --leaf. `voronym plan` says how much. Nothing was "
     "released"
 )
