@@ -20,7 +20,7 @@ from voronym.channel.seeing import check_letters
 from voronym.context import Context, Progress
 from voronym.errors import GuaranteeError, InputError
 
-SOLVERS = {"interior": columns, "mirror": mirror, "steepest": steepest}
+SOLVERS: dict[str, Callable[..., Solution]] = {"interior": columns, "mirror": mirror, "steepest": steepest}
 METHODS = ("auto", *SOLVERS)
 _MEMORY = 1 << 30  # bytes of factors that the interior-point method may keep
 _SILENT = 1e-13  # nats: no more than rounding
