@@ -19,6 +19,7 @@ from tests.tables import LIBRARIES, build, key_tables
 import voronym as vr
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
+from voronym.methods import blank_bound
 from voronym.methods.local_suppression import suppress_locally
 
 
@@ -118,6 +119,18 @@ def test_equals_an_integer_programme(seed):
     assert found.cost == pytest.approx(least)
     assert found.gap == 0.0
     check(codes, k, price, least, solve=False)  # the search alone: its bound holds
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_of_a_large_table_are_solved(seed, monkeypatch):
+    """What happens above some size, on tables whose optimum is known: never worse than the search alone."""
+    codes, k, price = drawn(seed, most=16)
+    least = programme(codes, k, price)
+    alone = check(codes, k, price, least, solve=False)
+    monkeypatch.setattr(blank_bound, "SMALL", 0)
+    monkeypatch.setattr(blank_bound, "PARTS", 10)
+    monkeypatch.setattr(blank_bound, "PART", 30)
+    assert check(codes, k, price, least).cost <= alone.cost + 1e-9
 
 
 @pytest.mark.slow

@@ -149,9 +149,11 @@ class Search:
     @property
     def cost(self) -> float:
         """The price of all values that are made missing."""
-        return float(
-            sum(n * self.price(row, one) for row, own in enumerate(self.held) for one, n in own.items())
-        )
+        return sum(self.cost_of(row) for row in range(len(self.held)))
+
+    def cost_of(self, row: int) -> float:
+        """Return the price of all values that are made missing in the records of a combination."""
+        return float(sum(n * self.price(row, one) for one, n in self.held[row].items()))
 
     def price(self, row: int, one: int) -> float:
         """Return what a record costs in a class that fits it."""
