@@ -27,7 +27,7 @@ def people(n: int = 6000, seed: int = 0) -> pl.DataFrame:
             "age": age,
             "income": pl.Series(np.round(rng.lognormal(3, 1, n), 2)).set(pl.Series(age % 17 == 0), None),
             "sex": rng.choice(["f", "m"], n),
-            "town": pl.Series(rng.choice([*"abcdefghij", None], n)),
+            "town": pl.Series(rng.choice([*"abcdefghij", None], n).tolist()),
             "born": pl.Series(rng.integers(0, 20_000, n)).cast(pl.Int32).cast(pl.Date),
             "grade": rng.choice(["low", "mid", "high"], n, p=[0.5, 0.3, 0.2]),
             "ill": rng.choice(["flu", "cold", "none"], n, p=[0.2, 0.3, 0.5]),

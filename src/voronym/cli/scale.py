@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,6 +73,7 @@ def anonymize(
     said: Mapping[str, Any],
     refused: Mapping[str, Any],
     writing: Mapping[str, Any],
+    reports: tuple[Path | None, Path | None],
     save_recipe: Path | None,
     overwrite: bool,
     json: bool,
@@ -86,6 +87,8 @@ def anonymize(
         raise InputError(
             f"a data set of many files is written to a folder: name one, such as -o {output.stem or 'out'}/"
         )
+    files.refuse_stdout(save_recipe=save_recipe, report=reports[0], public_report=reports[1])
+    common.check_outputs([*reports, save_recipe], source=source, overwrite=overwrite)
     with common.ticker(not json) as bar:
         bar.begin("looking", 0.0)
         made = anonymize_files(
@@ -95,14 +98,19 @@ def anonymize(
             **scaling,
             style=style,
             overwrite=overwrite,
+            report=any(reports),
             progress=bar.part(0.0, 1.0),
         )
         if save_recipe is not None:
             made.recipe.save(save_recipe)
+        if reports[0] is not None:
+            made.report(reports[0])
+        if reports[1] is not None:
+            made.report(reports[1], audience="public")
     if json:
         common.emit(made.to_dict())
     else:
-        show(made)
+        show(made, [path for path in (*reports, save_recipe) if path is not None])
 
 
 def _refuse(given: Mapping[str, Any]) -> None:
@@ -193,7 +201,7 @@ def asked(
     return {**out, "models": split_models(said["model"] or ()), "reading": said.get("reading") or None}
 
 
-def show(made: FilesRelease) -> None:
+def show(made: FilesRelease, others: Sequence[Path] = ()) -> None:
     """Print what a release promises and what it cost."""
     from rich.table import Table
 
@@ -223,7 +231,8 @@ def show(made: FilesRelease) -> None:
         grid.add_row(
             "guarded", f"{made.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe"
         )
-    grid.add_row("written", str(made.path))
+    for path in (made.path, *others):
+        grid.add_row("written", str(path))
     common.console().print(grid)
 
 

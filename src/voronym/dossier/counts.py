@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,8 @@ def distribution(
     """
     new = None if kind in {"nominal", "ordinal"} else numbers(plain(after))
     if new is None:
-        return _categories(column, kind, as_names(after), None if before is None else as_names(before), order)
+        old_names = None if before is None else _tally(as_names(before))
+        return categories(column, kind, _tally(as_names(after)), old_names, order)
     old = None if before is None else numbers(plain(before))
     dates = after.dtype in (nw.Date, nw.Datetime)
     known = new[np.isfinite(new)]
@@ -88,8 +89,8 @@ def distribution(
     return Distribution(
         column,
         kind,
-        after=_counts(new, edges),
-        before=None if old is None else _counts(old, edges),
+        after=counts_in(new, edges),
+        before=None if old is None else counts_in(old, edges),
         edges=edges,
         dates=dates,
         missing_after=int((~np.isfinite(new)).sum()),
@@ -163,20 +164,21 @@ def _date_step(wanted: float) -> float:
     return 365.25 * day * max(1.0, nice_step(wanted / (365.25 * day), 1))
 
 
-def _counts(values: Numbers, edges: Sequence[float]) -> list[int]:
+def counts_in(values: Numbers, edges: Sequence[float]) -> list[int]:
+    """Count values in bins; the outer ones hold what lies beyond, and what is not finite is in none."""
     known = np.clip(values[np.isfinite(values)], edges[0], edges[-1])
     place = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, len(edges) - 2)
     return [int(c) for c in np.bincount(place, minlength=len(edges) - 1)]
 
 
-def _categories(
+def categories(
     column: str,
     kind: str,
-    after: list[str | None],
-    before: list[str | None] | None,
+    new: Mapping[str | None, int],
+    old: Mapping[str | None, int] | None,
     order: Sequence[str] | None,
 ) -> Distribution:
-    new, old = _tally(after), None if before is None else _tally(before)
+    """Return the distribution of categories from their counts after and before, missing ones under None."""
     weight = {name: new.get(name, 0) + (old or {}).get(name, 0) for name in {*new, *(old or {})}}
     missing = weight.pop(None, None)
     ranked = sorted((str(name) for name in weight), key=lambda name: (-weight[name], name))
@@ -187,7 +189,7 @@ def _categories(
         shown.sort(key=lambda name: place.get(name, len(place)))
     names: list[str] = list(shown)
 
-    def row(tally: dict[str | None, int]) -> list[int]:
+    def row(tally: Mapping[str | None, int]) -> list[int]:
         out = [tally.get(name, 0) for name in shown]
         if rest:
             out.append(sum(tally.get(name, 0) for name in rest))

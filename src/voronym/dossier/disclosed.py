@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from voronym.table.table import Table
@@ -99,10 +100,16 @@ def alone_by_chance(sizes: Ints, counts: Ints) -> float:
     >>> round(alone_by_chance(np.array([2, 2]), np.array([2, 2])), 4)
     0.3333
     """
-    n = int(sizes.sum())
-    total = 0.0
-    for size, times in zip(*np.unique(sizes, return_counts=True), strict=True):
-        q = counts[counts >= size].astype(np.float64)
+    size, times = np.unique(sizes, return_counts=True)
+    return by_chance(dict(zip(size.tolist(), times.tolist(), strict=True)), counts)
+
+
+def by_chance(sizes: Mapping[int, int], counts: ArrayLike) -> float:
+    """Return the same from how many groups there are of each size."""
+    n = sum(size * times for size, times in sizes.items())
+    total, many = 0.0, np.asarray(counts)
+    for size, times in sorted(sizes.items()):
+        q = many[many >= size].astype(np.float64)
         log = gammaln(q + 1) - gammaln(q - size + 1) - gammaln(n + 1.0) + gammaln(n - size + 1.0)
         total += float(times * size * np.exp(log).sum())
     return min(1.0, total / n)

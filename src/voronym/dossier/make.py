@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -105,7 +105,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         warnings=release.public_warnings,
         steps=(*(one.says() for one in recipe.column_steps), *release.steps),
         seeded=recipe.seed is not None,
-        recipe=_public_recipe(recipe, table.frame),
+        recipe=_public_recipe(recipe, lambda name: _present(table.frame, name)),
         plane=plane,
         distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
         channel=methods.channel_of(release.figures, recipe.options) if story == "channel" else None,
@@ -161,8 +161,12 @@ def _distributions(
     return tuple(out)
 
 
-def _public_recipe(recipe: Recipe, table: nw.DataFrame[Any]) -> dict[str, Any]:
-    """Return the recipe without levels that no longer occur: they could be somebody's alone."""
+def _present(table: nw.DataFrame[Any], name: str) -> set[str | None]:
+    return set(as_names(table[name])) if name in table.columns else set()
+
+
+def _public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) -> dict[str, Any]:
+    """Return the recipe without levels that are not present any more: they could be somebody's alone."""
     plain: dict[str, Any] = dict(recipe.to_dict())
     if recipe.steps:  # their texts may name values that were suppressed or recoded
         plain["steps"] = [one.says() for one in recipe.column_steps]
@@ -173,9 +177,8 @@ def _public_recipe(recipe: Recipe, table: nw.DataFrame[Any]) -> dict[str, Any]:
     for row in plain.get("schema", {}).get("columns", ()):
         kept = {key: value for key, value in row.items() if key != "note"}
         if kept.get("categories") is not None:
-            name = str(kept["name"])
-            present = set(as_names(table[name])) if name in table.columns else set()
-            kept["categories"] = [level for level in kept["categories"] if level in present]
+            there = present(str(kept["name"]))
+            kept["categories"] = [level for level in kept["categories"] if level in there]
         columns.append(kept)
     plain["schema"] = {"columns": columns}
     return plain

@@ -115,6 +115,8 @@ class Public:
     stirred: Stirred | None = None
     places: PlaceMap | None = None
     """Where records are published, where two keys are a place."""
+    sampled: tuple[str, ...] = ()
+    """What was looked at in a sample only, where the data are many files."""
     population: Outlook | None = None
     """The risk in the population, where the table is known to be a sample of one."""
 
@@ -276,6 +278,8 @@ class Inside:
     places: PlaceMap | None = None
     population: InPopulation | None = None
     """The risk in the population before and after, where the table is known to be a sample of one."""
+    sampled: tuple[str, ...] = ()
+    """What was looked at in a sample only, or not at all, where the data are many files."""
 
 
 @dataclass(frozen=True)

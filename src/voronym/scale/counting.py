@@ -45,9 +45,13 @@ def nothing() -> dict[str, Any]:
 
 
 def count(
-    frame: pl.DataFrame, keys: list[str], models: Sequence[Model], columns: Mapping[str, Whole] | None
+    frame: pl.DataFrame,
+    keys: list[str],
+    models: Sequence[Model],
+    columns: Mapping[str, Whole] | None,
+    told: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Count classes and measure models in a bucket."""
+    """Count classes and measure models in a bucket; for columns in ``told``, classes of one value, too."""
     if columns is None:
         sizes = frame.group_by(keys).len()["len"].to_numpy().astype(np.int64)
         measured = []
@@ -62,7 +66,19 @@ def count(
         "k": int(sizes.min()),
         "sizes": Counter(dict(zip(size.tolist(), many.tolist(), strict=True))),
         "models": measured,
+        "alone": _alone(frame, keys, told) if told else {},
     }
+
+
+def _alone(frame: pl.DataFrame, keys: list[str], told: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return for each column how many classes have one value, and how many rows these have."""
+    unlike = [pl.col(name).n_unique().alias(f"voronym: {at}") for at, name in enumerate(told)]
+    found = frame.group_by(keys).agg(pl.len().alias("voronym: rows"), *unlike)
+    out = {}
+    for at, name in enumerate(told):
+        sizes = found["voronym: rows"].filter(found[f"voronym: {at}"] == 1)
+        out[name] = (len(sizes), int(sizes.sum()))
+    return out
 
 
 def _measured(model: Model, columns: Mapping[str, Whole], labels: Any, cells: int) -> list[dict[str, Any]]:

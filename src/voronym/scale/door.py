@@ -58,6 +58,7 @@ def anonymize_files(
     work: str | os.PathLike[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    report: bool = False,
     progress: Progress | None = None,
     **columns: Unpack[ColumnFacts],
 ) -> FilesRelease:
@@ -100,6 +101,8 @@ def anonymize_files(
         Go on from what an earlier run of the same kind left there, and leave it when this one is interrupted.
     overwrite : bool
         Whether a folder that is there may be replaced.
+    report : bool
+        Whether to find the figures of `FilesRelease.report`; the data are then read twice more.
     progress : callable, optional
         Called with a `voronym.Step` now and then.
 
@@ -126,7 +129,8 @@ def anonymize_files(
     asked: dict[str, Any] = {
         "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, "k": k,
         "method": method, "options": options, "models": models, "seed": seed, "recipe": recipe,
-        "reading": reading, "leaf": leaf, "rounds": rounds, "format": format, "style": style, **facts,
+        "reading": reading, "leaf": leaf, "rounds": rounds, "format": format, "style": style,
+        "report": report, **facts,
     }  # fmt: skip
     files = find(source)
     _check_output(target, files, overwrite=overwrite)
@@ -140,9 +144,13 @@ def anonymize_files(
         lead = Engine(job, crew, ctx)
         try:
             found = lead.run()
+            out = _told(lead, found, target, {"name": name, "leaf": job.leaf, "rounds": job.rounds})
+            if report:
+                from voronym.scale.telling import dossier_of
+
+                out = replace(out, dossier=dossier_of(lead, out))
         finally:
             crew.close()
-        out = _told(lead, found, target, {"name": name, "leaf": job.leaf, "rounds": job.rounds})
         place(made, target.absolute(), overwrite=overwrite)
     ctx.done()
     for note in out.notes:
@@ -162,6 +170,7 @@ def job_of(
     models: Any = (),
     format: str | None = None,  # noqa: A002
     style: Mapping[str, Any] | None = None,
+    report: bool = False,
     **asked: Any,
 ) -> Job:
     """Write down what is asked for, as every worker will read it."""
@@ -194,6 +203,7 @@ def job_of(
         fixed=recipe,
         format=check_format(format, style or {}, text=text),
         style=dict(style or {}),
+        report=report,
         stamps=tuple((one.stat().st_size, one.stat().st_mtime_ns) for one in files),
     )
 

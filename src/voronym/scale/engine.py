@@ -222,7 +222,7 @@ class Engine:
             shapes = [columns]
         else:
             sorted_ = self._stage("sort", files)
-            answers = self._stage("count", buckets)
+            self.course.answers["count"] = answers = self._stage("count", buckets)
             self._forget("sorted", files)
             models = demanding(recipe.required, recipe.schema.confidential)
             found = counting.findings(answers, models, recipe.required)
@@ -296,7 +296,9 @@ class Engine:
         """Say what is going on, in a few words."""
         words = {"convert": "reading text", "look": "looking", "scan": "reading", "cut": "cutting",
                  "spread": "sharing out", "whole": "grouping", "write": "writing", "sort": "reading back",
-                 "count": "counting", "measure": "measuring"}  # fmt: skip
+                 "count": "counting", "measure": "measuring", "draw": "sampling", "bars": "drawing",
+                 "bucket": "sorting", "tally": "counting", "levels": "reading",
+                 "known": "reading"}  # fmt: skip
         base, _, turn = name.partition("@")
         said = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
         if tasks < 2:

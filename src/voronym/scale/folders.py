@@ -71,7 +71,8 @@ def _claimed(work: Path, resume: bool) -> int | None:
 OURS = (
     "job.", "dataset.", "recipe.", "files.", "buckets.", "published", "coding.", "trees.", "ranges-",
     "round@", "scan-", "spread-", "cut-", "look-", "whole-", "write-", "sort", "count-", "measure-",
-    "convert-", "text-", "layout.",
+    "convert-", "text-", "layout.", "draw", "bars",
+    "bucket-", "tally-", "edges.", "schema.", "models.", "dossier.",
 )  # fmt: skip
 """How files in a work folder begin: a folder with others is not ours to empty."""
 

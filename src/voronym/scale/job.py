@@ -70,6 +70,8 @@ class Job:
         Of the files of the release.
     style : mapping
         How text files are to be written, where it is not as they were read.
+    report : bool
+        Whether figures for a report are found.
     stamps : tuple
         Size and time of each file: what is resumed must be about the same ones.
     """
@@ -87,6 +89,7 @@ class Job:
     everything: bool = False
     format: str = "parquet"
     style: Mapping[str, Any] = field(default_factory=dict)
+    report: bool = False
     stamps: tuple[tuple[int, int], ...] = ()
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:
@@ -163,6 +166,7 @@ def answer_path(work: Path, name: str, number: int) -> Path:
 def perform(work: str, name: str, number: int) -> Any:
     """Do one task, wherever this is, and return its answer; at once, where it was done before."""
     import voronym.scale.measuring
+    import voronym.scale.portrait
     import voronym.scale.writing  # noqa: F401 - the stages, which register themselves
 
     folder = Path(work)

@@ -91,7 +91,8 @@ def tally(job: Job, number: int) -> dict[str, Any]:
     frame = pl.concat(frames)
     wanted = [one for one in job.recall("models") if isinstance(one, ConfidentialModel)]
     columns = confidential_of(schema, job.recall("known"), frame) if wanted else None
-    return counting.count(frame, list(schema.keys), wanted, columns)
+    told = schema.confidential if job.report else ()
+    return counting.count(frame, list(schema.keys), wanted, columns, told)
 
 
 @checked
@@ -167,7 +168,7 @@ def measure_files(
         notes += _told(data, some)
         findings = counting.findings(answers, [m for m in wanted if isinstance(m, ConfidentialModel)], wanted)
         out = Measurement(
-            tuple(keys), tuple(confidential), findings, _risk(answers), notes=tuple(notes), seed=seed
+            tuple(keys), tuple(confidential), findings, risk_of(answers), notes=tuple(notes), seed=seed
         )
         if original is not None:
             sampled = sample(data, BESIDE, seed)
@@ -202,7 +203,7 @@ def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model
     return lead._stage("tally", buckets)
 
 
-def _risk(answers: Sequence[dict[str, Any]]) -> Risk:
+def risk_of(answers: Sequence[dict[str, Any]]) -> Risk:
     """Return the risk from the sizes of all classes."""
     sizes: Counter[int] = sum((one["sizes"] for one in answers), Counter())
     rows, classes = sum(size * many for size, many in sizes.items()), sum(sizes.values())

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from voronym.dossier.parts import Dossier
+from voronym.errors import InputError
 from voronym.privacy import Finding
 from voronym.recipe import Recipe
 from voronym.scale.job import needed
@@ -44,6 +46,8 @@ class FilesRelease:
         Text cells that got a leading apostrophe, so that no spreadsheet runs them as a formula.
     sampled : mapping
         What was looked at in a sample only, in records.
+    dossier : Dossier, optional
+        All figures, where a report was asked for.
     """
 
     path: Path
@@ -62,6 +66,7 @@ class FilesRelease:
     bytes_written: int = 0
     guarded_cells: int = 0
     sampled: Mapping[str, int] = field(default_factory=dict)
+    dossier: Dossier | None = None
 
     @property
     def k(self) -> int:
@@ -86,7 +91,22 @@ class FilesRelease:
             "guarded_cells": self.guarded_cells,
             "sampled": dict(self.sampled),
             "recipe": self.recipe.to_dict(),
+            **({} if self.dossier is None else {"dossier": self.dossier.to_dict()}),
         }
+
+    def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
+        """Write a page about the release: for the data holder, or for readers of the release.
+
+        Raises
+        ------
+        InputError
+            The figures were not asked for: `voronym.anonymize_files` needs ``report=True``.
+        """
+        from voronym.report import write_report  # a layer above: only when asked for
+
+        if self.dossier is None:
+            raise InputError("the figures of a report were not asked for: anonymize_files(..., report=True)")
+        return write_report(self.dossier, path, audience=audience)
 
     def __repr__(self) -> str:
         loss = "" if self.information_loss is None else f", information loss {self.information_loss:.2f} %"

@@ -183,6 +183,8 @@ def whole(job: Job, number: int) -> dict[str, Any]:
     ctx = job.context()
     ctx.rng = np.random.default_rng(recipe.seed)
     release = make_release(Table.of(frame, recipe.schema), recipe, ctx)
+    if job.report:
+        job.decide("dossier", release.dossier())
     table: pl.DataFrame = nw.from_native(release.table, eager_only=True).to_polars()
     files = int(job.recall("files"))
     to = np.random.default_rng().integers(files, size=len(table))

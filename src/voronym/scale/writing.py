@@ -22,11 +22,12 @@ from voronym.table.source import read_again
 from voronym.table.table import Table
 
 
-def _file(job: Job, number: int) -> Path:
+def file_of(job: Job, number: int) -> Path:
+    """Return the name of a file of the release."""
     return job.release / f"part-{number:05d}.{job.format}"
 
 
-def _kept(job: Job) -> list[str]:
+def kept_names(job: Job) -> list[str]:
     """Return the columns of the release, in their order."""
     return [name for name in job.dataset.types if job.recipe.schema[name].role != "identifier"]
 
@@ -40,25 +41,25 @@ def write(job: Job, number: int) -> dict[str, int]:
         return {"rows": 0, "bytes": 0, "guarded": 0}
     frame = pl.concat(frames)
     frame = frame[np.random.default_rng().permutation(len(frame))]
-    clean: pl.DataFrame = tidy(nw.from_native(frame.select(_kept(job)), eager_only=True)).to_native()
+    clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept_names(job)), eager_only=True)).to_native()
     clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     layout: Layout = job.recall("layout")
-    with spill.whole(_file(job, number)) as temporary:
+    with spill.whole(file_of(job, number)) as temporary:
         guarded = layout.write(clean, temporary)
-    return {"rows": len(clean), "bytes": _file(job, number).stat().st_size, "guarded": guarded}
+    return {"rows": len(clean), "bytes": file_of(job, number).stat().st_size, "guarded": guarded}
 
 
 @stage("sort")
 def sort(job: Job, number: int) -> dict[str, Any]:
     """Read a written file back, and send its rows to buckets by their keys."""
-    path = _file(job, number)
+    path = file_of(job, number)
     if not path.exists():
         return {"rows": 0, "columns": None}
     recipe, buckets = job.recipe, int(job.recall("buckets"))
     models = demanding(recipe.required, recipe.schema.confidential)
-    columns = [*recipe.schema.keys, *(recipe.schema.confidential if models else ())]
+    columns = [*recipe.schema.keys, *(recipe.schema.confidential if models or job.report else ())]
     layout: Layout = job.recall("layout")
-    frame, found = layout.read(path, _kept(job), columns)
+    frame, found = layout.read(path, kept_names(job), columns)
     done = counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
     return {**done, "columns": list(found)}
 
@@ -81,7 +82,8 @@ def count(job: Job, number: int) -> dict[str, Any]:
         if layout.text:
             frame = frame.with_columns(layout.values(frame[name], one.series) for name, one in known.items())
         columns = confidential_of(recipe.schema, known, frame)
-    return counting.count(frame, list(recipe.schema.keys), models, columns)
+    told = recipe.schema.confidential if job.report else ()
+    return counting.count(frame, list(recipe.schema.keys), models, columns, told)
 
 
 @stage("measure")
@@ -89,10 +91,10 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], int, list[str]]
     """Measure all models in the written files, where all of them fit one leaf."""
     del number
     recipe = job.recipe
-    paths = [path for i in range(int(job.recall("files"))) if (path := _file(job, i)).exists()]
+    paths = [path for i in range(int(job.recall("files"))) if (path := file_of(job, i)).exists()]
     layout: Layout = job.recall("layout")
     if layout.text:  # as one who reads the file would see it
-        frame = read_again(read(paths[0], **layout.reading()), _kept(job), recipe.schema.keys)
+        frame = read_again(read(paths[0], **layout.reading()), kept_names(job), recipe.schema.keys)
     else:
         frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
     table = Table.of(frame, recipe.schema, only=frame.columns)

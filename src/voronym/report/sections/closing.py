@@ -9,6 +9,10 @@ from voronym.report.section import Data, section
 from voronym.report.write import Table
 
 _COMMAND = "voronym anonymize INPUT -o OUTPUT --recipe recipe.toml --report report.html"
+_MANY = """import voronym as vr
+
+recipe = vr.Recipe.load("recipe.toml")
+release = vr.anonymize_files("INPUT", "OUTPUT", recipe=recipe)"""
 _PYTHON = """import voronym as vr
 
 recipe = vr.Recipe.load("recipe.toml")
@@ -40,7 +44,7 @@ def repeat(d: Dossier, public: Public) -> Data:
         ),
         "code": (
             ("On the command line", _COMMAND),
-            ("In Python", _PYTHON),
+            ("In Python", _MANY if seen.recipe.get("engine") else _PYTHON),
             ("recipe.toml", tomli_w.dumps(dict(seen.recipe))),
         ),
         "drawn": public.story != "groups" and (d.inside is None or not public.seeded),
@@ -51,3 +55,10 @@ def repeat(d: Dossier, public: Public) -> Data:
 def limits(_: Dossier, public: Public) -> Data:
     """Say what the report does not promise."""
     return {"kept": [*public.names("confidential"), *public.names("other")]}
+
+
+@section("sampled", "What was sampled", needs=("public",), place=92, shape="text")
+def sampled(d: Dossier, public: Public) -> Data | None:
+    """Say what was looked at in a sample only; nothing where that is nothing."""
+    told = public.sampled if d.inside is None else d.inside.sampled
+    return {"told": told} if told else None

@@ -128,8 +128,8 @@ def _keys(d: Dossier) -> Step | None:
 
 
 def _remember(d: Dossier) -> Step | None:
-    """Keep a ledger before the next release of the same people."""
-    if d.public.story != "groups":
+    """Keep a ledger before the next release of the same people; there is none for many files."""
+    if d.public.story != "groups" or d.public.recipe.get("engine"):
         return None
     return (
         "Will these people be in another release? Two together can tell them apart. Keep a ledger, and the "
