@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,8 +42,22 @@ def words(*more: str) -> list[str]:
     return ["anonymize", "patients.csv", *roles, *outputs, "--save-recipe", "recipe.toml", *more]
 
 
-def run(folder: Path, words: list[str], after: float | None = None, number: int = signal.SIGINT) -> Outcome:
-    """Run a command in a folder; after so many seconds send it a signal."""
+def importing(process: int) -> None:
+    """Wait until a process has begun to import the numerical libraries."""
+    loaded = Path(f"/proc/{process}/maps")
+    while loaded.exists() and "numpy" not in loaded.read_text():
+        time.sleep(0.01)
+    if not loaded.exists():  # not on Linux
+        time.sleep(0.5)
+
+
+def run(
+    folder: Path,
+    words: list[str],
+    after: float | Callable[[int], None] | None = None,
+    number: int = signal.SIGINT,
+) -> Outcome:
+    """Run a command in a folder; after so many seconds, or a wait for the process, send it a signal."""
     before = set(folder.rglob("*"))
     started = time.monotonic()
     with subprocess.Popen(
@@ -53,8 +68,11 @@ def run(folder: Path, words: list[str], after: float | None = None, number: int 
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        if after is not None:
+        if callable(after):
+            after(process.pid)
+        elif after is not None:
             time.sleep(max(0.0, started + after - time.monotonic()))
+        if after is not None:
             process.send_signal(number)
         try:
             _, err = process.communicate(timeout=60)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Timer
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -26,10 +26,20 @@ def instance(n, m, d=2):
     return X, X[rng.choice(n, m, replace=False)], equal_sizes(n, m)
 
 
-def after(seconds, wish):
-    timer = Timer(seconds, wish)
-    timer.start()
-    return perf_counter() + seconds
+class After:
+    """A wish after some seconds, and the processor's time since then: another program's work is not ours."""
+
+    def __init__(self, seconds, wish=None):
+        self.wish, self.asked = wish, None
+        Timer(seconds, self.ask).start()
+
+    def ask(self):
+        self.asked = process_time()
+        if self.wish is not None:
+            self.wish()
+
+    def work(self):
+        return process_time() - self.asked
 
 
 @pytest.mark.parametrize(("wish", "error"), WISHES)
@@ -38,10 +48,10 @@ def test_an_assignment_is_whole_or_not_at_all(wish, error, space):
     X, C, sizes = instance(30_000, 3000)
     transport(X[:100], C[:10], equal_sizes(100, 10), space=space)  # compiled
     ctx = Context()
-    asked = after(0.1, getattr(ctx, wish))
+    since = After(0.1, getattr(ctx, wish))
     with pytest.raises(error):
         transport(X, C, sizes, space=space, ctx=ctx)
-    assert perf_counter() - asked < 1.5
+    assert since.work() < 1.5
 
 
 @pytest.mark.parametrize("costs", sorted(SOLVERS))
@@ -76,9 +86,9 @@ def test_before_the_first_assignment_there_is_nothing_to_finish_with():
 def test_a_design_ends_at_its_deadline():
     X, C, sizes = instance(10_000, 100)
     pcl(X[:1000], 10)  # compiled
-    before = perf_counter()
+    since = After(1.0)
     found = pcl(X, sizes=sizes, init=C, tolerance=0.0, restarts=50, time_limit=1.0)
-    assert perf_counter() - before < 2.1
+    assert since.work() < 1.1
     assert (found.sizes == sizes).all()
 
 
@@ -86,10 +96,10 @@ def test_a_design_is_cancelled_within_a_second():
     X, C, sizes = instance(100_000, 2000)
     pcl(X[:2000], 40, restarts=2)  # compiled: numba does not stop for wishes
     ctx = Context()
-    asked = after(1.0, ctx.cancel)
+    since = After(1.0, ctx.cancel)
     with pytest.raises(Cancelled):
         alternate(X, Bounds(sizes, sizes), C, Euclidean(), Settings(tolerance=0.0, restarts=99), ctx)
-    assert perf_counter() - asked < 1.0
+    assert since.work() < 1.0
 
 
 def test_a_start_without_costs_is_the_centroids_of_the_groups():
@@ -107,10 +117,10 @@ def test_an_allocation_by_programme_is_interrupted():
     asked = []
 
     def stop(step):
-        asked.append(perf_counter())
+        asked.append(process_time())
         if len(asked) > 3:
             raise Stop
 
     with pytest.raises(Unfinished):
         vr.quantize.allocate(X, C, capacities=400.0, weights=rng.uniform(0.5, 1.5, len(X)), progress=stop)
-    assert perf_counter() - asked[3] < 1.0
+    assert process_time() - asked[3] < 1.0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 
 import pytest
 from typer.testing import CliRunner
@@ -62,6 +64,11 @@ def test_texts_are_read_too(tmp_path: Path) -> None:
     assert rows(tmp_path / "out-texts").equals(rows(tmp_path / "out-columns"))
 
 
+def answers(work: Path) -> dict[str, int]:
+    """Return which tasks are done, and when each was."""
+    return {path.name: path.stat().st_mtime_ns for path in work.glob("*.done")}
+
+
 @pytest.mark.slow
 def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
     """Kill the process at several moments; what was done is not done again, and the rows are the same."""
@@ -69,21 +76,17 @@ def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "voronym.cli", "anonymize", str(tmp_path / "data"), *ROLES, "-k", "5",
              "--leaf", "2500", "--workers", "2"]  # fmt: skip
     subprocess.run([*words, "-o", str(tmp_path / "whole")], check=True, capture_output=True)
-    late = False
-    for seconds in (4, 6, 8, 10, 12):
-        process = subprocess.Popen(
-            [*words, "-o", str(tmp_path / "out"), "--resume"], stderr=subprocess.DEVNULL
-        )
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            late = (tmp_path / "out").exists()  # killed when the release had its name already
-        if (tmp_path / "out").exists():
-            break
-    if not (tmp_path / "out").exists():
-        subprocess.run([*words, "-o", str(tmp_path / "out"), "--resume"], check=True, capture_output=True)
+    again = [*words, "-o", str(tmp_path / "out"), "--resume"]
+    done: dict[str, int] = {}
+    for more in (1, 5, 9, 13):
+        process = subprocess.Popen(again, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(answers(tmp_path / ".out.work")) < len(done) + more:
+            sleep(0.02)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        before, done = done, answers(tmp_path / ".out.work")
+        assert before.items() <= done.items()
+    assert not (tmp_path / "out").exists()
+    subprocess.run(again, check=True, capture_output=True)
     assert rows(tmp_path / "out").equals(rows(tmp_path / "whole"))
-    left = {path.name for path in tmp_path.iterdir()} - ({".out.work"} if late else set())
-    assert left == {"data", "out", "whole"}
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "out", "whole"}

@@ -7,11 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
 
 import voronym as vr
@@ -43,27 +43,23 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(people(3000), tmp_path / "data", 2)
     vr.anonymize_files(tmp_path / "data", tmp_path / "one", **ASKED, workers=1)
-    monkeypatch.setattr(local, "LIVES", 50)
-    over, killed = threading.Event(), []
+    whole, stages, killed = local.Local._round, list[str](), list[str]()
 
-    def kill() -> None:
-        """Kill a worker, now and then, once there are any."""
-        while not over.wait(0.7):
-            workers = [
-                one for one in psutil.Process().children(recursive=True) if one.cpu_times().user > 0.05
-            ]
-            if len(workers) > 1 and not killed:
-                os.kill(workers[-1].pid, signal.SIGKILL)
-                killed.append(workers[-1].pid)
+    def interrupted(runner: local.Local, work: str, stage: str, tasks: Sequence[int], pause: Any) -> Any:
+        """Kill a worker as soon as there is work for several and they have worked before."""
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    try:
-        vr.anonymize_files(tmp_path / "data", tmp_path / "two", **ASKED, workers=2)
-    finally:
-        over.set()
-        thread.join()
-    assert killed
+        def kill() -> None:
+            if len(tasks) > 3 and len(stages) > 1 and not killed:
+                killed.append(stage)
+                os.kill(next(iter(runner._pool._processes)), signal.SIGKILL)
+            pause()
+
+        stages.append(stage)
+        return whole(runner, work, stage, tasks, kill)
+
+    monkeypatch.setattr(local.Local, "_round", interrupted)
+    vr.anonymize_files(tmp_path / "data", tmp_path / "two", **ASKED, workers=2)
+    assert [stages.count(stage) for stage in killed] == [2]
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one", "two"]
 

@@ -55,6 +55,11 @@ def heeded() -> Iterator[None]:
         pass
     try:
         yield
+    except Exception as error:
+        if _now.stop is None:
+            raise
+        # What was interrupted, such as numba while it compiles, may fail in a way of its own.
+        raise Stopped(128 + _now.stop) from error
     finally:
         _now = _Wishes()  # what was asked of this command is not asked of the next
         for number, handler in before.items():
