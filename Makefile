@@ -33,11 +33,15 @@ lint: install    ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Two processes are the threads: BLAS would have two more, which wait for each other. Commands that tests start
+# as processes of their own find the package compiled.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
 test: lint       ## the whole test suite, under ten minutes on two cores
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: lint   ## everything, the slow tests included
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 docs: install    ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

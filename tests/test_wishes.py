@@ -19,6 +19,7 @@ from voronym.table.table import Table
 
 RECIPES = {
     **{name: {"method": name} for name in sorted(vr.algorithms()) if not vr.algorithms()[name].univariate},
+    "noisy-pcl": {"method": "noisy-pcl", "options": {"iterations": 6, "designs": 2}},
     "auto in a time": {"method": "auto", "time_limit": 1.0},
     "t-closeness": {"method": "mdav", "models": ("t-closeness=0.4",)},
     "mixed": {"method": "auto", "space": "mixed"},

@@ -17,7 +17,7 @@ import numpy as np
 
 from voronym.errors import InputError
 
-__all__ = ["checked"]
+__all__ = ["check_seconds", "check_seed", "checked"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Test = Callable[[Any], bool]
@@ -167,3 +167,19 @@ def _kind(value: Any) -> str:
         if isinstance(value, sort):
             return word
     return f"an object of type {type(value).__name__}"
+
+
+def check_seed(seed: object) -> np.random.Generator:
+    """Return a generator from a seed, or say what a seed is."""
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"a seed is a whole number, 0 or more, not {seed!r}")
+    return np.random.default_rng(int(seed))
+
+
+def check_seconds(seconds: object) -> float:
+    """Return a time limit in seconds, or say what one is."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0.0:
+        raise InputError(f"time_limit must be a number of seconds that is not negative, not {seconds!r}")
+    return float(seconds)

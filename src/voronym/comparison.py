@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress, check_seed
+from voronym.arguments import check_seed, checked
+from voronym.context import Context, Progress
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.asked import check_risk, people_of
 from voronym.evaluate.attacks import record_linkage

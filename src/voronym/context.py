@@ -17,15 +17,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from numbers import Integral, Real
-from threading import Event, local
 from typing import TypeVar
 
 import numpy as np
 
+from voronym.arguments import check_seconds, check_seed
 from voronym.clock import now
 from voronym.errors import Cancelled, InputError, Unfinished
+from voronym.step import Progress, Step, Stop, Whole
 
 __all__ = ["Context", "Progress", "Step", "Stop"]
 
@@ -37,52 +36,6 @@ PIECE = 0.1
 
 ALMOST = 0.999
 """The most that is shown before the work is over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Where a piece of work stands.
-
-    Parameters
-    ----------
-    stage : str
-        What is being done, in words for a reader ("grouping", "proving", "writing").
-    done : float
-        Share of the whole work that is done, from 0 to 1; never less than it was.
-    loss : float, optional
-        Information loss so far, in percent, where the method knows it.
-    bound : float, optional
-        Information loss, in percent, below which no partition can get, where it is proven already.
-    """
-
-    stage: str
-    done: float
-    loss: float | None = None
-    bound: float | None = None
-
-
-Progress = Callable[[Step], None]
-"""What is called with a `Step` now and then."""
-
-
-class Stop(Exception):  # noqa: N818 - control flow, not a failure
-    """Raised by a progress callback: the wish to finish with the best found so far."""
-
-
-class _Whole:
-    """What all parts of a context share: the callback, the wishes, and what was shown last."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.progress = progress
-        self.finish, self.cancel = Event(), Event()
-        self.halt = Event()  # a block failed: the others need not go on
-        self.thread = local()  # whether this one works on a block
-        self.shown, self.stage = 0.0, ""
-        self.device, self.notes = "cpu", list[str]()
-
-    def mark(self) -> None:
-        """Remember that the thread that calls this works on blocks."""
-        self.thread.working = True
 
 
 class Context:
@@ -133,7 +86,7 @@ class Context:
         self.deadline = None if time_limit is None else self.started + check_seconds(time_limit)
         self._until: float | None = None  # when work without a deadline of its own is over all the same
         self._strict = False  # whether work that must be whole ends then, too
-        self._whole = _Whole(progress)
+        self._whole = Whole(progress)
         self._whole.device = device
         self._stage, self._from, self._to = "working", 0.0, 1.0
 
@@ -442,19 +395,3 @@ class Context:
 def _adapted(budget: int, seconds: float, most: float) -> int:
     """Return a budget that should take `PIECE` seconds, from what the last one took."""
     return int(budget * min(most, max(0.25, PIECE / max(seconds, 1e-6)))) + 1
-
-
-def check_seed(seed: object) -> np.random.Generator:
-    """Return a generator from a seed, or say what a seed is."""
-    if seed is None or isinstance(seed, np.random.Generator):
-        return np.random.default_rng(seed)
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"a seed is a whole number, 0 or more, not {seed!r}")
-    return np.random.default_rng(int(seed))
-
-
-def check_seconds(seconds: object) -> float:
-    """Return a time limit in seconds, or say what one is."""
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0.0:
-        raise InputError(f"time_limit must be a number of seconds that is not negative, not {seconds!r}")
-    return float(seconds)

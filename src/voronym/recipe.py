@@ -18,8 +18,7 @@ import tomli_w
 from markupsafe import Markup
 
 from voronym._cuda.device import DEVICES
-from voronym.arguments import checked
-from voronym.context import check_seconds
+from voronym.arguments import check_seconds, checked
 from voronym.errors import InputError, WriteError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.methods.grouped import options_of

@@ -102,10 +102,10 @@ def test_scalars_have_the_papers_formulas():
     assert scalar_risk(0.9, 1.5) == 0.0
 
 
-def test_a_million_records_have_the_distortion_and_risk_of_theory():
+def test_many_records_have_the_distortion_and_risk_of_theory():
     rng = np.random.default_rng(0)
     C = np.array([[2.0, 0.5, 1.2], [0.5, 1.0, 0.3], [1.2, 0.3, 1.5]])
-    Z = rng.standard_normal((1_000_000, 3)) @ np.linalg.cholesky(C).T + [10.0, -5.0, 0.0]
+    Z = rng.standard_normal((300_000, 3)) @ np.linalg.cholesky(C).T + [10.0, -5.0, 0.0]
     X, W = Z[:, :2], Z[:, 2:]
     source = GaussianSource(C[:2, :2], C[2:, 2:], C[2:, :2], np.array([10.0, -5.0]))
     channel = gaussian_channel(source, max_distortion=0.8)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import check_seed
+from voronym.arguments import check_seed
 from voronym.errors import InputError
 from voronym.options import number
 

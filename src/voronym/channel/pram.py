@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
+from voronym.arguments import check_seed, checked
 from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
 from voronym.channel.budget import BUDGET, blurred
 from voronym.channel.planned import plan_rule
-from voronym.context import Context, Progress, check_seed
+from voronym.context import Context, Progress
 from voronym.errors import InputError
 from voronym.options import number
 

@@ -37,6 +37,9 @@ def demo(
     from voronym.errors import WriteError
     from voronym.pipeline import anonymize
 
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise WriteError(f"cannot write to the folder {folder}: {there.name} is a file")
     out = common.console()
     with common.ticker(not json) as bar:
         patients = datasets.hospital(records, outliers=min(OUTLIERS, records // 100), seed=seed)

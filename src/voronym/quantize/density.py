@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
-from voronym.context import Progress, check_seed
+from voronym.arguments import check_seed, checked
+from voronym.context import Progress
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
 from voronym.quantize.design import design

@@ -7,7 +7,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context, check_seed
+from voronym.arguments import check_seed
+from voronym.context import Context
 from voronym.rate import Rate, rate
 from voronym.records.blocks import refined
 from voronym.records.nearest import nearest

@@ -1,0 +1,55 @@
+"""How far a piece of work is, who is told, and what they wish: see `voronym.context`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event, local
+
+__all__ = ["Progress", "Step", "Stop"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a piece of work stands.
+
+    Parameters
+    ----------
+    stage : str
+        What is being done, in words for a reader ("grouping", "proving", "writing").
+    done : float
+        Share of the whole work that is done, from 0 to 1; never less than it was.
+    loss : float, optional
+        Information loss so far, in percent, where the method knows it.
+    bound : float, optional
+        Information loss, in percent, below which no partition can get, where it is proven already.
+    """
+
+    stage: str
+    done: float
+    loss: float | None = None
+    bound: float | None = None
+
+
+Progress = Callable[[Step], None]
+"""What is called with a `Step` now and then."""
+
+
+class Stop(Exception):  # noqa: N818 - control flow, not a failure
+    """Raised by a progress callback: the wish to finish with the best found so far."""
+
+
+class Whole:
+    """What all parts of a context share: the callback, the wishes, and what was shown last."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.finish, self.cancel = Event(), Event()
+        self.halt = Event()  # a block failed: the others need not go on
+        self.thread = local()  # whether this one works on a block
+        self.shown, self.stage = 0.0, ""
+        self.device, self.notes = "cpu", list[str]()
+
+    def mark(self) -> None:
+        """Remember that the thread that calls this works on blocks."""
+        self.thread.working = True
