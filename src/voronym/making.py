@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,9 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         done, more, warned = run_steps(
             table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
         )
-        masked, effects, told = replace(masked, frame=done.frame), effects + more, told + warned
+        schema = masked.schema if done.schema == table.schema else done.schema
+        masked = replace(masked, frame=done.frame, schema=schema)
+        effects, told = effects + more, told + warned
     clock.lap("masking")
     ctx.part(0.9, 1.0, stage="measuring").tell(0.0, whole=False)
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.
@@ -143,7 +146,7 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
             k=recipe.required_k,
             space=recipe.space,
             models=recipe.required,
-            options=dict(recipe.options),
+            options=_options(recipe),
             kept=kept,
         )
     method = METHODS[recipe.method]
@@ -176,7 +179,7 @@ def _mask_as_released(table: Table, recipe: Recipe, ctx: Context) -> Masked:
         )
     if recipe.time_limit is not None:
         raise InputError(f"method {method.name!r} ends by itself and has no use for time_limit: leave it out")
-    options = method.options.of(method.name, recipe.options)
+    options = method.options.of(method.name, _options(recipe))
     masked: Masked = method.function(table, ctx, options, k=recipe.required_k, models=recipe.required)
     return masked
 
@@ -184,6 +187,21 @@ def _mask_as_released(table: Table, recipe: Recipe, ctx: Context) -> Masked:
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
     """Return the steps that are done before groups are made, or after."""
     return [one for one in recipe.column_steps if one.when == when]
+
+
+def _options(recipe: Recipe) -> dict[str, Any]:
+    """Return the options of the method: hierarchies as the steps before left them, where it uses them."""
+    out = dict(recipe.options)
+    trees = dict(out.get("hierarchies") or {})
+    publish = out.get("publish") or {}
+    for one in _steps(recipe, "before"):
+        left = one.left_of(trees)
+        used = {name for name in left if left[name] != trees[name]}
+        if METHODS[recipe.method].groups and recipe.space == DEFAULT_SPACE:
+            used = {name for name in used if publish.get(name, publish.get("*")) == "hierarchy"}
+            left = {n: tree for n, tree in left.items() if n not in one.columns or n in used}
+        trees = left
+    return {**out, "hierarchies": trees} if trees else {n: v for n, v in out.items() if n != "hierarchies"}
 
 
 def _check_k(recipe: Recipe, n: int) -> None:

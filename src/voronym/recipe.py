@@ -159,7 +159,8 @@ class Recipe:
     @cached_property
     def column_steps(self) -> tuple[ColumnStep, ...]:
         """The steps, in their order."""
-        return tuple(map(parse_step, self.steps))
+        options = self.options if isinstance(self.options, Mapping) else {}
+        return tuple(parse_step(one).informed(options) for one in self.steps)
 
     @property
     def strata(self) -> tuple[str, ...]:

@@ -6,7 +6,8 @@
 ``effect``    what a step changed, and what it bought: `Effect`
 ``limits``    ``top``, ``bottom``
 ``rounding``  ``round``
-``recode``    ``recode``: a level of a hierarchy, leading signs, some values as one
+``recode``    ``recode``: a level of a hierarchy, leading signs, some values as one, ranges
+``cuts``      the ranges between given cuts
 ``suppress``  ``suppress``: values that become missing
 ``noise``     ``noise``
 ``swap``      ``rank-swap``, ``record-swap``

@@ -91,6 +91,18 @@ class ColumnStep(ABC):
     def says(self) -> str:
         """Return what it does, a sentence without a full stop."""
 
+    def schema(self, table: Table) -> Schema | None:
+        """Return the schema after the step, where columns become another kind; None where none does."""
+        return None
+
+    def informed(self, options: Mapping[str, Any]) -> ColumnStep:
+        """Return the step with what it takes from the options of the recipe."""
+        return self
+
+    def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the hierarchies of columns as they are after the step."""
+        return dict(trees)
+
     def warns(self, before: Table, after: Table) -> str | None:
         """Return what a data holder should know about what it did; None where there is nothing."""
         return None
@@ -275,7 +287,7 @@ def run(
                 "hides in one of them the others tell. Take a step that does not draw, or one row for each"
             )
         made = one.apply(table, rng, least)
-        after = table.like(table.frame.with_columns(**made), table.source)
+        after = table.like(table.frame.with_columns(**made), table.source).typed(one.schema(table))
         after._early = table._early
         effects.append(seen.effect(str(one), one.says(), one.columns, table, after))
         if note := one.warns(table, after):

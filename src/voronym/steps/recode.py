@@ -1,26 +1,35 @@
-"""Recoding of categories."""
+"""Recoding of categories, and of numbers and dates to ranges."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from voronym.errors import InputError, SchemaError
 from voronym.options import option, whole
-from voronym.steps import picked
+from voronym.steps import cuts, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.hierarchy import Hierarchy
+from voronym.table.schema import Schema
 from voronym.table.table import Table
+
+WAYS = (
+    "level=N (the last N signs of codes become *, or that level of its hierarchy); level=N hierarchy=FILE; "
+    "values=A,B to=C; cuts=20,40,60 for numbers and dates"
+)
 
 
 @step("recode", guarantee="every value is one of the coarser ones")
 @dataclass(frozen=True)
 class Recode(ColumnStep):
-    """Publish coarser categories: a level of a hierarchy, codes without their last signs, or values as one.
+    """Publish coarser values: a level of a hierarchy, codes without their last signs, some as one, ranges.
 
     Write ``level=N`` for codes without their last N signs, ``level=N hierarchy=FILE`` for a level of a
-    hierarchy, or ``values=A,B to=C``.
+    hierarchy (that of the recipe, where the column has one there and no file is named), ``values=A,B to=C``,
+    or ``cuts=20,40,60`` for numbers and dates: *19 or less*, *20–39*, *40–59*, *60 or more*.
     """
 
     level: int | None = option(
@@ -29,14 +38,12 @@ class Recode(ColumnStep):
     hierarchy: str | None = option(None, "file of the hierarchy: value;level 1;level 2;... in a line")
     values: tuple[str, ...] = list_option("values that become one")
     to: str | None = option(None, "what those values become")
+    cuts: tuple[str, ...] = list_option("where ranges of numbers or dates begin, in ascending order")
 
     def check(self) -> None:
         """Refuse none or several of the ways."""
-        if (self.level is None) == (not self.values):
-            raise InputError(
-                f"step '{self}' needs one of: level=N (the last N signs of codes become *); level=N "
-                "hierarchy=FILE; values=A,B to=C"
-            )
+        if sum([self.level is not None, bool(self.values), bool(self.cuts)]) != 1:
+            raise InputError(f"step '{self}' needs one of: {WAYS}")
         if (self.level is None and self.hierarchy) or bool(self.values) != (self.to is not None):
             raise InputError(f"step '{self}': hierarchy goes with level, and values go with to")
 
@@ -45,18 +52,20 @@ class Recode(ColumnStep):
         made = {}
         for name in self.columns:
             kind = table.schema[name].kind
+            if self.cuts:
+                made[name] = cuts.ranged(table, name, self.cuts, self)
+                continue
             if kind not in ("nominal", "text"):
                 raise SchemaError(
-                    f"step '{self}': column {name!r} is {kind}, and recode takes categories. Take round, top "
-                    f"or bottom, or declare it: --kind {name}=nominal"
+                    f"step '{self}': column {name!r} is {kind}, and this recoding takes categories. Take "
+                    f"cuts, round, top or bottom, or declare it: --kind {name}=nominal"
                 )
             made[name] = picked.texts(table, name, self._labels(table, name))
         return made
 
     def _labels(self, table: Table, name: str) -> list[str]:
         levels = [str(level) for level in table.levels(name)]
-        if self.hierarchy is not None:
-            tree = Hierarchy.read(self.hierarchy)
+        if (tree := self.tree) is not None:
             counts = np.bincount(table.codes(name)[table.codes(name) >= 0], minlength=len(levels))
             tree.nodes(levels, column=name, counts=counts)  # says what it lacks
             return [tree.generalise(level, int(self.level)) for level in levels]  # type: ignore[arg-type]
@@ -71,9 +80,46 @@ class Recode(ColumnStep):
             )
         return [str(self.to) if level in self.values else level for level in levels]
 
+    def schema(self, table: Table) -> Schema | None:
+        """Return the schema in which columns of ranges are ordinal; None where nothing is one."""
+        if not self.cuts:
+            return None
+        return cuts.ordinal(table.schema, {name: cuts.labels(table, name, self.cuts, self)
+                                           for name in self.columns})  # fmt: skip
+
+    def informed(self, options: Mapping[str, Any]) -> Recode:
+        """Return the step with the hierarchy of the recipe, where it takes a level and names no file."""
+        trees = options.get("hierarchies")
+        if self.level is None or self.hierarchy is not None or not isinstance(trees, Mapping):
+            return self
+        if not set(self.columns) <= set(trees):
+            return self
+        found = [trees[name] for name in self.columns]  # no file is opened before there is a table
+        if any(one != found[0] for one in found):
+            raise InputError(f"step '{self}': its columns have different hierarchies; write a step for each")
+        made = replace(self)
+        object.__setattr__(made, "_given", found[0])
+        return made
+
+    @property
+    def tree(self) -> Hierarchy | None:
+        """The hierarchy whose level is taken: that of the file, or else of the recipe."""
+        given = getattr(self, "_given", self.hierarchy)
+        return None if given is None else Hierarchy.of(given)
+
+    def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:
+        """Return hierarchies as they are after the step: those of recoded columns begin at its level."""
+        tree = self.tree if set(self.columns) & set(trees) else None
+        if self.level is None or tree is None:
+            return dict(trees)
+        above = str(tree.above(self.level))
+        return {name: above if name in self.columns else one for name, one in trees.items()}
+
     def says(self) -> str:
         """Return what it does."""
-        if self.hierarchy is not None:
+        if self.cuts:
+            return f"{', '.join(self.columns)}: recoded to {len(self.cuts) + 1} ranges"
+        if self.hierarchy is not None or hasattr(self, "_given"):
             what = f"recoded to level {self.level} of the hierarchy"
         elif self.level is not None:
             what = f"the last {self.level} signs of each code became *"

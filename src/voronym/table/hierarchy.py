@@ -168,6 +168,18 @@ class Hierarchy:
             raise InputError(f"the hierarchy has levels 0 to {self.height}, not {level}")
         return self.path(value)[level]
 
+    def above(self, level: int) -> Hierarchy:
+        """Return the hierarchy of the labels of a level: 0 is all of it.
+
+        Examples
+        --------
+        >>> Hierarchy([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]).above(1).values
+        ('x', 'y')
+        """
+        if not 0 <= level <= self.height:
+            raise InputError(f"the hierarchy has levels 0 to {self.height}, not {level}")
+        return Hierarchy(sorted({path[level:] for path in self.paths.values()}))
+
     def depth(self, value: str) -> int:
         """Return the number of steps from a value up to the root; less than `height` on short branches."""
         path = self.path(value)
