@@ -21,7 +21,7 @@ from voronym import sums
 from voronym.context import Context
 from voronym.errors import InputError
 from voronym.named import Registry, meant
-from voronym.options import Options, by_column, number, option
+from voronym.options import Options, by_column, number, one_of, option
 from voronym.partition import Partition
 from voronym.space import Euclidean
 from voronym.space.records import Records
@@ -245,6 +245,12 @@ class EuclideanOptions(Options):
         None,
         "column that says how many people a record stands for: means, totals and loss are weighted",
         check=_column,
+    )
+    publish_weights: str = option(
+        "auto",
+        "what is published of the weights: own, as they are; mean, that of each group; or auto, the mean "
+        "where fewer than k records share a weight",
+        check=one_of("auto", "own", "mean"),
     )
 
 

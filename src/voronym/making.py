@@ -19,6 +19,7 @@ from voronym.keys import DEFAULT_SPACE
 from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
 from voronym.methods.leaving import stay
+from voronym.methods.weights import averaged
 from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
@@ -57,6 +58,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     original = table
     table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
     stirred = {name for one in recipe.column_steps if one.random for name in one.columns} - set(table.keys)
+    if METHODS[recipe.method].groups and (heavy := averaged(table, recipe.options, recipe.required_k)):
+        stirred.add(heavy)
     doubts = tuple(
         one
         for one in cautions.before(table, recipe.allow)

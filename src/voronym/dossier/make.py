@@ -23,9 +23,10 @@ from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.pair import make_pair
+from voronym.evaluate.regression import regressions
 from voronym.evaluate.risk import risk
 from voronym.evaluate.utility import Utility, compare
-from voronym.evaluate.weighted import WeightedChange, weighted_changes
+from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
 from voronym.keys import weights_of
 from voronym.ranges.publish import RANGED
@@ -213,7 +214,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,
-        weighted=_weighted(release, evidence, table),
+        **_weighted(release, evidence, table),
         strata=() if evidence.grouped is None else evidence.grouped.strata,
         effects=release.effects,
         utility=moved,
@@ -233,17 +234,21 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     )
 
 
-def _weighted(release: Release, evidence: Evidence, table: Table) -> tuple[WeightedChange, ...]:
-    """Compare weighted figures, where the records have weights."""
+def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:
+    """Compare weighted figures and regressions, where the records have weights."""
     name = release.recipe.options.get("weights")
     if not isinstance(name, str) or name not in evidence.table.columns:
-        return ()
-    weights = weights_of(evidence.table, name)
-    if weights is None:
-        return ()
-    back = np.argsort(evidence.order)
+        return {}
+    after = table.rows(np.argsort(evidence.order))
+    both = weights_of(evidence.table, name), weights_of(after, name)
+    if both[0] is None or both[1] is None:
+        return {}
     rest = [one for one in evidence.table.columns if one != name]
-    return weighted_changes(evidence.table.select(rest), table.rows(back), weights)
+    weights = (both[0], both[1])
+    return {
+        "weighted": weighted_changes(evidence.table.select(rest), after, weights),
+        "regressions": regressions(evidence.table, after, weights, name),
+    }
 
 
 def _other_k(release: Release, evidence: Evidence, ctx: Context) -> OtherK | None:

@@ -18,6 +18,7 @@ from voronym.dossier.places import PlaceMap
 from voronym.dossier.population import InPopulation, Outlook
 from voronym.dossier.rows import Samples, Unfolded
 from voronym.evaluate.penalty import Penalty
+from voronym.evaluate.regression import Regression
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.evaluate.weighted import WeightedChange
@@ -262,6 +263,8 @@ class Inside:
     distributions: tuple[Distribution, ...]
     weighted: tuple[WeightedChange, ...] = ()
     """Weighted totals, means and quartiles of numbers, where records have weights."""
+    regressions: tuple[Regression, ...] = ()
+    """Weighted regressions of other columns on the keys that are numbers, where records have weights."""
     strata: tuple[Stratum, ...] = ()
     """The parts of the table that groups do not cross, where there are any."""
     effects: tuple[Effect, ...] = ()

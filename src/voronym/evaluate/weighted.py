@@ -43,8 +43,10 @@ class WeightedChange:
         return abs(self.mean[1] - self.mean[0]) / self.error if self.error > 0.0 else 0.0
 
 
-def weighted_changes(before: Table, after: Table, weights: Floats) -> tuple[WeightedChange, ...]:
-    """Compare the numbers of two tables of the same rows, with the weights of the first."""
+def weighted_changes(
+    before: Table, after: Table, weights: tuple[Floats, Floats]
+) -> tuple[WeightedChange, ...]:
+    """Compare the numbers of two tables of the same rows, each with its weights."""
     out = []
     for name in before.columns:
         if name not in after.columns or before.form(name) not in NUMBERS or after.form(name) not in NUMBERS:
@@ -52,12 +54,14 @@ def weighted_changes(before: Table, after: Table, weights: Floats) -> tuple[Weig
         pair = [_column(table, name) for table in (before, after)]
         if any(not (~gone).any() for _, gone in pair):
             continue
-        sums = [float((weights[~gone] * values[~gone]).sum()) for values, gone in pair]
-        mass = [float(weights[~gone].sum()) for _, gone in pair]
+        sums = [
+            float((w[~gone] * values[~gone]).sum()) for w, (values, gone) in zip(weights, pair, strict=True)
+        ]
+        mass = [float(w[~gone].sum()) for w, (_, gone) in zip(weights, pair, strict=True)]
         means = [total / all_of for total, all_of in zip(sums, mass, strict=True)]
-        cuts = [_quantiles(values[~gone], weights[~gone]) for values, gone in pair]
+        cuts = [_quantiles(values[~gone], w[~gone]) for w, (values, gone) in zip(weights, pair, strict=True)]
         values, gone = pair[0]
-        own = weights[~gone]
+        own = weights[0][~gone]
         error = float(np.sqrt((np.square(own) * np.square(values[~gone] - means[0])).sum()) / own.sum())
         out.append(
             WeightedChange(

@@ -21,6 +21,7 @@ from voronym.methods.households import group_households
 from voronym.methods.said import against, said, within
 from voronym.methods.sampled import SampleOptions
 from voronym.methods.strata import check_strata, divide_strata
+from voronym.methods.weights import publish_weights
 from voronym.options import Options, Shape, columns, few, one_of, option, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
@@ -212,13 +213,17 @@ def mask_by_groups(
     published = _published(crowd, part, kept, settings.groups, k)
     rows = crowd.spread(part)
     plain = table.units is None
+    frame, weighed, told = publish_weights(
+        table, _gather(table, published, rows, bare), rows, settings.space, k
+    )
     return Grouped(
-        _gather(table, published, rows, bare),
+        frame,
         figures=published.figures,
-        notes=tuple(notes),
+        notes=(*notes, *told),
         public_notes=tuple(notes),
         steps=(
             *published.steps,
+            *weighed,
             *within(strata, parts),
             *said(table, bare),
             *against(settings.groups.way, part, k, obeyed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from voronym.dossier import Dossier
+from voronym.evaluate.regression import Regression
 from voronym.evaluate.weighted import WeightedChange
 from voronym.masked import Stratum
 from voronym.report.section import Data, section
@@ -61,6 +62,26 @@ def weighted(_: Dossier, changes: tuple[WeightedChange, ...]) -> Data:
     ]
     head = ("column", "total", "mean", "moved, in standard errors", "median")
     return {"table": Table.of(head, rows), "far": [one.column for one in changes if one.moved > 1.0]}
+
+
+@section("regressions", "Weighted regressions", needs=("inside.regressions",), audience="internal", place=27)
+def weighted_regressions(_: Dossier, found: tuple[Regression, ...]) -> Data:
+    """Show each coefficient before and after, and say which moved by more than their standard error."""
+    rows = [
+        (
+            one.target,
+            part.name,
+            f"{part.before:,.4g}",
+            f"{part.after:,.4g}",
+            f"{part.error:,.2g}",
+            f"{part.moved:.2f}",
+        )
+        for one in found
+        for part in one.coefficients
+    ]
+    head = ("of", "on", "before", "after", "standard error", "moved, in standard errors")
+    far = [f"{one.target} on {', '.join(one.far)}" for one in found if one.far]
+    return {"table": Table.of(head, rows), "far": far}
 
 
 def _moved(pair: tuple[float, float]) -> str:

@@ -1,0 +1,83 @@
+"""What is published of sampling weights: they themselves or, where they would tell who it is, group means.
+
+A weight that nearly nobody shares is a fingerprint: whoever has seen the file of the sample, or can compute
+the weight from what it was made of, finds the record. The mean weight of a group tells no more than the group
+does, and the weights of each group add up to what they did, so that weighted totals of the keys stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.keys import EuclideanOptions, weights_of
+from voronym.partition import Partition
+from voronym.table.table import Table
+
+
+def rare(table: Table, name: str, k: int) -> int:
+    """Count the records whose weight fewer than k share."""
+    codes = table.codes(name)
+    return int((np.bincount(codes[codes >= 0])[codes[codes >= 0]] < k).sum())
+
+
+def averaged(table: Table, options: Mapping[str, Any], k: int) -> str | None:
+    """Return the column of weights, where groups publish their mean; None where they stay as they are."""
+    name = options.get("weights")
+    way = options.get("publish_weights", "auto")
+    if not isinstance(name, str) or name not in table.columns or name in table.keys or way == "own":
+        return None
+    return name if way == "mean" or rare(table, name, k) else None
+
+
+def publish_weights(
+    table: Table, frame: nw.DataFrame[Any], part: Partition, options: Any, k: int
+) -> tuple[nw.DataFrame[Any], tuple[str, ...], tuple[str, ...]]:
+    """Return a masked table with its weights averaged in each group, where they are to be; and what to say.
+
+    Parameters
+    ----------
+    table : Table
+        The originals.
+    frame : narwhals DataFrame
+        What is published so far, row by row as the originals.
+    part : Partition
+        The groups of the rows.
+    options : Options
+        Of the space.
+    k : int
+        Least size of a group.
+
+    Returns
+    -------
+    frame, steps, notes
+        The table; what was done; what the data holder should know.
+    """
+    if not isinstance(options, EuclideanOptions) or options.weights is None:
+        return frame, (), ()
+    name = options.weights
+    given = {"weights": name, "publish_weights": options.publish_weights}
+    if averaged(table, given, k) is None:
+        alone = rare(table, name, k)
+        note = (
+            f"the weights {name!r} of {alone:,} of {table.n:,} records are shared by fewer than k={k} and "
+            "are published as they are: whoever knows somebody's weight finds the record. Leave out "
+            "publish_weights=own, and groups publish their mean"
+        )
+        return frame, (), (note,) if alone else ()
+    weights = weights_of(table, name)
+    assert weights is not None  # noqa: S101 - there is a name
+    means = np.bincount(part.labels, weights, minlength=part.n_cells) / part.sizes
+    made = nw.new_series(name, means[part.labels].tolist(), nw.Float64(), backend=frame.implementation)
+    why = f", because fewer than k={k} records share some" if options.publish_weights == "auto" else ""
+    return (
+        frame.with_columns(made),
+        (
+            f"The weights {name!r} were averaged in each group{why}: those of each group add up to what they "
+            "did, and so do weighted totals of the keys.",
+        ),
+        (),
+    )
