@@ -197,6 +197,23 @@ def test_suppressed_and_generalised_values_are_compared_all_the_same():
     assert any("learned from both" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("gap", [None, 40])
+def test_a_value_made_missing_loses_what_the_mean_of_all_would(gap):
+    """Whether or not others are missing in the original, too."""
+    before = pl.DataFrame({"age": [20, 30, 60, 70], "job": ["a", "b", "a", "b"]})
+    after = before.with_columns(age=pl.Series([20, 30, None, 70]), job=pl.Series(["a", None, "a", "b"]))
+    if gap is not None:
+        add = pl.DataFrame({"age": [None], "job": ["a"]}, schema=before.schema)
+        before, after = pl.concat([before, add]), pl.concat([after, add])
+    found = utility(before, after, Schema.build(before, keys=["age", "job"]), aligned=True)
+    if gap is None:
+        assert found.loss_by_key["age"] == pytest.approx(100 * 15**2 / 1700)
+        assert found.loss_by_key["job"] == pytest.approx(25.0)
+    else:  # that one value more says "missing" would alone be some 60 %
+        assert 0 < found.loss_by_key["age"] < 100 * 15**2 / 1700
+    assert not any("learned" in note for note in found.notes)
+
+
 def test_large_tables_are_sampled_with_a_note(monkeypatch):
     import sys
 

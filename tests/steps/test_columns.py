@@ -318,3 +318,10 @@ def test_any_dtype_comes_back_as_it_was(data, dtype, step, library):
         assert all(one is None or (new == one if one <= 3 else new == 3)
                    for one, new in zip(before, after, strict=True))  # fmt: skip
     assert isinstance(nw.to_native(made.frame), type(native[library]))
+
+
+def test_whole_numbers_near_the_largest_are_rounded_within_their_type():
+    """The float nearest to them is one too large for a whole number."""
+    frame = pl.DataFrame({"x": [None, 9_223_372_036_854_774_273, 5]})
+    made, _, _ = done(Table.of(frame, vr.Schema.build(frame, keys=["x"])), "round x=7")
+    assert values(made, "x") == [None, np.iinfo(np.int64).max, 7]

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.errors import InputError, SchemaError
 from voronym.table.alike import common, moment, plain
 from voronym.table.classes import equivalence_classes
-from voronym.table.codec import Codec
+from voronym.table.codec import Block, Codec
 from voronym.table.conform import conform
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
@@ -173,8 +173,10 @@ def codes(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int
 def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
     """Return the keys of both tables as points in one encoding.
 
-    The encoding is learned from the original. A released table may have values that the original lacks
-    (suppressed cells, merged categories); then it is learned from both, and the note says so.
+    The encoding is learned from the original. What is missing in the released table, in a key that had no
+    gaps, is put at the mean of the key: that is all that is known of it. A released table may have other
+    values that the original lacks (merged categories); then the encoding is learned from both, and the note
+    says so.
 
     Raises
     ------
@@ -185,11 +187,39 @@ def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
     original, released = pair.original.select(keys), pair.released.select(keys)
     codec = Codec.fit(original, pair.schema)
     try:
-        return codec.encode(original), codec.encode(released), codec, None
+        X = codec.encode(original)
+        new = [c for c in keys if released[c].null_count() and not original[c].null_count()]
+        Y = codec.encode(released.with_columns(released[c].fill_null(original[c][0]) for c in new))
+        for block in codec.blocks:
+            for name in set(block.columns) & set(new):
+                Y[released[name].is_null().to_numpy(), block.start : block.stop] = _mean(X, block)
+        return X, Y, codec, None
     except SchemaError:
         codec = Codec.fit(pl.concat([original, released]), pair.schema)
         note = "the table has key values that the original lacks, so the encoding was learned from both"
         return codec.encode(original), codec.encode(released), codec, note
+
+
+def without_gaps(pair: Pair, X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> Floats:
+    """Return the released points with the mean of a key where its value was there and is missing now.
+
+    A missing value thus loses what publishing the mean of all would. That the coordinate which says
+    "missing" is another one would count many times as much, and the more, the fewer values are missing.
+    """
+    made = Y
+    for block in codec.blocks:
+        gone = np.zeros(len(Y), bool)
+        for name in block.columns:
+            before, after = pair.original[name], pair.released[name]
+            gone |= after.is_null().to_numpy() & ~before.is_null().to_numpy()[rows]
+        if gone.any():
+            made = Y.copy() if made is Y else made
+            made[gone, block.start : block.stop] = _mean(X, block)
+    return made
+
+
+def _mean(X: Floats, block: Block) -> Floats:
+    return np.asarray(X[:, block.start : block.stop].mean(axis=0))
 
 
 def row_map(aligned: bool | ArrayLike | None, n: int, m: int) -> NDArray[np.int64] | None:

@@ -13,7 +13,17 @@ from voronym import sums
 from voronym.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
-from voronym.evaluate.pair import Floats, Pair, codes, encode, make_pair, numbers, row_map, scaled
+from voronym.evaluate.pair import (
+    Floats,
+    Pair,
+    codes,
+    encode,
+    make_pair,
+    numbers,
+    row_map,
+    scaled,
+    without_gaps,
+)
 from voronym.evaluate.pmse import PMSE, features, pmse
 from voronym.evaluate.ways import Way, ways
 from voronym.plain import Plain
@@ -159,7 +169,7 @@ def compare(
                 notes += [] if note is None else [note]
             else:
                 X, Y, codec = points
-            loss, by_key = _loss(X, Y, rows, codec)
+            loss, by_key = _loss(X, without_gaps(pair, X, Y, rows, codec), rows, codec)
         except SchemaError as error:
             notes.append(f"no information loss: {error}")
     changes = []

@@ -70,7 +70,10 @@ def write(table: Table, name: str, values: Array, gone: NDArray[np.bool_],
         made = np.clip(np.rint(values), low, high)
         dtype: type = np.uint64 if old.numbers.dtype.kind == "u" else np.int64
         # 2**63 is the float next to the largest whole number, and one too large
-        made = np.where(made >= float(high), high, np.where(gone, 0, made)).astype(object).astype(dtype)
+        made = np.where(gone, 0.0, made)
+        most = made >= float(high)
+        made = np.where(most, 0.0, made).astype(dtype)
+        made[most] = high
     if keep is not None:
         full = np.zeros(table.n, old.numbers.dtype if len(old.numbers) else made.dtype)
         full[present] = old.numbers
