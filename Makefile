@@ -41,7 +41,7 @@ test: lint       ## the whole test suite, under ten minutes on two cores
 	$(PYTEST) -m "not slow"
 
 test-all: lint   ## everything, the slow tests included
-	$(PYTEST)
+	$(PYTEST) --hypothesis-profile=thorough
 
 docs: install    ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

@@ -7,9 +7,14 @@ from hypothesis import HealthCheck, settings
 
 from voronym import datasets
 
-settings.register_profile(
-    "house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
+for name, examples in (("house", 50), ("thorough", 200)):  # the second for `make test-all`
+    settings.register_profile(
+        name,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+        max_examples=examples,
+    )
 settings.load_profile("house")
 
 
