@@ -109,6 +109,54 @@ def test_outliers_go_first_and_the_release_says_so(tmp_path):
     assert less.dossier().inside is not None
 
 
+def test_in_strata_each_gives_its_share():
+    rng = np.random.default_rng(3)
+    X, of = rng.normal(size=(200, 2)), np.repeat([0, 1], [150, 50])
+    X[of == 0] *= 20  # all that costs most is there
+    problem = Problem.of(X, 4)
+    found = leave_out(problem, 0.04, Context(), of)
+    assert [(~found.kept & (of == s)).sum() for s in (0, 1)] == [6, 2]
+    alone = [leave_out(Problem.of(X[of == s], 4), 0.04, Context()) for s in (0, 1)]
+    total = [np.square(X[of == s] - X[of == s].mean(axis=0)).sum() for s in (0, 1)]
+    for name in ("before", "after", "least"):  # percent of all, added up
+        sums = sum(getattr(one, name) * t for one, t in zip(alone, total, strict=True)) / problem.total
+        assert getattr(found, name) == pytest.approx(sums)
+    assert "in each of 2 strata" in found.said
+
+
+def test_households_weights_strata_and_steps_at_once(tmp_path):
+    rng = np.random.default_rng(4)
+    members = rng.integers(1, 5, 90)
+    n = members.sum()
+    homes = np.repeat(np.arange(90), members)
+    frame = pl.DataFrame(
+        {
+            "hid": homes, "region": np.repeat(rng.choice(["n", "s"], 90), members),
+            "age": rng.integers(1, 95, n), "sex": rng.choice(["f", "m"], n),
+            "pay": 10 * rng.integers(100, 300, n), "w": np.round(rng.uniform(200, 900, n), 1),
+            "row": [f"r{i}" for i in range(n)],
+        }
+    )  # fmt: skip
+    how = {
+        "household": "hid", "keys": ["age", "sex", "region"], "confidential": ["pay"], "k": 3,
+        "method": "mdav", "steps": ["top age=85", "round pay=100", "recode sex values=f,m to=x"],
+        "options": {"weights": "w", "strata": ["region"], "suppress": "2%"},
+    }  # fmt: skip
+    with pytest.warns(UserWarning, match="'row' has"):
+        release = vr.anonymize(frame, other=["w", "row"], **how)
+    out = release.table.join(frame.select("row", "hid"), on="row")
+    by_group = out.group_by("age", "sex", "region").agg(pl.col("hid").n_unique(), pl.col("w").n_unique())
+    assert by_group["hid"].min() >= 3  # households, counted with the original file
+    assert by_group["w"].max() == 1
+    for region in ("n", "s"):
+        old, new = (table.filter(pl.col("region") == region) for table in (frame, out))
+        assert 0 < len(old) - len(new) <= 0.02 * len(old)
+        stayed = old.filter(pl.col("row").is_in(new["row"].to_list()))
+        assert new["w"].sum() == pytest.approx(stayed["w"].sum())
+    with pytest.raises(InputError, match="pseudonyms show how many live in a household"):
+        vr.anonymize(frame.drop("row"), other=["w"], pseudonyms=True, **how)
+
+
 def test_what_it_cannot(tmp_path):
     frame = vr.datasets.hospital(100, seed=1)
     how = {"keys": ["age", "sex"], "identifiers": ["name"], "drop_undeclared": True}

@@ -213,9 +213,7 @@ def mask_by_groups(
     published = _published(crowd, part, kept, settings.groups, k)
     rows = crowd.spread(part)
     plain = table.units is None
-    frame, weighed, told = publish_weights(
-        table, _gather(table, published, rows, bare), rows, settings.space, k
-    )
+    frame, weighed, told = publish_weights(table, _gather(table, published, rows, bare), settings.space, k)
     return Grouped(
         frame,
         figures=published.figures,

@@ -21,9 +21,11 @@ from voronym.context import Context
 from voronym.errors import InputError
 from voronym.keys import KEY_SPACES
 from voronym.methods.grouped import Settings
+from voronym.methods.strata import check_strata
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.registry import METHODS
+from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -47,12 +49,15 @@ class Left:
         Information loss of trial groups in percent of the variance of all records: of all, and of those kept.
     least : float
         What the groups of those kept lose at least, whoever had been left out, in the same percent.
+    strata : int
+        Strata, at most the same share of each of which is left out; 0 where there are none.
     """
 
     kept: NDArray[np.bool_]
     before: float
     after: float
     least: float
+    strata: int = 0
 
     @property
     def said(self) -> str:
@@ -61,13 +66,15 @@ class Left:
         less = 100.0 * (1.0 - self.after / self.before) if self.before > 0.0 else 0.0
         most = 100.0 * (1.0 - self.least / self.before) if self.before > 0.0 else 0.0
         return (
-            f"{out:,} of {n:,} records ({100 * out / n:.2g} %) were left out, those that cost most: groups "
-            f"of the others lose {less:.0f} % less than groups of all; no choice of as many would have "
+            f"{out:,} of {n:,} records ({100 * out / n:.2g} %) were left out, those that cost most"
+            f"{f' in each of {self.strata} strata' if self.strata else ''}: groups "
+            f"of the others lose {less:.0f} % less than groups of all; no choice of as many"
+            f"{' in each' if self.strata else ''} would have "
             f"gained more than {most:.0f} %. All comparisons are with those that stayed"
         )
 
 
-def leave_out(problem: Problem, share: float, ctx: Context) -> Left:
+def leave_out(problem: Problem, share: float, ctx: Context, strata: Ints | None = None) -> Left:
     """Choose records to leave out, at most a share of all, so that groups of the others lose least.
 
     Parameters
@@ -78,27 +85,42 @@ def leave_out(problem: Problem, share: float, ctx: Context) -> Left:
         The most that may be left out, from 0 to 1.
     ctx : Context
         Of the search.
+    strata : array of int, optional
+        The stratum of each record, which groups do not cross: at most the share of each is left out.
     """
+    n, total = problem.n, problem.total
+    parts = [np.arange(n)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
+    kept = np.ones(n, dtype=bool)
+    many = [max(0, min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k)) for rows in parts]
+    if not any(many) or total <= 0.0:
+        return Left(kept, 0.0, 0.0, 0.0)
+    sums, done = np.zeros(3), 0
+    for rows, take in zip(parts, many, strict=True):
+        here = ctx.part(done / n, (done + len(rows)) / n, time=len(rows) / (n - done))
+        done += len(rows)
+        if len(rows) < problem.k:  # which is refused, with a sentence, when groups are made
+            continue
+        outside, *costs = _chosen(problem if strata is None else problem.subset(rows), take, here)
+        kept[rows[outside]] = False
+        sums += costs
+    before, after, proven = (100 * sums / total).tolist()
+    return Left(kept, before, after, proven, 0 if strata is None else len(parts))
+
+
+def _chosen(problem: Problem, many: int, ctx: Context) -> tuple[Ints, float, float, float]:
+    """Return who is left out, and the cost of groups of all, of the others, and of the others at least."""
     X, k = problem.points, problem.k
-    many = min(math.floor(share * problem.n + 1e-9), problem.n - k)
-    total = problem.total
-    if many < 1 or total <= 0.0:
-        return Left(np.ones(problem.n, dtype=bool), 0.0, 0.0, 0.0)
     near = nearest_sums(X, k - 1, ctx.part(0.0, 0.2))
-    everybody = _groups(problem, ctx.part(0.2, 0.4))
-    before = problem.cost(everybody)
-    outside = [_lonely(X, k, many, near, ctx), _costly(X, everybody, many)]
-    best: tuple[float, Ints] | None = None
-    for number, rows in enumerate(outside):
-        found = _search(problem, rows, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
-        best = found if best is None or found[0] < best[0] else best
-    assert best is not None  # noqa: S101 - there are two starts
-    kept = np.ones(problem.n, dtype=bool)
-    kept[best[1]] = False
-    after = min(best[0], before)
     # A weighted sum of squares is at least the least weight times the plain one.
     proven = least(near, k, many, X.shape[1]) * (1.0 if problem.weights is None else problem.weights.min())
-    return Left(kept, 100 * before / total, 100 * after / total, 100 * proven / total)
+    everybody = _groups(problem, ctx.part(0.2, 0.4))
+    before = problem.cost(everybody)
+    best: tuple[float, Ints] = (before, np.arange(0))
+    outside = [_lonely(X, k, many, near, ctx), _costly(X, everybody, many)] if many else []
+    for number, rows in enumerate(outside):
+        found = _search(problem, rows, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
+        best = found if number == 0 or found[0] < best[0] else best
+    return best[1], before, min(best[0], before), proven
 
 
 def least(near: Floats, k: int, many: int, columns: int) -> float:
@@ -193,12 +215,20 @@ def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints) -> Ints:
 def stay(table: Table, ctx: Context, *, k: int, method: str, space: str, options: dict[str, Any]) -> Left:
     """Choose who of a table is left out, as its recipe says."""
     settings = Settings.read(METHODS[method], space, options)
-    if table.units is not None:
+    if table.persons is not None:
         raise InputError(
-            "suppress leaves out rows, and several rows belong to one person or household: leave out one of "
+            "suppress leaves out rows, and several rows belong to one person: leave out one of the two"
+        )
+    if table.units is not None and table.schema.pseudonyms:
+        raise InputError(
+            "suppress leaves out people, and pseudonyms show how many live in a household: leave out one of "
             "the two"
         )
+    strata = settings.groups.strata
+    if strata:
+        check_strata(table, strata)
     records = KEY_SPACES[space].function(table, ctx, settings.space).records
     if records.points is None:
         raise InputError(f"suppress compares records by their coordinates, which the space {space!r} has not")
-    return leave_out(Problem(records, k), settings.groups.suppress, ctx)
+    parts = equivalence_classes(table.frame, strata).labels if strata else None
+    return leave_out(Problem(records, k), settings.groups.suppress, ctx, parts)

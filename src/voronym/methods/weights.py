@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from voronym.keys import EuclideanOptions, weights_of
-from voronym.partition import Partition
+from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
 
@@ -34,7 +34,7 @@ def averaged(table: Table, options: Mapping[str, Any], k: int) -> str | None:
 
 
 def publish_weights(
-    table: Table, frame: nw.DataFrame[Any], part: Partition, options: Any, k: int
+    table: Table, frame: nw.DataFrame[Any], options: Any, k: int
 ) -> tuple[nw.DataFrame[Any], tuple[str, ...], tuple[str, ...]]:
     """Return a masked table with its weights averaged in each group, where they are to be; and what to say.
 
@@ -44,8 +44,6 @@ def publish_weights(
         The originals.
     frame : narwhals DataFrame
         What is published so far, row by row as the originals.
-    part : Partition
-        The groups of the rows.
     options : Options
         Of the space.
     k : int
@@ -70,8 +68,9 @@ def publish_weights(
         return frame, (), (note,) if alone else ()
     weights = weights_of(table, name)
     assert weights is not None  # noqa: S101 - there is a name
-    means = np.bincount(part.labels, weights, minlength=part.n_cells) / part.sizes
-    made = nw.new_series(name, means[part.labels].tolist(), nw.Float64(), backend=frame.implementation)
+    classes = equivalence_classes(frame, table.keys)  # groups that publish the same keys are one
+    means = np.bincount(classes.labels, weights, minlength=len(classes.sizes)) / classes.sizes
+    made = nw.new_series(name, means[classes.labels].tolist(), nw.Float64(), backend=frame.implementation)
     why = f", because fewer than k={k} records share some" if options.publish_weights == "auto" else ""
     return (
         frame.with_columns(made),
