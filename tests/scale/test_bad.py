@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import voronym as vr
 from scale.conftest import ROLES, people, write
+from voronym.cli import app
 
 ASKED: dict[str, Any] = {**ROLES, "k": 4, "leaf": 200, "workers": 1}
 
@@ -170,3 +172,43 @@ def test_equal_records_fill_many_leaves(tmp_path: Path) -> None:
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert made.information_loss == 0.0
     assert out["sex"].value_counts()["count"].to_list() == [1000, 1000]
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [("_delta_log/0.json", "a Delta table"), ("metadata/v1.metadata.json", "an Iceberg table")],
+)
+@pytest.mark.parametrize("pattern", ["table", "table/*.parquet", "table/data/part-0.parquet"])
+def test_a_table_with_earlier_versions(tmp_path: Path, log: str, kind: str, pattern: str) -> None:
+    """Rows that were deleted from the table are in its files still: they must not be released."""
+    (tmp_path / "table").mkdir()
+    write(people(300), tmp_path / "table" / "data", 1)
+    people(300).write_parquet(tmp_path / "table" / "part-0.parquet")
+    (tmp_path / "table" / log).parent.mkdir()
+    (tmp_path / "table" / log).write_text("{}")
+    with pytest.raises(vr.ReadError, match=f"'table' is {kind}.*rows of earlier versions"):
+        vr.anonymize_files(f"{tmp_path}/{pattern}", tmp_path / "out", **ASKED)
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
+
+
+def test_options_that_many_files_do_not_have(tmp_path: Path) -> None:
+    write(people(300), tmp_path / "data", 2)
+    said = [
+        "anonymize",
+        str(tmp_path / "data"),
+        "-o",
+        str(tmp_path / "out"),
+        "--key",
+        "age",
+        "--drop-undeclared",
+    ]
+    refused = {
+        "--space": "mixed", "--publish": "interval", "--hierarchy": "age=a.csv",
+        "--time-limit": "5", "--device": "cuda", "--intruder": "method", "--ledger": "a.ledger",
+        "--on-interrupt": "best", "--out-table": "x",
+    }  # fmt: skip
+    for option, value in refused.items():
+        done = CliRunner().invoke(app, [*said, option, value])
+        assert done.exit_code == 1, option
+        assert f"{option} is for single tables" in " ".join(done.output.split()) + str(done.exception), option
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

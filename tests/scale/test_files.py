@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -32,6 +33,27 @@ def test_one_leaf_is_the_release_in_memory(tmp_path: Path) -> None:
     assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
     assert made.information_loss == held.information_loss
     assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
+
+
+WISHES: dict[str, dict[str, Any]] = {
+    "steps": {"steps": ["top age=80", "round income=10"]},
+    "strata": {"options": {"strata": ["sex"]}, "models": ["t-closeness=0.7"]},
+    "left out": {"options": {"suppress": "2%"}},
+    "importance": {"options": {"importance": {"age": 3.0}}},
+}
+
+
+@pytest.mark.parametrize("wish", list(WISHES))
+def test_what_needs_all_records_is_done_in_one_leaf(tmp_path: Path, wish: str) -> None:
+    write(people(600), tmp_path / "data", 2)
+    asked = {**ROLES, "k": 4, **WISHES[wish]}
+    with pytest.raises(vr.InputError, match="not done over several leaves of 300 records"):
+        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1, leaf=300)
+    made = vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1)
+    held = vr.anonymize(people(600), **asked)
+    assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
+    assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
+    assert made.rows == len(held.table)
 
 
 def test_leaves_keep_every_promise(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

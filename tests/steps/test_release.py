@@ -123,16 +123,17 @@ def test_on_the_command_line(tmp_path):
     assert "What each step changed and bought" in (tmp_path / "r.html").read_text()
 
 
-def test_one_step_of_many_files_is_refused(tmp_path):
+def test_steps_of_many_files_need_all_of_them_in_one_leaf(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
-    vr.datasets.hospital(100, seed=9).write_parquet(folder / "a.parquet")
+    vr.datasets.hospital(300, seed=9).write_parquet(folder / "a.parquet")
     recipe = vr.anonymize(
-        vr.datasets.hospital(100, seed=9),
+        vr.datasets.hospital(300, seed=9),
         keys=["age"],
         drop_undeclared=True,
         method="mdav",
         steps=["top age=80"],
     ).recipe
-    with pytest.raises(InputError, match="steps are for single tables"):
-        vr.anonymize_files(str(folder), str(tmp_path / "out"), recipe=recipe)
+    with pytest.raises(InputError, match="steps look at all records, which is not done over several leaves"):
+        vr.anonymize_files(str(folder), str(tmp_path / "out"), recipe=recipe, leaf=150, rounds=1)
+    assert not (tmp_path / "out").exists()

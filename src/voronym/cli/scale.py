@@ -198,6 +198,7 @@ def asked(
         "seed": said["seed"],
         "recipe": recipe,
     }
+    out["steps"] = said.get("step") or ()
     return {**out, "models": split_models(said["model"] or ()), "reading": said.get("reading") or None}
 
 

@@ -44,6 +44,7 @@ def anonymize_files(
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
     models: Model | str | Sequence[Model | str] | Mapping[str, Any] = (),
+    steps: str | Sequence[str] = (),
     seed: int | None = None,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
@@ -78,6 +79,8 @@ def anonymize_files(
         The folder to make.
     keys, confidential, identifiers, other, k, method, options, models, seed, recipe, reading, **columns
         As in `voronym.anonymize`. Kinds that are not declared, and doubts, are found in a sample.
+    steps : str or sequence of str
+        As in `voronym.anonymize`, where one leaf holds all records.
     format : {"parquet", "csv"}, optional
         Of the files of the release: text where the source is text, else Parquet.
     style : mapping, optional
@@ -128,9 +131,9 @@ def anonymize_files(
     facts = dict(columns)
     asked: dict[str, Any] = {
         "keys": keys, "confidential": confidential, "identifiers": identifiers, "other": other, "k": k,
-        "method": method, "options": options, "models": models, "seed": seed, "recipe": recipe,
-        "reading": reading, "leaf": leaf, "rounds": rounds, "format": format, "style": style,
-        "report": report, **facts,
+        "method": method, "options": options, "models": models, "steps": steps, "seed": seed,
+        "recipe": recipe, "reading": reading, "leaf": leaf, "rounds": rounds, "format": format,
+        "style": style, "report": report, **facts,
     }  # fmt: skip
     files = find(source)
     _check_output(target, files, overwrite=overwrite)
@@ -182,6 +185,7 @@ def job_of(
         "space": None,
         "device": None,
     }
+    said["steps"] = tuple(_list(asked.pop("steps", ())))
     said["allow"] = {name: one for name, one in allow.items() if one}
     roles = {name: _list(one) if name in ROLES else one for name, one in asked.items()}
     if recipe is not None and any(_given(one) for one in (*roles.values(), *said.values())):
@@ -306,7 +310,7 @@ def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[
     return FilesRelease(
         path=target,
         recipe=recipe,
-        rows=course.rows,
+        rows=sum(one["rows"] for one in answers),
         groups=None if groups[0] is None else sum(groups),
         files=sum(1 for one in job.release.iterdir()),
         findings=found,

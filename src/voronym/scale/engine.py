@@ -131,8 +131,6 @@ class Engine:
         k = recipe.required_k
         if recipe.makes_groups and k > data.rows:
             raise GuaranteeError(f"k={k} cannot be reached with {data.rows} records: there are fewer in all")
-        if recipe.steps:
-            raise InputError("steps are for single tables, not for data sets of many files: leave them out")
         if data.rows <= self.job.leaf:
             return
         if self.job.leaf < 20 * k:
@@ -146,6 +144,8 @@ class Engine:
             wrong = f"the space {recipe.space!r} compares all records"
         elif recipe.options.get("intruder") == "method" or recipe.options.get("enforce") in ("blind",):
             wrong = "groups against an intruder who knows the method are chosen over all records"
+        elif recipe.steps:
+            wrong = "steps look at all records"
         elif recipe.strata:
             wrong = "strata are grouped one by one"
         elif recipe.options.get("suppress"):
@@ -183,6 +183,8 @@ class Engine:
             if turn + 1 < job.rounds:
                 counts = sum(answer["counts"] for answer in answers)
         self.course.answers["published"] = answers
+        if sum(one["rows"] for one in answers) != data.rows:
+            raise WriteError("some records were lost on the way, or are there twice; nothing was released")
         return tasks
 
     def _refuse_alike(self) -> None:
@@ -229,9 +231,10 @@ class Engine:
             rows = sum(one["rows"] for one in answers)
             shapes = [one["columns"] for one in sorted_ if one["columns"] is not None]
         kept = [name for name in data.types if recipe.schema[name].role != "identifier"]
-        if rows != data.rows or any(sorted(shape) != sorted(kept) for shape in shapes):
+        expected = sum(one["rows"] for one in self.course.answers["published"])
+        if rows != expected or any(sorted(shape) != sorted(kept) for shape in shapes):
             raise WriteError(
-                f"the written files have {rows:,} of {data.rows:,} rows, or other columns than they should; "
+                f"the written files have {rows:,} of {expected:,} rows, or other columns than they should; "
                 "nothing was released"
             )
         broken = [str(one) for one in found if not one.holds]

@@ -103,6 +103,7 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
         found += here
     unique = {file.resolve(): file for file in found}
     files = sorted(unique.values(), key=lambda file: _natural(str(file)))
+    _refuse_versions(files)
     strange = [file.name for file in files if not _known(file)]
     if strange:
         raise ReadError(
@@ -115,6 +116,22 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
     if len(packs) > 1:
         raise ReadError("there are Parquet and text files; name a pattern for one kind, such as '*.parquet'")
     return files
+
+
+def _refuse_versions(files: Sequence[Path]) -> None:
+    """Refuse files of a table that keeps its earlier versions: rows that were deleted lie among them."""
+    for folder in {parent for file in files for parent in file.absolute().parents}:
+        if (folder / "_delta_log").is_dir():
+            kind = "a Delta"
+        elif next(folder.glob("metadata/*.metadata.json"), None) is not None:
+            kind = "an Iceberg"
+        else:
+            continue
+        raise ReadError(
+            f"{folder.name!r} is {kind} table, whose files hold rows of earlier versions, too, and none of "
+            "the engines can tell which are in the present one: write that to Parquet files first, with the "
+            "library that keeps the table, and name these"
+        )
 
 
 def _inside(path: Path) -> list[Path]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voronym.errors import GuaranteeError
-from voronym.privacy import Finding
+from voronym.privacy import Finding, measure_within
 from voronym.scale import counting, spill
 from voronym.scale.grouping import demanding
 from voronym.scale.job import Job, stage
@@ -98,7 +98,7 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], int, list[str]]
     else:
         frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
     table = Table.of(frame, recipe.schema, only=frame.columns)
-    found = tuple(model.measure(table) for model in recipe.required)
+    found = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
     if layout.text and any(not one.holds and one.model != "k-anonymity" for one in found):
         raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
     return found, table.n, frame.columns
