@@ -3,7 +3,7 @@
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
 `location-load`, `loss`, `mixed`, `mixed-search`, `population`, `proof`, `quantize`,
-`ranges`, `records`: one module each.
+`ranges`, `records`, `steps-attacked`: one module each.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     ranges,
     records,
     speed,
+    steps_attacked,
 )
 from benchmarks.base import Benchmark
 

@@ -14,7 +14,8 @@ from voronym.keys import importance_of
 from voronym.masked import Grouped
 from voronym.methods import blank_bound
 from voronym.methods.blanks import Choices, Search
-from voronym.options import Options, option
+from voronym.methods.sampled import SampleOptions
+from voronym.options import option
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.registry import release_method
@@ -28,7 +29,7 @@ NEARLY = 0.5
 
 
 @dataclass(frozen=True)
-class SuppressionOptions(Options):
+class SuppressionOptions(SampleOptions):
     """Options of local suppression."""
 
     importance: Mapping[str, float] | None = option(
