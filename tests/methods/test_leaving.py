@@ -64,13 +64,28 @@ def test_against_every_choice(seed, k, n, many):
     if total == 0.0:
         return
     assert found.least <= 100 * truth / total + 1e-9
-    assert found.after <= found.before + 1e-9
+    of_kept = of(sum(1 << int(i) for i in np.flatnonzero(found.kept)))
+    assert 100 * of_kept / total - 1e-9 <= found.after <= found.before + 1e-9
     assert found.after >= 100 * truth / total - 1e-9
+
+
+@pytest.mark.parametrize(("sizes", "share", "out"), [((5, 5), 0.1, 0), ((5, 6), 0.2, 1), ((8, 8), 0.2, 3)])
+def test_nobody_leaves_whom_a_group_needs(sizes, share, out):
+    """Two towns far apart: who leaves one of k people sends the others to the other town."""
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=(size, 2)) + 100 * at for at, size in enumerate(sizes)])
+    problem = Problem.of(X, 5)
+    found = leave_out(problem, share, Context())
+    assert (~found.kept).sum() == out
+    kept = np.flatnonzero(found.kept)
+    part = vr.microaggregate(X[kept], 5, method="mdav")
+    assert part.sse(X[kept]) <= vr.microaggregate(X, 5, method="mdav").sse(X) + 1e-9
+    assert ("nobody was left out" in found.said) == (out == 0)
 
 
 def test_the_search_is_near_the_best_choice():
     """Over fifty small tables what it gains is most of what the best choice gains."""
-    gained = possible = 0.0
+    gained = possible = proven = least = 0.0
     for seed in range(50):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(10, 2))
@@ -82,7 +97,10 @@ def test_the_search_is_near_the_best_choice():
         everybody = 100 * of(1023) / total
         gained += everybody - found.after
         possible += everybody - 100 * truth / total
+        proven += found.least
+        least += 100 * truth / total
     assert gained > 0.93 * possible
+    assert proven > 0.3 * least
 
 
 def test_outliers_go_first_and_the_release_says_so(tmp_path):

@@ -65,11 +65,16 @@ class Left:
         n, out = len(self.kept), int((~self.kept).sum())
         less = 100.0 * (1.0 - self.after / self.before) if self.before > 0.0 else 0.0
         most = 100.0 * (1.0 - self.least / self.before) if self.before > 0.0 else 0.0
+        if not out:
+            return (
+                "nobody was left out: groups of fewer records were not found to lose less; no choice within "
+                f"the budget would have gained more than {most:.0f} %"
+            )
         return (
             f"{out:,} of {n:,} records ({100 * out / n:.2g} %) were left out, those that cost most"
             f"{f' in each of {self.strata} strata' if self.strata else ''}: groups "
-            f"of the others lose {less:.0f} % less than groups of all; no choice of as many"
-            f"{' in each' if self.strata else ''} would have "
+            f"of the others lose {less:.0f} % less than groups of all; no choice within the budget"
+            f"{' of each' if self.strata else ''} would have "
             f"gained more than {most:.0f} %. All comparisons are with those that stayed"
         )
 
@@ -114,13 +119,15 @@ def _chosen(problem: Problem, many: int, ctx: Context) -> tuple[Ints, float, flo
     # A weighted sum of squares is at least the least weight times the plain one.
     proven = least(near, k, many, X.shape[1]) * (1.0 if problem.weights is None else problem.weights.min())
     everybody = _groups(problem, ctx.part(0.2, 0.4))
-    before = problem.cost(everybody)
-    best: tuple[float, Ints] = (before, np.arange(0))
-    outside = [_lonely(X, k, many, near, ctx), _costly(X, everybody, many)] if many else []
-    for number, rows in enumerate(outside):
-        found = _search(problem, rows, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
-        best = found if number == 0 or found[0] < best[0] else best
-    return best[1], before, min(best[0], before), proven
+    before = after = problem.cost(everybody)
+    outside = np.empty(0, np.int64)
+    while many and not len(outside):  # where groups would have too few records, fewer have to leave
+        for number, rows in enumerate((_lonely(X, k, many, near, ctx), _costly(X, everybody, many))):
+            cost, found = _search(problem, rows, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
+            if cost < after:
+                after, outside = cost, found
+        many //= 2
+    return outside, before, after, proven
 
 
 def least(near: Floats, k: int, many: int, columns: int) -> float:
