@@ -226,7 +226,7 @@ def _column(name: str, value: Any) -> str:
     if not isinstance(value, str) or "=" in value:
         raise InputError(
             f"{name} is the column that says how many people each record stands for, not {value!r}; for keys "
-            "that count more take importance, or the space 'mixed' (--space mixed)"
+            "that count more take importance (--importance age=2)"
         )
     return value
 

@@ -7,7 +7,7 @@ option is written twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
@@ -59,7 +59,8 @@ class Options:
         if unknown:
             known = ", ".join(cls.names()) or "none"
             said = ", ".join(map(repr, unknown))
-            raise InputError(f"method {method!r} has no option {said}; it has: {known}")
+            word = other_word(unknown, cls.names())
+            raise InputError(f"method {method!r} has no option {said}; it has: {known}{word}")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -80,6 +81,16 @@ class Options:
     def texts(cls) -> dict[str, str]:
         """Return what each option means."""
         return {one.name: one.metadata.get("text", "") for one in fields(cls)}
+
+
+def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
+    """Return what was meant by weights, where they are those of columns."""
+    if "weights" not in unknown or "importance" not in known:
+        return ""
+    return (
+        ". Here how much a column counts is importance (--importance age=2); weights are how many people a "
+        "record stands for, which groups in the default space heed"
+    )
 
 
 def option(default: Any, text: str, *, check: Check | None = None, shape: Shape = "value") -> Any:

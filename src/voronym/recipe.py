@@ -22,6 +22,7 @@ from voronym.arguments import check_seconds, checked
 from voronym.errors import InputError, WriteError
 from voronym.keys import DEFAULT_SPACE, KEY_SPACES
 from voronym.methods.grouped import options_of
+from voronym.options import other_word
 from voronym.privacy import KAnonymity, Model, parse_model
 from voronym.registry import METHODS
 from voronym.show import chip, html_facts
@@ -253,11 +254,12 @@ class Recipe:
             kept = {"k": None, "seed": None} | kept
         made = cls(schema=Schema.from_dict(data["schema"]), models=data.get("models", ()), **kept)
         if made.method in METHODS:
-            unknown = sorted(set(made.options) - set(options_of(made.method, made.space)))
+            known = options_of(made.method, made.space)
+            unknown = sorted(set(made.options) - set(known))
             if unknown:
                 raise InputError(
                     f"method {made.method!r} has no option {', '.join(map(repr, unknown))}; it has: "
-                    f"{', '.join(options_of(made.method, made.space)) or 'none'}"
+                    f"{', '.join(known) or 'none'}{other_word(unknown, known)}"
                 )
         return made
 

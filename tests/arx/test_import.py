@@ -116,7 +116,7 @@ def test_a_project_becomes_a_recipe_that_makes_a_release(tmp_path, capsys, monke
     recipe = vr.Recipe.load("clinic/recipe.toml")
     assert (recipe.k, recipe.method, recipe.models) == (4, "lattice", ("l-diversity=2,column=ill",))
     assert recipe.options["suppress"] == 0.05
-    assert recipe.options["weights"] == {"age": 0.9, "zip": 0.3}
+    assert recipe.options["importance"] == {"age": 0.9, "zip": 0.3}
     assert [(one.name, one.role, one.kind) for one in recipe.schema.columns] == [
         ("name", "identifier", "nominal"),
         ("age", "key", "numeric"),
@@ -142,7 +142,7 @@ def test_groups_publish_ancestors_of_their_own(tmp_path):
     recipe = vr.Recipe.load(tmp_path / "clinic" / "recipe.toml")
     assert recipe.method == "auto"
     assert recipe.options["publish"] == {"age": "hierarchy", "zip": "hierarchy"}
-    assert "weights" not in recipe.options
+    assert "importance" not in recipe.options
 
 
 @pytest.mark.parametrize(

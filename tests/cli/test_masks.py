@@ -19,7 +19,7 @@ MAKE = ["anonymize", "patients.csv", "-o", "out.csv", *ROLES]
 def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
     code, out, err = voronym(
         *MAKE, "--method", "records", "--flatten", "zip,diagnosis", "--shuffle", "age", "--shuffle", "sex",
-        "--metrics", "sex=nominal", "--weights", "age=2", "--m", "3", "--option", "blend=centroid",
+        "--metrics", "sex=nominal", "--importance", "age=2", "--m", "3", "--option", "blend=centroid",
         "--despite-loss", "true", "--report", "in.html", "--public-report", "out.html",
         "--save-recipe", "r.toml", "--json",
     )  # fmt: skip
@@ -27,7 +27,7 @@ def test_records_with_words_of_their_own(voronym, tmp_path):  # noqa: F811
     told = json.loads(out)
     assert told["inside"]["recipe"]["options"] == {
         "m": 3, "blend": "centroid", "flatten": ["zip", "diagnosis"], "shuffle": ["age", "sex"],
-        "metrics": {"sex": "nominal"}, "weights": {"age": 2}, "despite_loss": True,
+        "metrics": {"sex": "nominal"}, "importance": {"age": 2}, "despite_loss": True,
     }  # fmt: skip
     assert told["inside"]["figures"]["clusters_after"]["smallest"] > 3
     assert told["inside"]["figures"]["linkage"]["after"]["value"] <= 0.25
@@ -68,11 +68,16 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--method", "channel", "-x", "1"], 2, "there is no option -x"),
         (["--flatten", "zip"], 2, "It is one of --method records"),
         (["--enforce", "magic"], 2, "enforce must be 'auto' or 'merge'"),
-        (["--weights", "age=2"], 2, "--space mixed"),
+        (["--weights", "age=2"], 2, "--importance age=2"),
+        (["--space", "mixed", "--weights", "age=2"], 2, "how much a column counts is importance"),
         (["--method", "records", "--metric", "zip=edit"], 2, "Did you mean --metrics?"),
         (["--confidental", "age"], 2, "Did you mean --confidential?"),
-        (["--space", "mixed", "--weights", "age=2", "--weights", "age=3"], 2, "--weights says 'age' twice"),
-        (["--space", "mixed", "--weights", "agee=2"], 2, "agee"),
+        (
+            ["--space", "mixed", "--importance", "age=2", "--importance", "age=3"],
+            2,
+            "--importance says 'age' twice",
+        ),
+        (["--space", "mixed", "--importance", "agee=2"], 2, "agee"),
         (["--method", "records", "--flatten", "zipp"], 2, "'zipp'"),
         (["--method", "records", "--flatten", "zip", "--option", 'flatten=["zip"]'], 2, "given twice"),
         (["--method", "records", "--flatten", "zip", "--shuffle", "zip"], 2, "not both"),

@@ -184,7 +184,7 @@ def test_mistakes_are_told():
     with pytest.raises(InputError, match="leave it out"):
         vr.anonymize(table, keys=["age", "sex"], method="lattice", time_limit=3)
     with pytest.raises(InputError, match="no key"):
-        vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"weights": {"x": 1}})
+        vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"importance": {"x": 1}})
     with pytest.raises(InputError, match="suppress"):
         vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"suppress": 2})
 

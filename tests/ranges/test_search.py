@@ -157,7 +157,7 @@ def test_what_counts_more_is_told_more_of():
     for weight in (0.2, 5.0):
         release = vr.anonymize(
             table, keys=table.columns, k=6, space="ranges", method="cuts", hierarchies={"kind": TREE},
-            options={"weights": {"town": weight}},
+            options={"importance": {"town": weight}},
         )  # fmt: skip
         loss[weight] = release.penalty.by_key["town"]
     assert loss[5.0] < loss[0.2]
@@ -168,7 +168,9 @@ def test_mistakes_are_told():
     with pytest.raises(InputError, match="every key is published as a range"):
         vr.anonymize(table, keys=table.columns, space="ranges", publish={"age": "mean"}, method="cuts")
     with pytest.raises(InputError, match="no key"):
-        vr.anonymize(table, keys=table.columns, space="ranges", options={"weights": {"x": 2}}, method="cuts")
+        vr.anonymize(
+            table, keys=table.columns, space="ranges", options={"importance": {"x": 2}}, method="cuts"
+        )
 
 
 @pytest.mark.slow

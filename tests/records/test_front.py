@@ -268,7 +268,7 @@ def test_values_that_a_taxonomy_lacks_are_a_sentence_or_a_note():
         ({"metrics": {"age": 3}}, "must be a name, a metric"),
         ({"metrics": {"sex": "absolute"}}, "needs numbers"),
         ({"metrics": {"sex": lambda a, b: float(a > b)}}, "not symmetric"),
-        ({"weights": {"x": 1}}, "weights name"),
+        ({"importance": {"x": 1}}, "weights name"),
         ({"epsilon": 3}, "epsilon"),
     ],
 )
@@ -312,7 +312,7 @@ def test_weights_steer_where_an_outlier_goes():
     schema = Schema.build(table, keys=["a", "b"])
     went = []
     for weights in ({"a": 10.0}, {"b": 10.0}):
-        made = anonymize_records(table, schema, m=1, epsilon={"a": 0.5, "b": 0.5}, weights=weights)
+        made = anonymize_records(table, schema, m=1, epsilon={"a": 0.5, "b": 0.5}, importance=weights)
         labels = made.after.partition.labels
         went.append(labels[6] == labels[0])
     assert went == [True, False]

@@ -137,7 +137,7 @@ class Imported:
         if groups:
             options |= {"publish": dict.fromkeys(keys, "hierarchy")} if keys else {}
         elif len(set(weights.values())) > 1:
-            options["weights"] = weights
+            options["importance"] = weights
         models = [*self.models]
         models += [TCloseness(t, "hierarchical", column, files[column]) for column, t in self.by_tree.items()]
         return Recipe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -301,16 +301,19 @@ def method_options(
     return {name: common.option_value(name, texts, known.get(name), columns) for name, texts in said.items()}
 
 
-def _unknown(name: str, method: str, known: Iterable[str], flags: Sequence[str]) -> str:
+def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str]) -> str:
     """Say that a method has no such option, which it has, and who has this one."""
     from difflib import get_close_matches
 
     from voronym.keys import KEY_SPACES
     from voronym.methods.grouped import options_of
+    from voronym.options import other_word
     from voronym.registry import METHODS
 
     said = f"there is no option {common.flag(name)} for the method {method!r}, which takes: "
     said += ", ".join(map(common.flag, known)) or "none of its own"
+    if word := other_word([name], known):
+        return said + word
     methods = [one for one in METHODS if name in METHODS[one].options.names()]
     spaces = [one for one in KEY_SPACES if METHODS[method].groups and name in options_of(method, one)]
     if methods or spaces:

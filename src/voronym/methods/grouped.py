@@ -22,7 +22,7 @@ from voronym.methods.said import against, said, within
 from voronym.methods.sampled import SampleOptions
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
-from voronym.options import Options, Shape, columns, few, one_of, option, share, whole, yes_or_no
+from voronym.options import Options, Shape, columns, few, one_of, option, other_word, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
@@ -120,7 +120,7 @@ class Settings:
             named = ", ".join(map(repr, unknown))
             raise InputError(
                 f"method {method.name!r} in the space {space!r} has no option {named}; it has: "
-                f"{', '.join(known)}{_elsewhere(unknown, space)}"
+                f"{', '.join(known)}{other_word(unknown, known) or _elsewhere(unknown, space)}"
             )
         return cls(*(sort(**{n: given[n] for n in sort.names() if n in given}) for sort in sorts))  # type: ignore[arg-type]
 

@@ -49,7 +49,7 @@ class LatticeOptions(SampleOptions):
         None, "by column, the file of its hierarchy", check=trees, shape="by column"
     )
     suppress: float = option(0.0, "the largest share of records whose keys may be suppressed: 5%", check=few)
-    weights: Mapping[str, float] | None = option(
+    importance: Mapping[str, float] | None = option(
         None, "by column, how much its loss counts; 1 by default", check=by_column, shape="by column"
     )
 
@@ -270,13 +270,13 @@ def lattice(
     columns = ladders(table, options.hierarchies or {})
     judges = [one for model in models if isinstance(model, ConfidentialModel) and model.required is not None
               for one in model.judges(table)]  # fmt: skip
-    given = dict(options.weights or {})
+    given = dict(options.importance or {})
     strange = [name for name in given if name not in table.keys]
     if strange:
-        raise InputError(f"weights name {', '.join(map(repr, strange))}, which is no key")
+        raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
     weights = np.array([float(given.get(one.name, 1.0)) for one in columns])
     if not (weights >= 0.0).all() or weights.sum() <= 0.0:
-        raise InputError("weights must be numbers of 0 or more, and one above 0")
+        raise InputError("importance must be numbers of 0 or more, and one above 0")
     found = Lattice(columns, k, judges, int(options.suppress * table.n + 1e-9), weights)
     found.search(ctx)
     if not found.front:

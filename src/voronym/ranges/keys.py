@@ -24,7 +24,7 @@ from voronym.table.table import Table
 class RangeSpaceOptions(RangeOptions):
     """Options of the space of ranges."""
 
-    weights: Mapping[str, float] | None = option(
+    importance: Mapping[str, float] | None = option(
         None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
     )
 
@@ -70,10 +70,10 @@ class RangeKeys(Keys):
     @cached_property
     def records(self) -> Records:  # type: ignore[override]
         """The keys as rows of codes."""
-        given = dict(self.options.weights or {})
+        given = dict(self.options.importance or {})
         strange = [name for name in given if name not in self.table.keys]
         if strange:
-            raise InputError(f"weights name {', '.join(map(repr, strange))}, which is no key")
+            raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
         axes = [_axis(one, float(given.get(one.name, 1.0))) for one in self.columns]
         codes = np.stack([one.codes for one in self.columns], axis=1)
         return Ranges(tuple(axes)).records(codes)

@@ -135,7 +135,7 @@ class MixedOptions(Options):
         check=by_column,
         shape="by column",
     )
-    weights: Mapping[str, float] | None = option(
+    importance: Mapping[str, float] | None = option(
         None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
     )
 
@@ -143,7 +143,7 @@ class MixedOptions(Options):
 @key_space("mixed", options=MixedOptions)
 def mixed(table: Table, ctx: Context, options: MixedOptions) -> Keys:
     """Compare every key by a metric of its own."""
-    return MixedKeys.fit(table, metrics=options.metrics, weights=options.weights, rng=ctx.rng)
+    return MixedKeys.fit(table, metrics=options.metrics, weights=options.importance, rng=ctx.rng)
 
 
 def _percent(cost: float, whole: float) -> float:

@@ -150,7 +150,7 @@ def stirred(table: Table, ctx: Context, options: RecordsOptions) -> Stirred:
     """Mask a table; there is one to finish with once only the attack on it is left."""
     check_size(options.m, table.n)
     plan = _Plan.of(table, options)
-    space = Mixed.fit(plan.keys, weights=options.weights, reference=options.reference, rng=ctx.rng)
+    space = Mixed.fit(plan.keys, weights=options.importance, reference=options.reference, rng=ctx.rng)
     beside = describing_fields(table)
     before = clusters(space, options, ctx.part(0.0, 0.4, stage="grouping"), others=beside)
     blended = blend(space, before, options, ctx.part(0.4, 0.6))

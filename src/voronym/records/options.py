@@ -72,7 +72,7 @@ class RecordsOptions(Options):
     metrics : mapping, optional
         By column: a metric's name, a metric, a function of two values, or labels and a matrix; otherwise the
         kind decides (`voronym.records.DEFAULTS`).
-    weights : mapping, optional
+    importance : mapping, optional
         By column, for adding up distances; 1 by default.
     reference : {"normal", "uniform"} or array
         What distances are mapped to, see `voronym.space.mapping.DistanceMap`.
@@ -117,7 +117,7 @@ class RecordsOptions(Options):
     metrics: Mapping[str, Choice] | None = option(
         None, "by column, its metric where the kind should not decide", check=by_column, shape="by column"
     )
-    weights: Mapping[str, float] | None = option(
+    importance: Mapping[str, float] | None = option(
         None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
     )
     reference: str | ArrayLike = option("normal", "what distances are mapped to: normal or uniform")
