@@ -69,15 +69,18 @@ def stop_after(times, error):
 
 def test_a_wish_to_finish_keeps_what_is_proven():
     X = vr.datasets.gaussian(150, 3, seed=1)
-    bound = vr.lower_bound(X, 3, kind="columns", time_limit=60, progress=stop_after(6, Stop))
+    part = vr.microaggregate(X, 3, method="mdav")
+    bound = vr.lower_bound(X, 3, kind="columns", partition=part, time_limit=60, progress=stop_after(6, Stop))
     assert bound.kind == "columns"
     assert 0 < bound.sse <= bound.partition.sse(X)
 
 
 def test_ctrl_c_passes_through():
     X = vr.datasets.gaussian(150, 3, seed=1)
+    part = vr.microaggregate(X, 3, method="mdav")
+    stop = stop_after(6, KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
-        vr.lower_bound(X, 3, kind="columns", time_limit=60, progress=stop_after(6, KeyboardInterrupt))
+        vr.lower_bound(X, 3, kind="columns", partition=part, time_limit=60, progress=stop)
 
 
 def test_small_limits_are_used_to_the_end():

@@ -134,3 +134,36 @@ def test_weights_below_one_count_as_one_and_nothing_personal_is_told():
     assert "1 of 3 weights are below 1" in str(found)
     assert "secret" not in str(found) + repr(found) + str(found.to_dict())
     assert "risks" not in found.to_dict()
+
+
+def test_weights_below_one_count_as_one_in_the_sums():
+    survey = pl.DataFrame({"town": ["a", "a", "b"], "w": [0.25, 3.0, 9.0]})
+    found = vr.population_risk(survey, keys=["town"], weights="w")
+    whole = vr.population_risk(survey.with_columns(w=pl.Series([1.0, 3.0, 9.0])), keys=["town"], weights="w")
+    assert found.population == whole.population == 13.0
+    assert found.risks.tolist() == whole.risks.tolist()
+
+
+def test_a_person_has_the_greatest_risk_of_their_rows():
+    """In a class of three, of one and of two people of the population: whichever row comes first."""
+    people = pl.DataFrame({"town": list("aaabcc")})
+    for towns in ("abc", "bac", "acb"):
+        rows = pl.DataFrame({"town": list(towns), "who": ["one"] * 3})
+        found = vr.population_risk(rows, keys=["town"], population=people, person="who")
+        assert found.risks.tolist() == [1.0]
+
+
+def test_whom_the_population_lacks_hides_among_the_records():
+    survey = pl.DataFrame({"town": list("abbb")})
+    found = vr.population_risk(survey, keys=["town"], population=pl.DataFrame({"town": list("aac")}))
+    assert found.risks == pytest.approx([1 / 2, 1 / 3, 1 / 3, 1 / 3])
+    assert found.known["absent"] == 3
+
+
+@pytest.mark.parametrize(
+    ("weights", "warned"), [([10.0, 11.0, 12.0, 9.0], False), ([2.0, 2.0, 2.0, 90.0], True)]
+)
+def test_weights_that_differ_much_are_warned_of(weights, warned):
+    survey = pl.DataFrame({"town": list("aabb"), "w": weights})
+    found = vr.population_risk(survey, keys=["town"], weights="w")
+    assert any("weights differ much" in note for note in found.notes) == warned
