@@ -188,7 +188,10 @@ def ranged_schema(schema: Schema, names: Sequence[str]) -> Schema:
 def _medians(keys: Keys, part: Partition, published: Published, names: Sequence[str]) -> Published:
     """Put the medians of groups in place of their means, in the coordinates, and decode them again."""
     if not isinstance(keys, Coordinates):
-        raise InputError("medians are of keys as numbers: leave out the space, or the median")
+        raise InputError(
+            "medians are of keys as numbers, and of records and keys that count alike: leave out the space, "
+            "the weights, the importance, or the median"
+        )
     centroids = np.array(published.centroids)
     order = np.argsort(part.labels, kind="stable")
     ends = np.concatenate([[0], np.cumsum(part.sizes)])

@@ -16,6 +16,7 @@ from voronym.comparison import Row, compare
 from voronym.context import Step, Stop
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
+from voronym.methods.grouped import GroupOptions
 from voronym.pipeline import anonymize
 from voronym.privacy import split_models
 from voronym.problem import check_k
@@ -40,7 +41,7 @@ SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
 FEW = (5, 10, 3, 20, 15)
 SEARCHED = 6_000
 """Rows up to which the default method takes a second or two for each k."""
-LOCAL = ("k", "method", "models", "time_limit", "seed", "intruder", "options", "space")
+LOCAL = ("k", "method", "models", "time_limit", "seed", "intruder", "options", "space", "steps")
 
 
 class Wishes:
@@ -165,6 +166,10 @@ class Bench:
         except InputError as error:
             errors["models"] = str(error)
         try:
+            refuse_files({}, (), chosen.steps)
+        except InputError as error:
+            errors["steps"] = str(error)
+        try:
             table = Table.build(self.frame, **chosen.about_columns())
         except VoronymError as error:
             return {"errors": errors | {"columns": on_page(str(error))}}
@@ -207,7 +212,7 @@ class Bench:
     def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""
         chosen, place = Settings.of_plain(settings), Path(folder)
-        refuse_files(chosen.options, chosen.models)
+        refuse_files(chosen.options, chosen.models, chosen.steps)
         given = chosen.arguments()
         given["models"] = split_models(given["models"])
         with together():
@@ -233,11 +238,13 @@ def _warm_up() -> None:
 def _wrong(table: Table, name: str, value: Any) -> str:
     """Return what the house says about one choice on its own; nothing where it is fine."""
     given: dict[str, Any] = {name: value}
-    if name in ("options", "space", "intruder", "seed") and value in (None, {}):
+    if name in ("options", "space", "intruder", "seed", "steps") and value in (None, {}, (), []):
         return ""
     try:
         if name == "intruder":
             given = {"options": {"intruder": value}}
+        if name == "options":
+            GroupOptions(**{one: value[one] for one in GroupOptions.names() if one in value})
         if name == "models":
             given = {"models": tuple(split_models(value))}
         made = Recipe(table.schema, **given)

@@ -9,6 +9,8 @@ from typing import Any
 from voronym.web.settings import ROLES, Settings, number
 
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
+RECIPE = "as in the recipe"
+"""What a field says that a recipe set to more than it can show."""
 Fields = Mapping[str, str]
 
 
@@ -70,6 +72,38 @@ def _named(place: str, names: Sequence[str]) -> str | None:
     return names[int(place)] if place.isdecimal() and len(place) < 9 and int(place) < len(names) else None
 
 
+def rules_of(fields: Fields, before: Settings, method: str) -> dict[str, Any]:
+    """Return the options of a form: what groups publish, strata, weights and records that may be left out.
+
+    A recipe may say more than the form has fields for; that stays as long as the method does.
+    """
+    options = dict(before.options) if method == before.method else {}
+    if "rules" not in fields:  # a form without these fields
+        return options
+    way = fields.get("publish", "")
+    if way != RECIPE:
+        options.pop("publish", None)
+        options |= {"publish": {"*": way}} if way else {}
+    stratum, weights = (
+        _named(fields.get("strata", ""), before.keys),
+        _named(fields.get("weights", ""), kept(before)),
+    )
+    if fields.get("strata") != RECIPE:
+        options.pop("strata", None)
+        options |= {} if stratum is None else {"strata": [stratum]}
+    if fields.get("weights") != RECIPE:
+        options.pop("weights", None)
+        options |= {} if weights is None else {"weights": weights}
+    options.pop("suppress", None)
+    left = fields.get("suppress", "").strip()
+    return options | ({"suppress": left if left.endswith("%") else number(left)} if left else {})
+
+
+def kept(settings: Settings) -> list[str]:
+    """Return the columns that a release keeps as they are: one of them may be the weights."""
+    return [*settings.of("other"), *settings.of("confidential")]
+
+
 def protection_of(fields: Fields, before: Settings) -> Settings:
     """Return settings with the protection of a form."""
     models = [
@@ -84,7 +118,8 @@ def protection_of(fields: Fields, before: Settings) -> Settings:
         k=number(fields.get("k", "")),
         models=models,
         method=method,
-        options=before.options if method == before.method else {},
+        options=rules_of(fields, before, method),
+        steps=[line.strip() for line in fields.get("steps", "").splitlines() if line.strip()],
         time_limit=number(fields.get("time_limit", "")),
         seed=number(fields.get("seed", "")),
         intruder=fields.get("intruder") if models and fields.get("intruder") == "method" else None,

@@ -14,6 +14,8 @@ from voronym.report import write
 from voronym.report.svg import clean, percent
 from voronym.web import draw
 from voronym.web.desk import Desk, Run, Sketch, Table
+from voronym.web.forms import RECIPE, kept
+from voronym.web.settings import Settings
 
 STEPS = (("read", "File"), ("roles", "Columns"), ("protect", "Protection"), ("result", "Release"))
 ROLE_WORDS = {
@@ -104,8 +106,24 @@ def protect(table: Table, status: int = 200, errors: dict[str, str] | None = Non
     return show(
         "protect.html", status, table=table, step="protect", chosen=chosen, errors=errors or {},
         models=models, rest=rest, methods=list(algorithms()), ticket=secrets.token_urlsafe(12),
-        confidential=chosen.of("confidential"),
+        confidential=chosen.of("confidential"), kept=kept(chosen), rules=_rules(chosen),
     )  # fmt: skip
+
+
+def _rules(chosen: Settings) -> dict[str, Any]:
+    """Return what the fields for strata, weights and publishing show; a recipe may say more than they can."""
+    options = chosen.options
+    publish, strata, weights = (options.get(name) for name in ("publish", "strata", "weights"))
+    simple = isinstance(publish, dict) and list(publish) == ["*"]
+    one = list(strata or ())
+    return {
+        "publish": "" if not publish else publish["*"] if simple else RECIPE,
+        "strata": "" if not one else one[0] if len(one) == 1 else RECIPE,
+        "weights": "" if weights is None else weights if isinstance(weights, str) else RECIPE,
+        "suppress": options.get("suppress", ""),
+        "recipe": RECIPE,
+        "used": bool(publish or one or weights or options.get("suppress") or chosen.steps),
+    }
 
 
 def sketch(found: Sketch, compiling: bool, *, k: int | None, method: str) -> HTMLResponse:

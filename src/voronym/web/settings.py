@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from voronym.errors import InputError
+from voronym.errors import InputError, VoronymError
 from voronym.keys import DEFAULT_SPACE
 from voronym.options import read_value
 from voronym.recipe import Recipe
+from voronym.steps import parse_step
 from voronym.table.schema import Schema
 
 ROLES = ("identifier", "key", "confidential", "other")
@@ -27,7 +28,7 @@ class Settings:
         From each column to its role.
     kinds, orders, locations, person, household, pseudonyms, allow_near_unique, allow_loss
         As in `voronym.anonymize`.
-    k, method, models, time_limit, seed, intruder, options, space
+    k, method, models, time_limit, seed, intruder, options, space, steps
         As in `voronym.anonymize`. What cannot be a number is kept as it was typed: the house says why.
     """
 
@@ -48,6 +49,7 @@ class Settings:
     intruder: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     space: str | None = None
+    steps: Sequence[str] = ()
 
     def of(self, role: str) -> list[str]:
         """Return the columns of a role."""
@@ -84,6 +86,7 @@ class Settings:
             "intruder": self.intruder,
             "options": dict(self.options),
             "space": self.space,
+            "steps": list(self.steps),
         }
 
     def plain(self) -> dict[str, Any]:
@@ -118,9 +121,7 @@ class Settings:
     @classmethod
     def of_recipe(cls, recipe: Recipe) -> Settings:
         """Build settings from a recipe; one that names further files is refused."""
-        refuse_files(recipe.options, recipe.models)
-        if recipe.steps:
-            raise InputError("the recipe has steps, which the page does not offer: use the command line")
+        refuse_files(recipe.options, recipe.models, recipe.steps)
         options = dict(recipe.options)
         intruder = options.pop("intruder", None)
         if options.pop("keep_groups", False):
@@ -139,6 +140,7 @@ class Settings:
             intruder=intruder,
             options=options,
             space=None if recipe.space == DEFAULT_SPACE else recipe.space,
+            steps=list(recipe.steps),
         )
 
     def command(self, source: str, reading: Mapping[str, Any], release: str = "release.csv") -> str:
@@ -178,8 +180,9 @@ class Settings:
         for name, value in self.options.items():
             for text in _texts(value):
                 words += ["--option", f"{name}={text}"]
-        for model in self.models:
-            words += ["--model", model]
+        for flag, texts in (("model", self.models), ("step", self.steps)):
+            for text in texts:
+                words += [f"--{flag}", text]
         for flag, value in (
             ("space", self.space),
             ("intruder", self.intruder),
@@ -190,8 +193,8 @@ class Settings:
         return words
 
 
-def refuse_files(options: Mapping[str, Any], models: Sequence[str]) -> None:
-    """Refuse what would have the page open a file by its name: hierarchies of metrics, ranges and models."""
+def refuse_files(options: Mapping[str, Any], models: Sequence[str], steps: Sequence[str] = ()) -> None:
+    """Refuse what would have the page open a file by its name: hierarchies, and tables of a population."""
     metrics, trees = options.get("metrics"), options.get("hierarchies")
     named = [str(one) for one in metrics.values()] if isinstance(metrics, Mapping) else []
     given = [one for one in trees.values() if isinstance(one, str)] if isinstance(trees, Mapping) else []
@@ -201,11 +204,20 @@ def refuse_files(options: Mapping[str, Any], models: Sequence[str]) -> None:
             "a population is to be taken from a file, and the page opens no files by their names: use "
             "voronym anonymize"
         )
+    given += [one for one in steps if _names_a_file(one)]
     if any("=" in one for one in named) or given or any("taxonomy=" in one for one in bare):
         raise InputError(
             "a hierarchy is to be taken from a file, and the page opens no files by their names: use voronym "
             "anonymize"
         )
+
+
+def _names_a_file(text: str) -> bool:
+    """Say whether a step takes something from a file; what is no step is said elsewhere, and opens none."""
+    try:
+        return bool(getattr(parse_step(text), "hierarchy", None))
+    except VoronymError:
+        return False
 
 
 def _texts(value: Any) -> list[str]:

@@ -31,6 +31,8 @@ FIELDS = {
     "sheet": "“Sheet”",
     "method": "“Method”",
     "model": "“Further guarantees”",
+    "step": "“Steps, one a line”",
+    "publish": "“Groups publish”",
     "time-limit": "“Seconds to search”",
     "seed": "“Seed”",
 }
