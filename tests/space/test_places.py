@@ -75,7 +75,7 @@ def test_moves_cost_what_the_definition_says(spread):
         assert work.costs.sum() == pytest.approx(by_definition(X, work.labels), rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["mdav", "exchange", "anneal"])
+@pytest.mark.parametrize("method", ["mdav", "exchange", "anneal", "pairs"])
 def test_groups_cross_the_date_line_and_publish_places(method):
     X = globe(90, 7, spread=0.4)
     problem = Problem.of(X, 5, space=Sphere())
@@ -116,3 +116,17 @@ def test_mdav_takes_who_is_farthest_from_the_direction():
     part = vr.microaggregate(X, 3, method="mdav", space=Sphere())
     found = sorted(np.flatnonzero(part.labels == group).tolist() for group in range(part.n_cells))
     assert all(group in found for group in groups)
+
+
+def test_pairs_ends_by_the_cost_of_the_sphere_itself():
+    """Groups that reach halfway around: squares about the mean are not what a group costs there."""
+    gains = []
+    for seed in range(6):
+        X = globe(48, seed)
+        by_squares, own = (
+            vr.microaggregate(X, 8, method="pairs", space=space, seed=0) for space in (None, Sphere())
+        )
+        assert own.sizes.min() >= 8
+        gains.append(by_definition(X, by_squares.labels) - by_definition(X, own.labels))
+    assert min(gains) > -1e-9
+    assert max(gains) > 1e-3, "nothing was gained by the cost of the sphere"

@@ -1,14 +1,15 @@
 """The privacy-distortion function, and the randomised rules that reach it.
 
 `alphabet` is the finite problem and its certificate; `interior`, `mirror` (also the paper's steepest descent)
-and `perfect` solve it (`blocks` is their linear algebra); `function` is the door, `base` the answer: a
-channel that perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published
-letter instead of their mean, by `cones`; `seeing` is for rules that look at w, `reconstruct` finds the
-letters to publish, too. `gaussian` has the same for normal data, by `logdet`. `bounds` has bounds on the
-least risk, in closed form (`waterfill`) and by optimisation; `limits` what holds for a table without
-assumptions, and what rules reach on it. `pram` randomises categorical columns and lets analysts undo it on
-average. `release` masks the keys of a table by `rules`, measures what they still tell (`measured`) and says
-what may be published of the rules (`published`). Risk is in nats everywhere; ``risk_bits`` gives bits.
+and `perfect` solve it (`blocks` is their linear algebra, `columns` leaves letters out); `function` is the
+door, `base` the answer: a channel that perturbs data and knows its distortion D and its risk I(W; X̂).
+`worst` limits every published letter instead of their mean, by `cones`; `seeing` is for rules that look at w,
+`reconstruct` finds the letters to publish, too. `gaussian` has the same for normal data, by `logdet`.
+`bounds` has bounds on the least risk, in closed form (`waterfill`) and by optimisation; `limits` what holds
+for a table without assumptions, and what rules reach on it. `pram` randomises categorical columns and lets
+analysts undo it on average. `release` masks the keys of a table by `rules`, measures what they still tell
+(`measured`) and says what may be published of the rules (`published`). Risk is in nats everywhere;
+``risk_bits`` gives bits.
 """
 
 from voronym.channel.base import Channel, FiniteChannel

@@ -38,6 +38,8 @@ TRIAL = 4.0
 """Visits a cell that say how fast this goes, where there is a time limit."""
 POLISH = 0.3
 """Share of the work for `exchange` at the end, in a space without coordinates."""
+RETOUCH = 0.1
+"""The same on the sphere, where squares about the mean are nearly the cost, and not quite."""
 LEAF = 10_000
 """Records among which MDAV makes the start in such a space, where halving alone makes a poor one."""
 
@@ -100,8 +102,13 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
         return part
     if problem.records.points is None or problem.weights is not None:
         found = _by_model(problem, part, ctx, options)
-    else:
+    elif problem.records.squares:
         found = _by_points(problem, part, ctx, options)
+    else:
+        here = ctx.part(0.0, 1.0 - RETOUCH, time=1.0 - RETOUCH)
+        cells = ModelCells(problem.records, _by_points(problem, part, here, options), problem.k)
+        cells.polish(options.sweeps, ctx.part(1.0 - RETOUCH, 1.0))
+        found = cells.labels
     ctx.check(whole=False)
     return problem.better(part, found)
 
