@@ -68,6 +68,31 @@ def test_numbers_are_written_with_their_units_and_signs():
     assert mark.apart() == "−2.3 %"
 
 
+@pytest.mark.parametrize(
+    ("ours", "verdict", "word"), [(-25.0, "same", ""), (-19.0, "worse", "within"), (-15.0, "worse", "beyond")]
+)
+def test_a_wide_spread_makes_nothing_the_same_and_the_reason_says_how_far_off_a_draw_is(ours, verdict, word):
+    mark = Mark("Figure 18", "gain", -26.0, ours, ".1f", " %", 2.0, "less", 5.0, why="Drawn.", drawn=True)
+    assert mark.verdict == verdict
+    assert (f" is {word} two standard deviations" in mark.reason) == bool(word)
+    assert mark.reason.startswith("Drawn.") == bool(word)
+
+
+def test_figures_kept_with_one_deviation_as_tolerance_are_judged_by_two_points():
+    kept = Mark("Figure 18", "gain", -26.0, -22.0, ".1f", " %", 5.0, "less", 5.0).to_dict()
+    again = Same.from_dict(json.loads(json.dumps(kept)))
+    assert (again.verdict, again.within, again.drawn) == ("worse", 2.0, True)
+
+
+def test_papers_have_numbers(toy):
+    assert [named(number)[0].name for number in ("000", "001", "002", "003", "004")] == [
+        "pcl-2013", "icsm", "t-closeness", "pcl-2011", "crowd",
+    ]  # fmt: skip
+    assert named("toy") == [toy]
+    with pytest.raises(InputError, match="005"):
+        named("005")
+
+
 def test_what_is_kept_is_read_again(toy, tmp_path):
     for full in (True, False):
         (outcome,) = reproduce("toy", full=full)
@@ -130,8 +155,8 @@ def test_families_and_all():
     assert [one.name for one in named("pcl", "table 2")] == ["pcl-2011"]
     with pytest.raises(InputError, match="nothing to run that is called 'figure 99'"):
         named("pcl", "figure 99")[0].chosen("figure 99")
-    with pytest.raises(InputError, match="no paper is called '003'"):
-        named("003")
+    with pytest.raises(InputError, match="no paper is called '005'"):
+        named("005")
 
 
 def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monkeypatch):

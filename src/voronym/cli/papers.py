@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 def papers(
     name: Annotated[
         str | None,
-        typer.Argument(help="The paper, or 'all'; without it, the papers are listed."),
+        typer.Argument(help="The paper by its name or number, or 'all'; without it, the papers are listed."),
     ] = None,
     full: Annotated[
         bool, typer.Option("--full/--quick", help="As the paper did it, or about a minute for each paper.")

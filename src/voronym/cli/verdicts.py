@@ -24,9 +24,10 @@ def listed(known: Sequence[Paper]) -> None:
     room = 2 + max(len(entry.name) for entry in known)
     for entry in known:
         runs = f"--item {', '.join(entry.experiments)}"
+        about = f"{entry.subject}: {len(entry.exhibits)} tables and figures; also called {entry.number}"
         head, *more = (
             line
-            for text in (f"{entry.subject}: {len(entry.exhibits)} tables and figures", entry.reference, runs)
+            for text in (about, entry.reference, runs)
             for line in wrap(text, max(24, out.width - room), break_on_hyphens=False)
         )
         typer.echo(f"{entry.name:<{room}}{head}")

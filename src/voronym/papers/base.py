@@ -87,6 +87,8 @@ class Paper:
     reference: str
     subject: str
     exhibits: tuple[Exhibit, ...] = ()
+    number: str = ""
+    """A short name beside the other: "000"."""
     experiments: dict[str, Experiment] = field(default_factory=dict)
 
     def experiment(
@@ -150,13 +152,15 @@ class Paper:
 PAPERS: Registry[Paper] = Registry("paper")
 
 
-def paper(name: str, *, reference: str, subject: str, exhibits: Sequence[Exhibit] = ()) -> Paper:
+def paper(
+    name: str, *, reference: str, subject: str, exhibits: Sequence[Exhibit] = (), number: str = ""
+) -> Paper:
     """Register a paper; its experiments follow by `Paper.experiment`. ``subject`` heads the page."""
-    return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits)))
+    return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits), number))
 
 
 def named(name: str, item: str | None = None) -> list[Paper]:
-    """Return the paper of a name; all whose names begin with it and a dash; or "all".
+    """Return the paper of a name or number; all whose names begin with it and a dash; or "all".
 
     Of several, those that have ``item``; where none has it, the last one says so.
 
@@ -164,7 +168,12 @@ def named(name: str, item: str | None = None) -> list[Paper]:
     --------
     >>> [one.name for one in named("pcl")]
     ['pcl-2011', 'pcl-2013']
+    >>> [one.name for one in named("001")]
+    ['icsm']
     """
+    numbered = [one for one in PAPERS.values() if name and one.number == name]
+    if numbered:
+        return numbered
     family = [one for key, one in PAPERS.items() if name == "all" or key.startswith(f"{name}-")]
     if name in PAPERS or not family:
         return [PAPERS[name]]

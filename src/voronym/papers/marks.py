@@ -8,6 +8,15 @@ from typing import Any, Literal
 Verdict = Literal["same", "better", "worse", "differs", "not printed"]
 Published = float | tuple[float, float] | None
 """A number, the least and the greatest of a range, or None where the paper prints none."""
+USUAL = 2.0
+"""Standard deviations within which a draw usually lies."""
+CLOSE = 2.0
+"""Points, or percent, by which the mean of random draws may be off and still be the same."""
+
+
+def close(published: float | None, unit: str) -> float:
+    """Return the tolerance for random points: 2 points of a percentage, 2 % of another figure."""
+    return CLOSE if unit == " %" else 0.01 * CLOSE * abs(published or 0.0)
 
 
 @dataclass(frozen=True)
@@ -29,8 +38,8 @@ class Mark:
     unit : str
         Written after the numbers, with its space: " %", " s".
     within : float
-        How far ours may be off and still be the same: the rounding of what is printed, or what another draw
-        of random points would change.
+        How far ours may be off and still be the same: the rounding of what is printed; 2 points, or 2 %,
+        where points are drawn at random; twice the standard error where both are means.
     better : {"less", "more", ""}
         Which way is better; "" where neither is.
     spread : float, optional
@@ -40,6 +49,9 @@ class Mark:
         the number, or the range, that the words stand for.
     why : str
         A sentence that says why ours differs. Wanted wherever the verdict is not "same" or "not printed".
+    drawn : bool
+        Whether the published figure is of one draw of random points, which no seed is known of. It changes
+        no verdict: the reason then says whether one draw of ours may well be as far off.
 
     Examples
     --------
@@ -61,6 +73,7 @@ class Mark:
     spread: float | None = None
     claim: str = ""
     why: str = ""
+    drawn: bool = False
 
     @property
     def difference(self) -> float | None:
@@ -81,6 +94,19 @@ class Mark:
         if not self.better:
             return "differs"
         return "better" if (off < 0) == (self.better == "less") else "worse"
+
+    @property
+    def reason(self) -> str:
+        """Why ours differs, where it does: what the paper's own draw may explain comes with it."""
+        off = self.difference
+        if off is None or self.verdict == "same":
+            return ""
+        if not self.drawn or not self.spread:
+            return self.why
+        far = "within" if abs(off) <= USUAL * self.spread else "beyond"
+        return (
+            f"{self.why} The published figure is {far} two standard deviations of one draw of ours.".strip()
+        )
 
     def texts(self) -> tuple[str, str]:
         """Return the published figure and ours as text."""
@@ -120,6 +146,9 @@ class Mark:
     def from_dict(cls, plain: dict[str, Any]) -> Mark:
         """Read a mark again."""
         published = plain["published"]
+        if plain.get("spread") and plain.get("within") == plain["spread"]:
+            # one deviation was the tolerance for a while: more than enough to call anything the same
+            plain = plain | {"within": close(published, plain.get("unit", "")), "drawn": True}
         return cls(**plain | {"published": tuple(published) if isinstance(published, list) else published})
 
 

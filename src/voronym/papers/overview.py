@@ -39,7 +39,7 @@ class Line:
     @property
     def why(self) -> str:
         """Why ours differs, where it does."""
-        return "" if self.mark.verdict in ("same", "not printed") else self.mark.why
+        return self.mark.reason
 
     def texts(self) -> tuple[str, str, str, str, str]:
         """Return published, full, quick, difference and verdict as text."""

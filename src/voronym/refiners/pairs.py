@@ -102,7 +102,7 @@ def pairs(problem: Problem, part: Partition, ctx: Context, options: PairsOptions
         return part
     if problem.records.points is None or problem.weights is not None:
         found = _by_model(problem, part, ctx, options)
-    elif problem.records.squares:
+    elif problem.records.by_squares:
         found = _by_points(problem, part, ctx, options)
     else:
         here = ctx.part(0.0, 1.0 - RETOUCH, time=1.0 - RETOUCH)

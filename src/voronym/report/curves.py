@@ -14,6 +14,7 @@ from voronym.report.svg import line, marker, rect, shorten, spread, text, width
 
 HIGH = 270.0
 ROW = 14.0
+LABEL = 150.0  # room for the names of curves, at most
 _MANY = 30  # a line of more points needs no marks
 _LOSS = "information loss, % of the keys’ variance"
 
@@ -59,7 +60,7 @@ def chart(
     """
     kept = [_usable(one, log) for one in series]
     every = [(a, b) for own in kept for a, b, _ in own] or [(1.0, 1.0)]
-    room = min(max((width(one.name) for one in series), default=0.0), 120.0) + 24
+    room = min(max((width(one.name) for one in series), default=0.0), LABEL) + 24
     places = sorted({a for a, _ in every})
     few = places if len(places) <= 10 and any(one.joined for one in series) else None
     axes = Axes(

@@ -19,7 +19,7 @@ class Places(Points):
     """
 
     pace = Pace(chains=2, kicks=4.0, triples=0.0, speed=3e6, least=300.0)
-    squares = False
+    by_squares = False
 
     def unit(self) -> Places:
         """Return the records as they are: of length 1."""

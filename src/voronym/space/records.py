@@ -73,7 +73,7 @@ class Records:
     pace: ClassVar[Pace] = Pace()
     begin: ClassVar[str | None] = None
     """The method that makes starts of searches in this space, where there is a better one than usual."""
-    squares: ClassVar[bool] = False
+    by_squares: ClassVar[bool] = False
     """Whether a group costs its squares about the mean of its coordinates, and nothing else."""
 
     def __init__(self, space: Space, X: NDArray[Any]) -> None:
@@ -246,7 +246,7 @@ class Points(Records):
     """
 
     pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=5e6, least=300.0)
-    squares = True
+    by_squares = True
 
     def __init__(self, space: Space, X: Array, points: Array | None = None) -> None:
         super().__init__(space, X)

@@ -28,6 +28,7 @@ EQUATIONS = {
 
 PAPER = paper(
     "crowd",
+    number="004",
     reference="The paper on data anonymization from a vector quantization point of view, for health data, "
     "which speaks of pushing outliers back into the crowd; the copy that we have names no authors",
     subject="Outliers pushed back into the crowd",

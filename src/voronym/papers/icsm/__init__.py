@@ -16,6 +16,7 @@ from voronym.papers.items import Item
 
 PAPER = paper(
     "icsm",
+    number="001",
     reference=published.REFERENCE,
     subject="A local search for microaggregation",
     exhibits=(

@@ -18,6 +18,7 @@ from voronym.papers.pcl import published
 
 FIRST = paper(
     "pcl-2011",
+    number="003",
     reference=published.FIRST,
     subject="Microaggregation and clustering by quantizers",
     exhibits=(
@@ -55,6 +56,7 @@ FIRST = paper(
 )
 SECOND = paper(
     "pcl-2013",
+    number="000",
     reference=published.SECOND,
     subject="A Lloyd algorithm with cells of given sizes",
     exhibits=(

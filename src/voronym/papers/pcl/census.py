@@ -170,8 +170,8 @@ def _scatter(cases: list[Case], starts: dict[int, Run]) -> Chart:
         "Figure 19: distortion, SSE / SST, from every start",
         (
             Curve("MDAV", tuple((float(k), run.distortion) for k, run in starts.items())),
-            Curve("noisy PCL, from MDAV", every(True, False), joined=False),
-            Curve("noisy PCL, from random records", every(False, False), joined=False),
+            Curve("noisy, MDAV start", every(True, False), joined=False),
+            Curve("noisy, random start", every(False, False), joined=False),
             Curve("in prepartitions", every(True, True) + every(False, True), joined=False),
             Curve("best of five, published", known, published=True, joined=False),
         ),

@@ -16,6 +16,7 @@ from voronym.papers.t_closeness import published
 
 PAPER = paper(
     "t-closeness",
+    number="002",
     reference=published.REFERENCE,
     subject="Privacy risk against distortion",
     exhibits=(

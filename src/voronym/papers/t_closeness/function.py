@@ -93,7 +93,7 @@ def figure_6(steps: int, ctx: Context) -> Iterator[Item]:
             Curve("MIUB, formula (9)", ((0.0, most), (1.0, 0.0))),
             Curve("interior point", tuple((row["D"], row["R"]) for row in rows), joined=False),
             Curve(
-                f"steepest descent, {steps:,} steps",
+                f"steepest, {steps:,} steps",
                 tuple((row["D, slow"], row["R, slow"]) for row in rows),
                 joined=False,
             ),
@@ -196,7 +196,7 @@ def figure_7(steps: tuple[int, ...], ctx: Context) -> Iterator[Item]:
     for number, count in enumerate(steps):
         at(ctx, f"figure 7: {count:,} steps", number / len(steps))
         alphabet, slow = descend(p, d, multiplier, share, count, ctx)
-        row = shapes[f"steepest descent, {count:,} steps"] = (slow / alphabet.p[:, None])[row_at]
+        row = shapes[f"steepest, {count:,} steps"] = (slow / alphabet.p[:, None])[row_at]
         cost = alphabet.distortion(slow) + multiplier * alphabet.risk(slow)
         yield Mark(
             "Figure 7", f"cost above the optimum after {count:,} steps", None,
