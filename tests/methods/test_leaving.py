@@ -69,6 +69,29 @@ def test_against_every_choice(seed, k, n, many):
     assert found.after >= 100 * truth / total - 1e-9
 
 
+def test_the_bound_is_true_with_weights():
+    """One record of little weight: against every choice of who leaves, and every grouping of the others."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, weights = rng.normal(size=(8, 2)), rng.choice([0.5, 20.0], 8, p=[0.8, 0.2])
+        weights[0], weights[1] = 0.5, 20.0
+        problem = Problem.of(X, 3, weights=weights)
+        found = leave_out(problem, 0.13, Context())
+        truth = np.inf
+        for out in range(8):
+            rows = [i for i in range(8) if i != out]
+            for size in (0, 3):  # all in one group, or three and four
+                for few in combinations(rows, size):
+                    groups = [g for g in (few, [i for i in rows if i not in few]) if g]
+                    truth = min(truth, sum(weighted(X[list(g)], weights[list(g)]) for g in groups))
+        assert 0 < found.least <= 100 * truth / problem.total + 1e-9
+        assert found.after >= 100 * truth / problem.total - 1e-9
+
+
+def weighted(X, weights):
+    return float((weights[:, None] * np.square(X - np.average(X, axis=0, weights=weights))).sum())
+
+
 @pytest.mark.parametrize(("sizes", "share", "out"), [((5, 5), 0.1, 0), ((5, 6), 0.2, 1), ((8, 8), 0.2, 3)])
 def test_nobody_leaves_whom_a_group_needs(sizes, share, out):
     """Two towns far apart: who leaves one of k people sends the others to the other town."""

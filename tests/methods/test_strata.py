@@ -42,7 +42,9 @@ def test_groups_are_those_of_each_stratum_alone():
     assert {one.label: one.records for one in told} == dict(Counter(frame["region"]))
     X = vr.standardize(frame.select("age", "pay").to_numpy())  # of the whole table, as the release does
     for one in told:
-        part = vr.microaggregate(X[(frame["region"] == one.label).to_numpy()], 4, method="mdav")
+        here = X[(frame["region"] == one.label).to_numpy()]
+        part = vr.microaggregate(here, 4, method="mdav")
+        assert one.loss == pytest.approx(vr.information_loss(here, part))
         assert one.groups == part.n_cells
         assert one.smallest == part.sizes.min()
 
@@ -62,6 +64,9 @@ def test_closeness_holds_in_every_stratum_by_hand():
     found = next(one for one in release.findings if one.model == "t-closeness")
     assert found.value == pytest.approx(worst)
     assert "the worst of 3 strata" in found.about
+    costs = {one.guarantee: one.loss for one in release.costs}
+    assert costs["t-closeness=0.35"] == pytest.approx(release.group_loss)
+    assert costs["k-anonymity=4"] <= made().group_loss + 1e-9
 
 
 def test_what_strata_cannot_be():

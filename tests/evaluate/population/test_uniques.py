@@ -265,3 +265,28 @@ def test_no_unique_record_no_population_unique():
     found = vr.population_risk(survey, keys=["a"], sampling_fraction=0.1)
     assert all(one.uniques == 0 for one in found.uniques)
     assert found.columns == ()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "population", "warned"),
+    [
+        ({1: 200, 2: 60, 3: 30, 4: 15, 8: 40}, 1_100, {}),
+        (
+            {1: 200, 2: 60, 3: 30, 4: 15, 8: 40},
+            20_000,
+            {"zayatz": "too high", "snb": "would be 13,189 people"},
+        ),
+        ({1: 300, 2: 5, 3: 100, 20: 30}, 20_000, {"pitman": "classes have", "zayatz": "too high"}),
+        (
+            {1: 100, 2: 1000},
+            40_000,
+            {"pitman": "more even than any", "zayatz": "too high", "snb": "no param"},
+        ),
+    ],
+)
+def test_a_poor_fit_is_said(sizes, population, warned):
+    found = population_uniques(np.repeat(list(sizes), list(sizes.values())), population)
+    said = {one.model: one.warning for one in found if one.warning}
+    assert set(warned) <= set(said)
+    assert all(part in said[model] for model, part in warned.items())
+    assert warned or not said
