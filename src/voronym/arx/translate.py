@@ -136,7 +136,8 @@ class Imported:
         weights = {name: one for name, one in self.project.weights.items() if name in self.schema.keys}
         if groups:
             options |= {"publish": dict.fromkeys(keys, "hierarchy")} if keys else {}
-        elif len(set(weights.values())) > 1:
+            weights = {name: one for name, one in weights.items() if one > 0.0}
+        if len(set(weights.values())) > 1:
             options["importance"] = weights
         models = [*self.models]
         models += [TCloseness(t, "hierarchical", column, files[column]) for column, t in self.by_tree.items()]
