@@ -211,6 +211,38 @@ def test_the_mean_of_a_tail_of_few_is_refused():
         done(table, "top x=215 publish=mean", least=2)
 
 
+@pytest.mark.filterwarnings("ignore:.*a gap tells")
+def test_steps_count_people_and_not_their_rows():
+    """One person comes six times: their mean tells about them, and what only they have is rare."""
+    frame = pl.DataFrame(
+        {
+            "who": [0] * 6 + [1 + i // 2 for i in range(60)],
+            "age": [30] * 6 + [20 + i // 12 for i in range(60)],
+            "pay": [200.0, 210.0, 220.0, 230.0, 240.0, 250.0] + [float(i // 6) for i in range(60)],
+            "job": ["diver"] * 6 + ["cook"] * 60,
+        }
+    )
+    roles = {"keys": ["age"], "confidential": ["pay", "job"], "person": "who", "k": 3, "method": "mdav"}
+    with pytest.raises(GuaranteeError, match="only 1 people are above"):
+        vr.anonymize(frame, steps=["top pay=150 publish=mean"], **roles)
+    made = vr.anonymize(frame, steps=["suppress job rare=3"], **roles).table
+    assert made["job"].drop_nulls().unique().to_list() == ["cook"]
+    assert made["job"].null_count() == 6
+
+
+def test_alone_are_those_who_are_alone_with_their_own_values():
+    """After a shuffle everybody has a value of their own, and hardly anybody their own value."""
+    frame = pl.DataFrame({"x": [3 * i for i in range(60)], "y": [0] * 60})
+    table = Table.of(frame, vr.Schema.build(frame, keys=["x"], other=["y"]))
+    made, (effect,), _ = done(table, "shuffle x")
+    before, after = np.array(values(table, "x")), np.array(values(made, "x"))
+    own = int((before == after).sum())
+    assert own < 10
+    assert effect.alone == effect.keys_alone == (60, own)
+    assert effect.changed == 1 - own / 60
+    assert effect.error == pytest.approx(np.sqrt(np.mean(np.square(before - after))) / before.std())
+
+
 def test_a_share_is_so_large():
     frame = pl.DataFrame({"x": np.arange(200), "y": np.zeros(200)})
     table = Table.of(frame, vr.Schema.build(frame, keys=["x"], other=["y"]))
