@@ -76,6 +76,21 @@ def test_the_unfolded_group_is_one_of_the_release(people, release):
     assert np.allclose(mean, [row[key] for key in KEYS], rtol=1e-3)
 
 
+def test_the_internal_page_says_how_many_metres_places_were_moved(homes, placed):
+    """By the flat formula, which is good enough in a town: a degree of latitude is 111,195 m."""
+    first = placed.dossier().inside.utility.ways[0]
+    away = []
+    for lat, lon in homes.select("lat", "lon").rows():
+        flat = (111_195 * (placed.table["lat"] - lat)) ** 2
+        flat += (111_195 * np.cos(np.radians(41.4)) * (placed.table["lon"] - lon)) ** 2
+        away.append(float(np.sqrt(flat.min())))
+    assert first.mean >= 0.99 * np.mean(away), "nobody is nearer to their own place than to the nearest one"
+    internal, outside = body(render(placed)), body(render(placed, audience="public"))
+    for words in (f"published {first.mean:,.0f} m from where", f"moved by {first.mean:,.0f} m on average"):
+        assert words in internal
+    assert f"{first.mean:,.0f} m" not in outside
+
+
 def test_no_original_value_is_on_the_public_page_or_in_plain_data(people, release, placed, homes):
     shown = {
         value

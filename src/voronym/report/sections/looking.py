@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from voronym.dossier import Dossier
 from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
@@ -47,9 +49,13 @@ def unfolded(_: Dossier, found: Unfolded) -> Data:
 
 
 @section("map:inside", "On the map", needs=("inside.places",), audience="internal", place=14)
-def inside_map(_: Dossier, found: PlaceMap) -> Data:
-    """Show where records were and where they are published."""
-    return _map(found)
+def inside_map(d: Dossier, found: PlaceMap) -> Data:
+    """Show where records were, where they are published, and how many metres lie between."""
+    inside = d.inside
+    ways = () if inside is None else inside.utility.ways
+    own = next((way for way in ways if way.location == ",".join(found.columns)), None)
+    told = {} if own is None else {"moved by, on average": own.mean, "moved by, at most": own.largest}
+    return _map(found, [(what, f"{far:,.0f} m") for what, far in told.items()]) | {"way": own}
 
 
 @section("map:public", "On the map", needs=("public.places",), audience="public", place=14)
@@ -58,7 +64,7 @@ def public_map(_: Dossier, found: PlaceMap) -> Data:
     return _map(found)
 
 
-def _map(found: PlaceMap) -> Data:
+def _map(found: PlaceMap, more: Sequence[tuple[str, object]] = ()) -> Data:
     sizes = sorted(found.sizes)
     table: list[tuple[str, object]] = [
         ("published places", found.found),
@@ -66,6 +72,7 @@ def _map(found: PlaceMap) -> Data:
         ("records at a place, least", sizes[0]),
         ("half of the places have at most", sizes[len(sizes) // 2]),
         ("most", sizes[-1]),
+        *more,
     ]
     lat, lon = found.columns
     return {

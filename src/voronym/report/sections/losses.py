@@ -43,6 +43,7 @@ def loss(d: Dossier, rows: tuple[Loss, ...]) -> Data:
         "shown": len(shown),
         "keys": len(rows),
         "grouped": grouped,
+        "ways": () if d.inside is None else d.inside.utility.ways,
     }
 
 
