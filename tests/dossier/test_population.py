@@ -127,6 +127,8 @@ def test_a_population_hides_a_group_by_the_originals_of_its_records(survey, peop
     assert found.after.matches.expected == pytest.approx(sum(1 / crowd[group] for group in groups))
     assert min(crowd.values()) >= 3
     assert release.dossier().public.population is None  # a release alone does not say whom the file had
+    file.unlink()
+    assert pickle.loads(pickle.dumps(release)).dossier().public.population is None  # noqa: S301 - our own
     assert "people.csv" in json.dumps(release.dossier().to_dict()["public"])
     assert str(tmp_path) not in json.dumps(release.dossier().to_dict()["public"])
 
@@ -161,6 +163,9 @@ def test_people_with_several_rows_count_once_in_a_class(survey):
     assert second.matches == first.matches
     assert second.population == pytest.approx(first.population)
     assert any("several rows belong to one person" in note for note in second.notes)
+    assert parts(both)[1].expected == pytest.approx(parts(both)[0].after.matches.expected)
+    again = pickle.loads(pickle.dumps(both))  # noqa: S301 - our own
+    assert outlook(again.unnamed, again.recipe, Context()) is None  # it no longer knows whose rows are whose
     frame = twice.drop("hid", "weight")
     assert vr.population_risk(frame, keys=KEYS, sampling_fraction=0.1, person="pid").matches == first.matches
 

@@ -105,12 +105,11 @@ class Drawn:
     @classmethod
     def of(cls, recipe: Recipe) -> Drawn | None:
         """Look for it in a recipe: first where it is said for this purpose, then in weights and models."""
-        names = set(SampleOptions.names()) & set(recipe.options)
-        said = SampleOptions(**{name: recipe.options[name] for name in names})
-        if said.population is not None:
-            return cls(population=said.population)
-        if said.sampling_fraction is not None:
-            return cls(fraction=said.sampling_fraction)
+        population, fraction = (recipe.options.get(name) for name in ("population", "sampling_fraction"))
+        if population is not None:
+            return cls(population=str(population))
+        if fraction is not None:
+            return cls(fraction=SampleOptions(sampling_fraction=fraction).sampling_fraction)
         weights = recipe.options.get("weights")
         if isinstance(weights, str):
             return cls(weights=weights)
@@ -150,6 +149,8 @@ def outlook(table: Table, recipe: Recipe, ctx: Context) -> Outlook | None:
     if drawn is None or drawn.population is not None:
         return None
     if drawn.weights is not None and drawn.weights not in table.columns:
+        return None
+    if table.schema.person is not None and table.units is None:  # whose rows are whose is forgotten
         return None
     try:
         known = drawn.known(table, {})
