@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -50,3 +52,15 @@ def test_steps_of_a_quarter_are_written_in_full():
     assert texts[0] == ("0.00", "0.25")
     with pytest.raises(InputError, match="above 0"):
         atoms_of(column([1.5, 2.5, 3.0]), 1, step=-1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 120), min_size=4, max_size=60), st.integers(2, 5))
+def test_an_outer_end_is_told_only_where_k_people_are_in_its_step(values, k):
+    texts = atoms_of(column(values), k, step=10.0).texts
+    lowest, highest = (sum(one // 10 == end // 10 for one in values) for end in (min(values), max(values)))
+    assert (texts[0][0] is None) == (lowest < k)
+    assert (texts[-1][1] is None) == (highest < k)
+    for (_, before), (after, _) in pairwise(texts):  # else a beginning tells that somebody is there
+        low = int(after)
+        assert sum(one // 10 == low // 10 for one in values) >= k or low == int(before) + 1

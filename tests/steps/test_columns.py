@@ -145,6 +145,15 @@ def test_a_record_swap_is_among_equals_and_as_large_as_said():
     assert effects[0].changed == pytest.approx(0.1, abs=0.002)
 
 
+def test_a_record_swap_begins_with_who_is_alone():
+    frame = pl.DataFrame({"age": [*range(20), *[50] * 180], "region": ["n", "s"] * 100, "y": [0] * 200})
+    table = Table.of(frame, vr.Schema.build(frame, keys=["age", "region"], other=["y"]))
+    made, _, _ = done(table, "record-swap region=20")
+    moved = np.array(values(made, "region")) != np.array(values(table, "region"))
+    assert moved[:20].all()
+    assert moved.sum() == 40
+
+
 def test_a_shuffle_keeps_what_it_is_about():
     rng = np.random.default_rng(3)
     x = rng.normal(size=4000)
