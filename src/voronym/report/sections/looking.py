@@ -55,7 +55,7 @@ def inside_map(d: Dossier, found: PlaceMap) -> Data:
     ways = () if inside is None else inside.utility.ways
     own = next((way for way in ways if way.location == ",".join(found.columns)), None)
     told = {} if own is None else {"moved by, on average": own.mean, "moved by, at most": own.largest}
-    return _map(found, [(what, f"{far:,.0f} m") for what, far in told.items()]) | {"way": own}
+    return {**_map(found, [(what, f"{far:,.0f} m") for what, far in told.items()]), "way": own}
 
 
 @section("map:public", "On the map", needs=("public.places",), audience="public", place=14)
