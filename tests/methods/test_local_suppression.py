@@ -20,6 +20,7 @@ import voronym as vr
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.methods import blank_bound
+from voronym.methods.blanks import Choices, Search
 from voronym.methods.local_suppression import suppress_locally
 
 
@@ -217,6 +218,17 @@ def test_a_gap_stands_for_several_values(plain):
         for key in KEYS:
             if rows[key].null_count():
                 assert rows[f"{key} true"].fill_null("?").n_unique() > 1 or rows[f"{key} true"].null_count()
+
+
+def test_what_a_whole_class_shares_is_published():
+    codes, counts = np.array([[0, 1, 0], [0, 1, 1], [0, 1, -1]]), np.array([2, 1, 1])
+    search = Search(Choices.find(codes, counts, np.ones(3), 4, Context()))
+    for row, many in enumerate(counts.tolist()):
+        search.put(row, 0, many)  # all three columns are gaps, two of them for nothing
+    search.unveil()
+    ((one, inside),) = search.inside.items()
+    assert (int(search.choices.kept[one]), inside) == (0b011, {0: 2, 1: 1, 2: 1})
+    assert search.cost == 3.0
 
 
 def test_recoding_first_leaves_fewer_gaps(plain):
