@@ -13,6 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from voronym.errors import InputError
 from voronym.keys import EuclideanOptions, weights_of
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
@@ -54,7 +55,11 @@ def publish_weights(
     frame, steps, notes
         The table; what was done; what the data holder should know.
     """
-    if not isinstance(options, EuclideanOptions) or options.weights is None:
+    if not isinstance(options, EuclideanOptions):
+        return frame, (), ()
+    if options.weights is None:
+        if options.publish_weights != "auto":
+            raise InputError("publish_weights is about weights, and no column is named: give --weights, too")
         return frame, (), ()
     name = options.weights
     given = {"weights": name, "publish_weights": options.publish_weights}
