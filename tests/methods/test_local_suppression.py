@@ -198,6 +198,8 @@ def test_every_published_value_is_true_and_k_holds_in_the_file(plain, tmp_path):
     assert figures["suppressed"] == {key: gaps[key] for key in KEYS}  # said, column by column
     assert sum(gaps.values()) > 0
     assert f"job {gaps['job']}" in release.steps[0]
+    for part in (release.dossier().public, release.dossier().inside):
+        assert {one.fate for one in part.columns if one.role == "key"} == {"its own value, or missing"}
 
 
 def test_importance_moves_the_gaps_elsewhere(plain):

@@ -59,6 +59,10 @@ def test_weights_that_single_out_become_the_mean_of_their_group(whole, tmp_path)
         assert total == pytest.approx((here["w"] * here["x"]).sum(), rel=2e-3)  # x is rounded to its decimals
     assert any("averaged in each group" in one for one in release.steps)
     assert not any("'w'" in one for one in release.warnings)
+    for part in (release.dossier().public, release.dossier().inside):
+        fates = {one.name: one.fate for one in part.columns}
+        assert fates["w"] == "the mean of all with the same keys"
+        assert fates["pay"] == "kept as it was"
 
 
 def test_weights_are_kept_where_k_share_each_or_somebody_asks():

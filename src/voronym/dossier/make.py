@@ -29,6 +29,8 @@ from voronym.evaluate.utility import Utility, compare
 from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
 from voronym.keys import weights_of
+from voronym.methods.local_suppression import FATE, FIGURES
+from voronym.methods.weights import MEAN
 from voronym.ranges.publish import RANGED
 from voronym.rate import Rate
 from voronym.recipe import Recipe
@@ -91,6 +93,7 @@ def public_of(release: Release, ctx: Context) -> Public:
     ctx.tell(0.2, whole=True)
     plane = _cloud(table, ctx)
     published_as = methods.published_as(story, release.figures, recipe.options, schema) if drawn else {}
+    published_as = {**published_as, **_fates(release)}
     return Public(
         story=story,
         method=recipe.method,
@@ -119,6 +122,14 @@ def public_of(release: Release, ctx: Context) -> Public:
 def story_of(recipe: Recipe) -> str:
     """Return which words a page about a release uses: those of groups, or of a method that makes none."""
     return GROUPS if recipe.makes_groups else recipe.method
+
+
+def _fates(release: Release) -> dict[str, str]:
+    """Return what is published of columns that groups do otherwise with than usual."""
+    out = dict.fromkeys(release.schema.keys, FATE) if FIGURES in release.figures else {}
+    if MEAN in release.figures:
+        out[release.figures[MEAN]] = "the mean of all with the same keys"
+    return out
 
 
 def _columns(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) -> tuple[Column, ...]:
@@ -206,7 +217,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
-        columns=_columns(schema, _published_as(release, evidence), release.recipe),
+        columns=_columns(schema, {**_published_as(release, evidence), **_fates(release)}, release.recipe),
         warnings=tuple(release.warnings),
         figures=dict(release.figures),
         seconds=dict(evidence.seconds),

@@ -213,10 +213,11 @@ def mask_by_groups(
     published = _published(crowd, part, kept, settings.groups, k)
     rows = crowd.spread(part)
     plain = table.units is None
-    frame, weighed, told = publish_weights(table, _gather(table, published, rows, bare), settings.space, k)
+    gathered = _gather(table, published, rows, bare)
+    frame, mean, weighed, told = publish_weights(table, gathered, settings.space, k)
     return Grouped(
         frame,
-        figures=published.figures,
+        figures={**published.figures, **mean},
         notes=(*notes, *told),
         public_notes=tuple(notes),
         steps=(

@@ -24,6 +24,8 @@ from voronym.table.table import Table
 Ints = NDArray[np.int64]
 COLUMNS = 20
 """Keys, at most: every set of them that k records share is looked at."""
+FIGURES, FATE = "local suppression", "its own value, or missing"
+"""The name of the figures, and what is published of a key."""
 NEARLY = 0.5
 """Share of the values of a key from where a data holder is told to recode it first."""
 
@@ -180,11 +182,11 @@ def _masked(table: Table, found: Gaps, codes: Ints, k: int) -> Grouped:
     )
     return Grouped(
         frame,
-        figures={"local suppression": figures},
+        figures={FIGURES: figures},
         notes=notes,
         steps=_said(table.n, many, touched, found, k),
         partition=Partition(found.labels, k=k),
-        published_as=dict.fromkeys(table.keys, "its own value, or missing"),
+        published_as=dict.fromkeys(table.keys, FATE),
     )
 
 

@@ -34,9 +34,13 @@ def averaged(table: Table, options: Mapping[str, Any], k: int) -> str | None:
     return name if way == "mean" or rare(table, name, k) else None
 
 
+MEAN = "mean weights"
+"""The figure that names the column whose weights were averaged."""
+
+
 def publish_weights(
     table: Table, frame: nw.DataFrame[Any], options: Any, k: int
-) -> tuple[nw.DataFrame[Any], tuple[str, ...], tuple[str, ...]]:
+) -> tuple[nw.DataFrame[Any], dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Return a masked table with its weights averaged in each group, where they are to be; and what to say.
 
     Parameters
@@ -52,15 +56,15 @@ def publish_weights(
 
     Returns
     -------
-    frame, steps, notes
-        The table; what was done; what the data holder should know.
+    frame, figures, steps, notes
+        The table; the column, where it was averaged; what was done; what the data holder should know.
     """
     if not isinstance(options, EuclideanOptions):
-        return frame, (), ()
+        return frame, {}, (), ()
     if options.weights is None:
         if options.publish_weights != "auto":
             raise InputError("publish_weights is about weights, and no column is named: give --weights, too")
-        return frame, (), ()
+        return frame, {}, (), ()
     name = options.weights
     given = {"weights": name, "publish_weights": options.publish_weights}
     if averaged(table, given, k) is None:
@@ -70,7 +74,7 @@ def publish_weights(
             "are published as they are: whoever knows somebody's weight finds the record. Leave out "
             "publish_weights=own, and groups publish their mean"
         )
-        return frame, (), (note,) if alone else ()
+        return frame, {}, (), (note,) if alone else ()
     weights = weights_of(table, name)
     assert weights is not None  # noqa: S101 - there is a name
     classes = equivalence_classes(frame, table.keys)  # groups that publish the same keys are one
@@ -79,6 +83,7 @@ def publish_weights(
     why = f", because fewer than k={k} records share some" if options.publish_weights == "auto" else ""
     return (
         frame.with_columns(made),
+        {MEAN: name},
         (
             f"The weights {name!r} were averaged in each group{why}: those of each group add up to what they "
             "did, and so do weighted totals of the keys.",
