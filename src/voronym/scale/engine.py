@@ -105,10 +105,10 @@ class Engine:
         data, recipe = self.prepare()
         self._check(data, recipe)
         self._room(data)
-        files = max(1, -(-data.rows // FILE))
-        if data.rows <= self.job.leaf and self.job.format == "csv":  # read back as one table
-            files = 1
-        for name, value in (("files", files), ("buckets", buckets_of(data.rows, self.job.leaf))):
+        files, buckets = max(1, -(-data.rows // FILE)), buckets_of(data.rows, self.job.leaf)
+        if self.job.format == "csv":  # takes more memory; what fits one leaf is read back as one table
+            files = buckets if data.rows > self.job.leaf else 1
+        for name, value in (("files", files), ("buckets", buckets)):
             if not self.job.decided(name):
                 self.job.decide(name, value)
         if data.rows <= self.job.leaf:

@@ -24,7 +24,7 @@ from voronym.table.spelling import Hints, Spelling, spell
 from voronym.table.typeset import guarded, texts_of, write_frame
 
 FORMATS = ("parquet", "csv")
-ROWS = 50_000
+ROWS = 20_000
 """Lines that are read back at a time."""
 EXACT = 2.0**50
 ALIKE = (

@@ -22,6 +22,8 @@ PIECE = 0.1
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 LIVES = 3
 """How often workers may die before it is given up."""
+FRESH = ("write", "count")
+"""Stages for which workers start anew: memory that earlier ones left in pieces counts against the limit."""
 ALONE = {
     "POLARS_MAX_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -94,6 +96,8 @@ class Local(Runner):
                 wait()
                 yield number, perform(work, stage, number)
             return
+        if stage in FRESH:
+            self.close()
         left, lives = dict.fromkeys(tasks), LIVES
         while left:
             try:
