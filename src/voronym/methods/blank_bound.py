@@ -15,8 +15,8 @@ SMALL = 4_000
 """Pairs of a combination and a class up to which the integer programme is solved."""
 NODES = 2_000
 """Of the integer programme, at most: a number and no time, so that the result is always the same."""
-PARTS, PART, ENOUGH = 200, 1_500, 30
-"""Parts of a large table that are solved, at most; pairs in each; and parts without a gain that end it."""
+PARTS, PART, ENOUGH = 100, 80, 20
+"""Parts of a large table that are solved, at most; combinations in each; parts without a gain that end it."""
 
 
 def least(choices: Choices, ctx: Context) -> float:
@@ -78,8 +78,7 @@ def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
     row = int(rng.choice(len(costs), p=costs / costs.sum()))
     alike = ((c.codes == c.codes[row]) & (c.codes >= 0)) @ c.price
     near = np.lexsort((rng.random(len(costs)), -alike))
-    many = np.searchsorted(np.cumsum(np.diff(c.start)[near]), PART)
-    return np.sort(near[: max(int(many), 2)])
+    return np.sort(near[:PART])
 
 
 def _solved(search: Search, rows: Ints, nodes: int) -> float | None:
