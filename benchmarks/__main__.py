@@ -2,7 +2,7 @@
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
-`location-load`, `loss`, `mixed`, `mixed-search`, `population`, `proof`, `quantize`,
+`location-load`, `loss`, `mixed`, `mixed-search`, `plane`, `population`, `proof`, `quantize`,
 `ranges`, `records`, `steps-attacked`: one module each.
 """
 
@@ -24,6 +24,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     loss,
     mixed,
     mixed_search,
+    plane,
     population,
     proof,
     quantize,
