@@ -212,7 +212,7 @@ def _attainable(it: Experiment, trials: list[Trial], searched: Floats) -> str:
     if not limits:
         return f"{found}."
     most = float(np.mean(limits))
-    reach = ", so no method reaches the published figure on them" if most > it.known[2] else ""
+    reach = ", so no method reaches the published figure on their mean" if most > it.known[2] else ""
     return f"{found}, and no groups of {it.drawn} or more gain over {told(most)} (proven){reach}."
 
 
