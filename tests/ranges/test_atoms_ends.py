@@ -1,4 +1,4 @@
-"""Ends of ranges cover their values, however odd the step and the values are."""
+"""Ends of ranges cover their values, however odd; ends and names may be of k people."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from voronym.errors import InputError
 from voronym.ranges.atoms import atoms_of
+from voronym.ranges.columns import Set
 from voronym.table import Table
 from voronym.table.schema import Schema
 
@@ -64,3 +65,15 @@ def test_an_outer_end_is_told_only_where_k_people_are_in_its_step(values, k):
     for (_, before), (after, _) in pairwise(texts):  # else a beginning tells that somebody is there
         low = int(after)
         assert sum(one // 10 == low // 10 for one in values) >= k or low == int(before) + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 7).map("abcdefgh".__getitem__), min_size=4, max_size=60), st.integers(2, 5))
+@example([*"aaaaabbbbbc"], 3)  # the one rare value takes a frequent one along
+def test_every_name_in_a_list_may_be_of_k_people(values, k):
+    made = Set.of("x", column(values), k)
+    often = np.bincount(made.codes, minlength=len(made.names))
+    assert len(often) == len(made.names)
+    assert len(often) == 1 or often.min() >= k
+    for value, code in zip(values, made.codes.tolist(), strict=True):
+        assert made.names[code] in (value, "others")
