@@ -111,6 +111,12 @@ def test_the_frontier_is_that_of_brute_force(model):
         check(model, *made_up(seed))
 
 
+def test_whom_the_suppressed_need_counts_in_the_budget():
+    """Two are alone and need a third to hide with; the next class has three, and four may be suppressed."""
+    tree = {"c0": {"v0": ["*"], "v1": ["*"], "v2": ["*"]}}
+    check("", {"c0": ["v0"] * 2 + ["v1"] * 3 + ["v2"] * 20}, tree, ["s0", "s1"] * 12 + ["s0"], 3, 0.16)
+
+
 @pytest.mark.parametrize(("model", "seed", "share"), COARSER_IS_WORSE)
 def test_models_that_are_not_monotone_under_suppression(model, seed, share):
     *table, usual = made_up(seed)

@@ -21,7 +21,7 @@ from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.methods import blank_bound
 from voronym.methods.blanks import Choices, Search
-from voronym.methods.local_suppression import suppress_locally
+from voronym.methods.local_suppression import Gaps, suppress_locally
 
 
 def drawn(seed, least=8, most=26):
@@ -324,3 +324,12 @@ def test_rare_values_are_the_missing_ones_and_that_finds_nobody(plain):
         fits = [one for one in classes if all(x is None or x == y for x, y in zip(one, person, strict=True))]
         likely = min(fits, key=lambda one: sum(x is None for x in one))  # the fewest gaps
         assert classes[likely] >= k
+
+
+def test_the_gap_is_what_the_cost_is_above_the_bound():
+    def gap(cost, least):
+        return Gaps(np.zeros(2, np.int64), np.ones((2, 1), bool), cost, least).gap
+
+    assert gap(12.0, 10.0) == pytest.approx(20.0)
+    assert gap(10.0, 10.0) == 0.0
+    assert gap(3.0, 0.0) == np.inf

@@ -65,6 +65,11 @@ def test_weights_that_single_out_become_the_mean_of_their_group(whole, tmp_path)
         assert fates["pay"] == "kept as it was"
 
 
+def test_a_weight_of_fewer_than_k_is_enough():
+    frame = survey().with_columns(w=pl.Series([10.0] * 147 + [30.0] * 3))
+    assert any("averaged in each group" in one for one in made(frame).steps)
+
+
 def test_weights_are_kept_where_k_share_each_or_somebody_asks():
     frame = survey().with_columns(w=pl.Series([10.0, 20.0, 30.0] * 50))
     assert sorted(made(frame).table["w"]) == sorted(frame["w"])
