@@ -35,9 +35,10 @@ def _stamp() -> tuple[tuple[str, int, int], ...]:
 
 _STAMP = _stamp()
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
 """Kernels own no memory, so nothing is to be counted: counting the references to each array of a tuple took
-twenty times as long as the work in the innermost functions."""
+twenty times as long as the work in the innermost functions. Nobody calls them from C: a way in from there
+would be a tenth of the time that compiling takes."""
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
@@ -100,7 +101,7 @@ def inner(function: Callable[..., Any], *, inline: bool = False) -> Callable[...
     the tuple of many arrays that a model is.
     """
     return numba.njit(  # type: ignore[no-any-return]
-        function, forceinline=inline, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS
+        function, forceinline=inline, no_cpython_wrapper=True, **_OPTIONS
     )
 
 
