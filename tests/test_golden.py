@@ -274,7 +274,7 @@ MASKS: dict[str, tuple[str, dict[str, Any]]] = {
         "records",
         {
             "metrics": {"age": "nominal"},
-            "weights": {"income": 2.0},
+            "importance": {"income": 2.0},
             "divergence": "emd",
             "despite_loss": True,
         },
@@ -305,7 +305,7 @@ def cases() -> dict[str, Case]:
                     return released(frame, k=k, method=method, seed=seed, options=options, space=space)
 
                 found[f"{space} release / {table} / {label}"] = Case(release, method, k)
-    own = {"metrics": {"age": "nominal"}, "weights": {"income": 2.0}}
+    own = {"metrics": {"age": "nominal"}, "importance": {"income": 2.0}}
     for table, (k, frame) in FRAMES.items():
 
         def weighed(seed, frame=frame, k=k):

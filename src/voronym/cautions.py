@@ -94,6 +94,6 @@ def lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, L
         return None, None, {}
     with contextlib.suppress(SchemaError):
         coordinates = Coordinates.of(table)
-        errors = coordinates.errors(made)
+        errors = coordinates.errors(made, table)
         return coordinates, coordinates.percent(errors), coordinates.losses(errors, table)
     return None, None, {}

@@ -140,9 +140,20 @@ class Coordinates(Keys):
         """
         return self.percent(self.errors(frame))
 
-    def errors(self, frame: Any) -> NDArray[np.float64]:
-        """Return the sum of squares that publishing a table costs, for each coordinate."""
-        return sums.error(self.X, self.codec.encode(frame))
+    def errors(self, frame: Any, original: Table | None = None) -> NDArray[np.float64]:
+        """Return the sum of squares that publishing a table costs, for each coordinate.
+
+        Where the original is given, a value that was there and is missing now loses what the mean of all
+        would.
+        """
+        Y = self.codec.encode(frame)
+        if original is not None and isinstance(frame, Table):
+            for block in self.codec.blocks:
+                gone = np.zeros(len(Y), bool)
+                for name in block.columns:
+                    gone |= frame.missing(name) & ~original.missing(name)
+                Y[gone, block.start : block.stop] = self.X[:, block.start : block.stop].mean(axis=0)
+        return sums.error(self.X, Y)
 
     def percent(self, errors: NDArray[np.float64]) -> float:
         """Return the loss in percent of the variance from what `errors` gives."""
