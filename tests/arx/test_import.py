@@ -279,7 +279,7 @@ def test_a_hierarchy_alone(tmp_path, capsys):
     file.write_text(cells(AGES), encoding="utf-8")
     code, said = run(capsys, "import", "arx", file)
     assert code == 0
-    assert "60 values, 2 levels above them" in said.out
+    assert "60 values, 2 levels above them" in " ".join(said.out.split())
     code, said = run(capsys, "import", "arx", file, "--json")
     assert json.loads(said.out) == {"values": 60, "height": 2}
     for words, sentence in (
