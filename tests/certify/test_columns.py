@@ -180,7 +180,8 @@ def test_the_door():
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("name", "k", "loss"), [("census", 3, 4.646), ("tarragona", 3, 13.85), ("eia", 3, 0.323)]
+    ("name", "k", "loss"),
+    [("census", 3, 4.646), ("tarragona", 3, 13.85), pytest.param("eia", 3, 0.323, marks=pytest.mark.slow)],
 )
 def test_reference_files(name, k, loss):
     """The relaxation alone, stopped once it has what is known to be provable."""

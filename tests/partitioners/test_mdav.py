@@ -123,7 +123,7 @@ def test_another_space_is_refused():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", ["census", "tarragona", pytest.param("eia", marks=pytest.mark.slow)])
 def test_published_losses(name):
     X = standardize(getattr(datasets, name)().to_numpy())
     for k, loss in PUBLISHED[name].items():

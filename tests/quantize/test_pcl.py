@@ -45,7 +45,12 @@ def test_the_distortion_never_rises(seed, n, d, speed, data):
     assert found.partition.sse(X) / n <= spent * (1 + 1e-9) + 1e-12
 
 
-@pytest.mark.parametrize("method", METHODS)
+FEW = ("cuts", "mdav", "vmdav")  # of one size, and of several
+
+
+@pytest.mark.parametrize(
+    "method", [m if m in FEW else pytest.param(m, marks=pytest.mark.slow) for m in METHODS]
+)
 def test_never_worse_than_the_partition_it_starts_from(method):
     X = vr.datasets.gaussian(120, 3, rho=0.5, seed=4)
     options = {"time_limit": 0.2} if method in ("anneal", "auto") else {}

@@ -334,6 +334,7 @@ def test_whoever_wishes_to_finish_gets_a_table_once_there_is_one(stage):
     assert made.figures["linkage"]["after"]["n"] > 0
 
 
+@pytest.mark.slow
 def test_mdav_is_tried_on_a_sample_of_a_large_table(monkeypatch):
     from voronym.records import alternative
 
