@@ -82,7 +82,10 @@ def test_the_loss_is_weighted_by_hand():
     assert release.gap is None
 
 
-@pytest.mark.parametrize("method", ["auto", "exchange", "anneal", "pairs", "kd"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("anneal", "pairs")]  # to compile
+
+
+@pytest.mark.parametrize("method", ["auto", "exchange", "kd", *SLOW])
 def test_methods_heed_them(method):
     frame = survey(120, seed=2).drop("y")
     release = vr.anonymize(

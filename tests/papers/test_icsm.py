@@ -80,6 +80,7 @@ def test_cycles_weigh_what_the_moves_change():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_one_run_is_compared_with_every_figure(monkeypatch):
     few = {("tarragona", 3), ("tarragona", 10)}
     monkeypatch.setattr(published, "TABLE_2", {case: published.TABLE_2[case] for case in few})

@@ -175,6 +175,7 @@ def test_in_prepartitions_no_cell_crosses_the_border():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_census_is_where_the_paper_is_under_its_own_sizes(monkeypatch):
     kept = {case: row for case, row in published.TABLE_2.items() if case[0] in (75, 100)}
     monkeypatch.setattr(published, "TABLE_2", kept)
@@ -196,6 +197,7 @@ def test_census_is_where_the_paper_is_under_its_own_sizes(monkeypatch):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_adult_gains_what_was_published(monkeypatch):
     monkeypatch.setattr(adult, "QUICK", (2000, 4000))
     monkeypatch.setattr(adult, "vmdav", lambda X, k, _: runs.mdav(X, k))
