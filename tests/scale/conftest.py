@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+
+from voronym.scale import spill
 
 KEYS = ["age", "income", "sex", "town", "born", "grade"]
 ROLES = {
@@ -55,3 +59,16 @@ def rows(folder: Path) -> pl.DataFrame:
 def data(tmp_path: Path) -> Path:
     """A data set of three files."""
     return write(people(), tmp_path / "people", 3)
+
+
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Let a disk be full after so many files were put in place."""
+    real, calls = os.link, []
+
+    def full(*paths: Path) -> None:
+        calls.append(paths)
+        if len(calls) > after:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(*paths)
+
+    monkeypatch.setattr(spill.os, "link", full)

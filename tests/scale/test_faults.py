@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 import voronym as vr
-from scale.conftest import ROLES, people, rows, write
+from scale.conftest import ROLES, fill_the_disk, people, rows, write
 from voronym.scale import engine, spill
 from voronym.scale.runners import local
 
@@ -25,15 +24,7 @@ ASKED = {**ROLES, "k": 4, "leaf": 300}
 @pytest.mark.parametrize("after", [0, 1, 3, 8, 14, 20, 32, 42])
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     write(people(900), tmp_path / "data", 2)
-    real, calls = os.link, []
-
-    def full(*paths: Path) -> None:
-        calls.append(paths)
-        if len(calls) > after:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(*paths)
-
-    monkeypatch.setattr(spill.os, "link", full)
+    fill_the_disk(monkeypatch, after)
     with pytest.raises(vr.WriteError, match="No space left on device"):
         vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]

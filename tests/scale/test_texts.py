@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import errno
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import voronym as vr
-from scale.conftest import KEYS, ROLES, people, rows, write
+from scale.conftest import KEYS, ROLES, fill_the_disk, people, rows, write
 from voronym.cli import app
-from voronym.scale import spill, texts
+from voronym.scale import texts
 
 ASKED = {**ROLES, "k": 4, "workers": 1}
 QUICK = {**ASKED, "method": "mdav", "rounds": 1}
@@ -180,15 +179,7 @@ def test_a_full_disk_while_text_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     write(people(900), tmp_path / "data", 2)
-    real, calls = spill.os.link, []
-
-    def full(*paths: Path) -> None:
-        calls.append(paths)
-        if len(calls) > after:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(*paths)
-
-    monkeypatch.setattr(spill.os, "link", full)
+    fill_the_disk(monkeypatch, after)
     with pytest.raises(vr.WriteError, match="No space left on device"):
         vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, leaf=300, format="csv")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]

@@ -177,7 +177,7 @@ def asked(
     source: str, roles: Mapping[str, Any], columns: Mapping[str, Any], said: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return roles and wishes as `voronym.anonymize_files` takes them."""
-    from voronym.cli.anonymize import method_options
+    from voronym.cli.chosen import method_options
     from voronym.privacy import split_models
 
     known = columns_of(source, said.get("reading") or {})

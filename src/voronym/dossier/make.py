@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 from voronym import sums
 from voronym.context import Context
 from voronym.dossier import methods, places, planes, rows
+from voronym.dossier.clusters import clusters_of
 from voronym.dossier.counts import Distribution, as_names, distribution
 from voronym.dossier.disclosed import disclosed
-from voronym.dossier.masks import Clusters, Epsilon, Sizes
 from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.population import in_population, outlook
@@ -43,7 +42,6 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 GROUPS = "groups"
-_SHARE = 0.05  # of outliers, the default of `voronym.records.clusters`
 
 
 def dossier(release: Release, ctx: Context | None = None) -> Dossier:
@@ -234,7 +232,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
             schema, table.frame, evidence.original, ctx.part(0.7, 0.8, stage="measuring")
         ),
         plane=_plane(evidence),
-        clusters=_clusters(release, evidence),
+        clusters=clusters_of(release, evidence),
         disclosed=disclosed(table, evidence.table) if story_of(release.recipe) == GROUPS else (),
         penalty=release.penalty,
         other_k=_other_k(release, evidence, ctx.part(0.9, 1.0, stage="measuring")),
@@ -371,40 +369,3 @@ def _plane(evidence: Evidence) -> GroupMap | ShiftMap | None:
         part=found.partition,
         moved=np.asarray(made.moved),  # type: ignore[attr-defined]
     )
-
-
-def _clusters(release: Release, evidence: Evidence) -> Clusters | None:
-    made, figures = evidence.masked, release.figures
-    before, after = getattr(made, "before", None), getattr(made, "after", None)
-    if before is None or after is None:
-        return None
-    linked = figures.get("linkage", {}).get("before")
-    return Clusters(
-        Sizes(**figures["clusters_before"]),
-        Sizes(**figures["clusters_after"]),
-        dict(Counter(before.partition.sizes.tolist())),
-        dict(Counter(after.partition.sizes.tolist())),
-        _epsilon(release, made),
-        None if linked is None else methods.rate_of(linked),
-        figures["divergence"]["repaired"],
-        figures["divergence"]["put_back"],
-    )
-
-
-def _epsilon(release: Release, made: Any) -> Epsilon:
-    far = {} if made.space is None else {one.name: one.far for one in made.space.fields}
-    limits, free = [], []
-    for name, one in release.figures["columns"].items():
-        if "epsilon" not in one:  # a confidential column, which makes no clusters
-            continue
-        if one["epsilon"] is None or one["epsilon"] >= far.get(name, np.inf):
-            free.append(name)
-        else:
-            limits.append((name, float(one["epsilon"]), str(one["metric"])))
-    tried = tuple(
-        tuple(
-            one[name] for name in ("column", "pairs", "clusters", "small_clusters", "small_records", "taken")
-        )
-        for one in release.figures.get("curve") or ()
-    )
-    return Epsilon(float(release.recipe.options.get("share", _SHARE)), tried, tuple(limits), tuple(free))
