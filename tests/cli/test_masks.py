@@ -72,6 +72,7 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--space", "mixed", "--weights", "age=2"], 2, "how much a column counts is importance"),
         (["--method", "records", "--metric", "zip=edit"], 2, "Did you mean --metrics?"),
         (["--confidental", "age"], 2, "Did you mean --confidential?"),
+        (["--drop", "age"], 2, "Did you mean --drop-undeclared?"),
         (
             ["--space", "mixed", "--importance", "age=2", "--importance", "age=3"],
             2,

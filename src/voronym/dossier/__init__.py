@@ -5,7 +5,7 @@ A `Dossier` is made once, by `dossier`, under a `Context`: with progress, and it
 
 ``parts``    what a dossier is made of: `Public`, `Inside` and their parts, typed
 ``make``     `dossier`: the one place that looks into a release and its evidence
-``masks``    parts about methods that make no groups
+``masks``    parts about methods that make no groups; ``clusters`` takes those of `records`
 ``methods``  what of a method's figures is public, chosen one by one
 ``counts``   distributions of columns and sizes of groups, as counts
 ``disclosed`` people whose confidential value is certain
