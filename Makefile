@@ -11,7 +11,7 @@ export VORONYM_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help install demo test test-all lint docs pictures papers-table bench clean
+.PHONY: help install demo test test-all lint style docs pictures papers-table bench clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -27,21 +27,30 @@ $(STAMP): pyproject.toml
 demo: install    ## anonymize a table of patients and write a report
 	$(BIN)/voronym demo
 
-lint: install    ## style, types, layers
+lint: style      ## style, layers, types
+	$(BIN)/mypy
+
+style: install   ## style and layers alone
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 # Two processes are the threads: BLAS would have two more, which wait for each other. Commands that tests start
-# as processes of their own find the package compiled.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+# as processes of their own find the package compiled. Types are checked meanwhile, in the time that tests spend
+# waiting; what is wrong with them is told last.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+TYPES  := $(VENV)/.types
 
-test: lint       ## the whole test suite, under ten minutes on two cores
-	$(PYTEST) -m "not slow"
+define both
+	@nice $(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; $(1); tests=$$?; \
+	wait $$types; types=$$?; cat $(TYPES); exit $$((tests > types ? tests : types))
+endef
 
-test-all: lint   ## everything, the slow tests included
-	$(PYTEST) --hypothesis-profile=thorough
+test: style      ## the whole test suite, under ten minutes on two cores
+	$(call both,$(PYTEST) -m "not slow")
+
+test-all: style  ## everything, the slow tests included
+	$(call both,$(PYTEST) --hypothesis-profile=thorough)
 
 docs: install    ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

@@ -53,6 +53,8 @@ class Benchmark(ABC):
                 continue
             with console.status(", ".join(f"{key}={value}" for key, value in case.items())):
                 results.append(case | self.measure_apart(case))
+            # A long run that is interrupted leaves what it has found so far.
+            print(json.dumps(results[-1]), file=sys.stderr, flush=True)
         rows = self.rows(results)
         if as_json:
             print(json.dumps({"benchmark": self.name, "rows": rows}, indent=1))

@@ -3,140 +3,20 @@
 A release is a partition, a centroid per cell, and a proof that every cell has k.
 """
 
-from voronym import _start  # isort: skip  # noqa: F401 - Ctrl-C is answered while the rest is imported
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
 
-from voronym import (
-    attacks,
-    channel,
-    context,
-    datasets,
-    history,
-    options,
-    quantize,
-    records,
-    space,
-    steps,
-    testing,
-)
-from voronym.certify import Bound, lower_bound
-from voronym.comparison import Comparison, compare
-from voronym.context import Context, Step, Stop
-from voronym.errors import (
-    Cancelled,
-    GuaranteeError,
-    InputError,
-    MissingExtraError,
-    ReadError,
-    SchemaError,
-    Unfinished,
-    VoronymError,
-    WriteError,
-)
-from voronym.evaluate import Measurement, Rate, Risk, Utility
-from voronym.evaluate.measure import measure
-from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
-from voronym.evaluate.tradeoff import Plane
-from voronym.intruder import attack
-from voronym.partition import Partition
-from voronym.partitioners import information_loss, microaggregate, standardize
-from voronym.pipeline import anonymize
-from voronym.privacy import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    DeltaPresence,
-    Finding,
-    KAnonymity,
-    KMap,
-    LDiversity,
-    MutualInformation,
-    PSensitive,
-    TCloseness,
-    parse_model,
-)
-from voronym.problem import Problem
-from voronym.quantize.quantizer import Quantizer
-from voronym.recipe import Recipe
-from voronym.refiners import refine
-from voronym.registry import Method, algorithm, algorithms
-from voronym.release import Release
-from voronym.scale.door import anonymize_files
-from voronym.scale.measuring import measure_files
-from voronym.scale.outcome import FilesRelease
-from voronym.table import Column, Hierarchy, Schema, read
+from voronym import _start  # before the rest: Ctrl-C is answered while that is imported
 
-__version__ = _version("voronym")
+if TYPE_CHECKING or not _start.LATER:
+    from voronym._public import *  # noqa: F403
+    from voronym._public import __all__ as __all__
+    from voronym._public import __version__ as __version__
+else:
 
-__all__ = [
-    "AlphaK",
-    "BetaLikeness",
-    "Bound",
-    "Cancelled",
-    "Column",
-    "Comparison",
-    "Context",
-    "DeltaDisclosure",
-    "DeltaPresence",
-    "FilesRelease",
-    "Finding",
-    "GuaranteeError",
-    "Hierarchy",
-    "InputError",
-    "KAnonymity",
-    "KMap",
-    "LDiversity",
-    "Measurement",
-    "Method",
-    "MissingExtraError",
-    "MutualInformation",
-    "PSensitive",
-    "Partition",
-    "Plane",
-    "PopulationRisk",
-    "Problem",
-    "Quantizer",
-    "Rate",
-    "ReadError",
-    "Recipe",
-    "Release",
-    "Risk",
-    "Schema",
-    "SchemaError",
-    "Step",
-    "Stop",
-    "Suda",
-    "TCloseness",
-    "Unfinished",
-    "Utility",
-    "VoronymError",
-    "WriteError",
-    "algorithm",
-    "algorithms",
-    "anonymize",
-    "anonymize_files",
-    "attack",
-    "attacks",
-    "channel",
-    "compare",
-    "context",
-    "datasets",
-    "history",
-    "information_loss",
-    "lower_bound",
-    "measure",
-    "measure_files",
-    "microaggregate",
-    "options",
-    "parse_model",
-    "population_risk",
-    "quantize",
-    "read",
-    "records",
-    "refine",
-    "space",
-    "standardize",
-    "steps",
-    "suda",
-    "testing",
-]
+    def __getattr__(name: str) -> Any:
+        """Load the rest when a name of it is asked for: help pages and mistakes are answered without it."""
+        if name.startswith("_") and name not in ("__all__", "__version__"):
+            raise AttributeError(f"module 'voronym' has no attribute {name!r}")
+        from voronym import _public
+
+        return getattr(_public, name)

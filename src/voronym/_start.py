@@ -12,13 +12,11 @@ import signal
 import sys
 from typing import Any
 
-INTERRUPTED = 130
 
-
-def leave(*_: Any) -> None:
+def leave(number: int = signal.SIGINT, _: Any = None) -> None:
     """End the process; nothing has begun."""
     os.write(2, b"stopped: nothing was written\n")
-    os._exit(INTERRUPTED)
+    os._exit(128 + number)
 
 
 def is_command_line() -> bool:
@@ -30,6 +28,10 @@ def is_command_line() -> bool:
 
 
 COMMAND_LINE = is_command_line()
+
+LATER = COMMAND_LINE and (sys.argv[0] in sys.orig_argv or "-m" in sys.orig_argv)
+"""Whether the numerical libraries are loaded when a command begins, and not before: where this process is the
+command line itself, and not a worker of it, which has its arguments and was started otherwise."""
 
 if COMMAND_LINE and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, leave)

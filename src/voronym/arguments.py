@@ -161,8 +161,8 @@ def _check(name: str, value: Any, sorts: list[tuple[Test, str]], default: Any) -
 def _kind(value: Any) -> str:
     """Say what a value is, without quoting it: it may be somebody's."""
     for word, sort in (
-        ("None", type(None)), ("a text", str), ("True or False", bool), ("a number", Real), ("a list", list),
-        ("a mapping", Mapping),
+        ("None", type(None)), ("a text", str), ("True or False", bool), ("a number with a point", float),
+        ("a number", Real), ("a list", list), ("a mapping", Mapping),
     ):  # fmt: skip
         if isinstance(value, sort):
             return word

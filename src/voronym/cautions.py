@@ -82,7 +82,22 @@ def after(
             "the truth than the average of all records, and of little use. Take fewer keys, or a smaller k"
         )
         found.append(Doubt("useless", "", text))
+    if (k := _needless(masked)) and mean > 0.0:
+        text = (
+            f"all {table.n:,} records are in one group, though there are enough for several of k={k}: every "
+            "key has one value for everybody, and nothing is left of the keys. Ask for a weaker model, or "
+            "publish without the keys"
+        )
+        found.append(Doubt("one-group", "", text))
     return refuse(found, allowed)
+
+
+def _needless(masked: Grouped) -> int | None:
+    """Return k where everybody is in one group and not for want of people: methods warn of that."""
+    part = masked.partition
+    if part is None or part.k is None or part.n_cells > 1 or len(part.labels) < 2 * part.k:
+        return None
+    return part.k
 
 
 def lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:

@@ -33,3 +33,10 @@ class ColumnFacts(TypedDict, total=False):
 
 ALLOW = {"allow_near_unique": "near-unique", "allow_loss": "loss"}
 """Arguments that allow what would be refused, and what it is called in a recipe."""
+
+OTHER_WORDS = {
+    "quasi_identifiers": "keys", "qi": "keys", "qis": "keys", "key": "keys", "identifier": "identifiers",
+    "direct_identifiers": "identifiers", "sensitive": "confidential", "sensitive_attributes": "confidential",
+    "insensitive": "other", "model": "models", "step": "steps", "option": "options", "file": "data",
+}  # fmt: skip
+"""What others call the arguments of `anonymize`."""

@@ -18,7 +18,7 @@ from voronym.history.following import follow
 from voronym.keys import DEFAULT_SPACE
 from voronym.masked import Grouped, Masked
 from voronym.methods.grouped import Kept, mask_by_groups
-from voronym.methods.leaving import stay
+from voronym.methods.leaving import Known, stay
 from voronym.methods.weights import averaged
 from voronym.problem import check_k
 from voronym.recipe import Recipe
@@ -27,6 +27,7 @@ from voronym.release import Release
 from voronym.steps import ColumnStep
 from voronym.steps import run as run_steps
 from voronym.table import tidy
+from voronym.table.doubts import Doubt
 from voronym.table.table import Table
 
 EARLY = (
@@ -57,22 +58,17 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     _check_k(recipe, table.n)
     original = table
     table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
-    stirred = {name for one in recipe.column_steps if one.random for name in one.columns} - set(table.keys)
-    if METHODS[recipe.method].groups and (heavy := averaged(table, recipe.options, recipe.required_k)):
-        stirred.add(heavy)
-    doubts = tuple(
-        one
-        for one in cautions.before(table, recipe.allow)
-        if one.name != "near-unique" or one.column not in stirred  # which are not kept as they are
-    )
+    doubts = _doubts(table, recipe)
     clock.lap("reading")
     masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
     if METHODS[recipe.method].groups and recipe.options.get("suppress"):  # others suppress by themselves
         choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
         how = {name: getattr(recipe, name) for name in ("method", "space")}
-        left = stay(table, choosing, k=recipe.required_k, options=dict(recipe.options), **how)
-        stays = np.flatnonzero(left.kept)
-        table, original = table.rows(stays), original.rows(stays)
+        known = None if booking is None else Known(*booking.fates())
+        left = stay(table, choosing, k=recipe.required_k, options=dict(recipe.options), known=known, **how)
+        table, original = table.rows(left.rows), original.rows(left.rows)
+        if booking is not None:
+            booking.leave(left.rows)
         masking = ctx.part(0.3, 0.9, stage="masking")
     if booking is not None and recipe.options.get("keep_groups"):
         how = {name: getattr(recipe, name) for name in ("method", "space", "options")}
@@ -113,6 +109,19 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     if booking is not None:
         _check_history(booking, release, masked)
     return release
+
+
+def _doubts(table: Table, recipe: Recipe) -> tuple[Doubt, ...]:
+    """Return what is worth a warning about a table, less that about columns that are stirred."""
+    stirred = {name for one in recipe.column_steps if one.random for name in one.columns} - set(table.keys)
+    if METHODS[recipe.method].groups and (heavy := averaged(table, recipe.options, recipe.required_k)):
+        stirred.add(heavy)
+    return tuple(
+        one
+        for one in cautions.before(table, recipe.allow)
+        if one.name not in ("near-unique", "tells")
+        or one.column not in stirred  # which are not kept as they are
+    )
 
 
 def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.int64]) -> Table:
@@ -175,11 +184,6 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
 def _mask_as_released(table: Table, recipe: Recipe, ctx: Context) -> Masked:
     """Mask a table by a method that makes groups and says itself what they publish."""
     method = METHODS[recipe.method]
-    if table.units is not None:
-        raise InputError(
-            f"method {method.name!r} counts rows and knows neither people nor households: take a method that "
-            "makes groups, such as 'auto'"
-        )
     if recipe.time_limit is not None:
         raise InputError(f"method {method.name!r} ends by itself and has no use for time_limit: leave it out")
     options = method.options.of(method.name, _options(recipe))

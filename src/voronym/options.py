@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
-
-import numpy as np
 
 from voronym.errors import InputError
 
@@ -121,17 +120,17 @@ def whole(least: int) -> Check:
     return check
 
 
-def number(least: float = -np.inf, most: float = np.inf, *, above: float | None = None) -> Check:
+def number(least: float = -inf, most: float = inf, *, above: float | None = None) -> Check:
     """Return a check for finite numbers from least to most, or above a limit."""
 
     def check(name: str, value: Any) -> float:
-        fine = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+        fine = isinstance(value, Real) and not isinstance(value, bool) and isfinite(float(value))
         if fine and least <= value <= most and (above is None or value > above):
             return float(value)
         limits = f"above {above:g}" if above is not None else f"{least:g} or more"
-        if np.isfinite(most):
+        if isfinite(most):
             limits = f"above {above:g}, {most:g} at most" if above is not None else f"{least:g} to {most:g}"
-        elif least == -np.inf and above is None:
+        elif least == -inf and above is None:
             limits = "finite"
         raise InputError(f"{name} must be a number, {limits}, not {value!r}")
 
@@ -167,6 +166,8 @@ def one_of(*choices: str) -> Check:
 
 def yes_or_no(name: str, value: Any) -> bool:
     """Check for true or false."""
+    import numpy as np  # late: the command line is read before it is loaded
+
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be true or false, not {value!r}")
     return bool(value)

@@ -13,7 +13,7 @@ from voronym.arguments import checked
 from voronym.clock import now
 from voronym.context import Context, Progress
 from voronym.errors import InputError
-from voronym.facts import ALLOW, ColumnFacts
+from voronym.facts import ALLOW, OTHER_WORDS, ColumnFacts
 from voronym.history.booking import Booking
 from voronym.history.ledger import Ledger
 from voronym.history.people import naming_columns
@@ -154,9 +154,10 @@ def anonymize(
     started = now()
     strange = sorted(set(columns) - set(ColumnFacts.__annotations__))
     if strange:
+        meant = OTHER_WORDS.get(strange[0])
         raise TypeError(
-            f"anonymize() got an unexpected keyword argument {strange[0]!r}; options of a method are given "
-            "as options={...}"
+            f"anonymize() got an unexpected keyword argument {strange[0]!r}; "
+            + (f"it is called {meant!r} here" if meant else "options of a method are given as options={...}")
         )
     facts: dict[str, Any] = dict(columns)
     allow = {name: facts.pop(word, ()) for word, name in ALLOW.items()}
@@ -211,8 +212,11 @@ def _booking(ledger: str | Path | None, data: Any, recipe: Recipe, declared: Seq
         if recipe.options.get("keep_groups"):
             raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
         return None
-    if recipe.options.get("suppress"):
-        raise InputError("a ledger is about everybody in the table: leave out suppress, or the ledger")
+    if recipe.options.get("suppress") and recipe.options.get("keep_groups"):
+        raise InputError(
+            "with groups that are kept, who is like nobody else waits for others: say how many may wait "
+            "(--waiting 0.05) and leave out suppress, or leave out keep_groups"
+        )
     if recipe.steps and recipe.options.get("keep_groups"):
         raise InputError("groups that are kept publish what they published before: leave out the steps")
     if not recipe.makes_groups:

@@ -79,6 +79,7 @@ def test_the_file_of_another_tool_is_attacked_without_knowing_whose_rows_are_who
     assert ours["linkage"].success <= bare["linkage"].success <= 1 / 5
 
 
+@pytest.mark.filterwarnings("ignore:confidential column '(invoice|receipt)' is kept as it is and tells")
 def test_columns_that_tell_the_same_are_both_named(people):
     twice = people.with_columns(receipt=pl.col("invoice") * 3 + 1)
     made = vr.anonymize(
@@ -86,6 +87,15 @@ def test_columns_that_tell_the_same_are_both_named(people):
     )
     found = vr.attack(made, attacks=["linkage-columns"])["linkage-columns"]
     assert set(found.details["columns"]) == {"invoice", "receipt"}
+
+
+def test_a_column_of_one_value_betrays_nobody(people):
+    """The mean of all others is low where one's own key is high; that is no knowledge."""
+    few = people.head(120).with_columns(ward=pl.lit("x")).sample(fraction=1.0, shuffle=True, seed=1)
+    found = vr.attack(
+        few.select(*KEYS, "ward"), original=few, keys=KEYS, attacks=["linkage-columns"], aligned=True
+    )
+    assert found["linkage-columns"].details["columns"] == []
 
 
 def scene(released: pl.DataFrame, original: pl.DataFrame, keys: list[str], **beside) -> Scene:

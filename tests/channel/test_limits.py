@@ -118,15 +118,22 @@ def test_the_normal_curve_of_one_key_is_formula_8():
 def test_theorem_2_needs_a_linear_regression():
     """Keys that tell only where they are far out: cutting the tails off leaves less than (7) allows.
 
-    X is -2, -1, 1 or 2; W is normal, and its sign is that of X where X is 2 away. Publishing 0 for -2 and 2
-    tells nothing, at half of the variance. Hence the curve is called a reference.
+    X is -2, -1, 1 or 2 with probabilities 0.1, 0.4, 0.4, 0.1; W is normal, here at 2,000 of its quantiles,
+    and its sign is that of X where X is 2 away. Publishing 0 for -2 and 2 tells nothing, at half of the
+    variance. Hence the curve is called a reference.
     """
-    tail = 0.2
-    variance = (1 - tail) + 4 * tail
-    share = 4 * tail / variance
-    rho = 2 * tail * np.sqrt(2 / np.pi) / np.sqrt(variance)
+    x, chance = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.1, 0.4, 0.4, 0.1])
+    w = ndtri((np.arange(2000) + 0.5) / 2000)
+    alike = np.where(np.abs(x)[:, None] == 2.0, 2.0 * (np.sign(w) == np.sign(x)[:, None]), 1.0)
+    joint = chance[:, None] * alike / len(w)
+    published = np.stack([joint[0] + joint[3], joint[1], joint[2]])  # 0, -1, 1
+    expected = published.sum(axis=1, keepdims=True) * published.sum(axis=0)
+    assert float((published * np.log(published / expected)).sum()) == pytest.approx(0.0, abs=1e-12)
+    variance = float(chance @ x**2)
+    share = 4.0 * 0.2 / variance
+    rho = float(x @ joint @ w) / np.sqrt(variance * float(joint.sum(axis=0) @ w**2))
     assert share == pytest.approx(0.5)
-    assert scalar_risk(rho, share) > 0.01  # but I(W; published) = 0
+    assert scalar_risk(rho, share) == pytest.approx(0.0162, abs=2e-4)
 
 
 def test_what_is_reached_is_convex_falls_and_beats_the_crude_rule():

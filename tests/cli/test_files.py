@@ -131,5 +131,7 @@ def test_kinds_and_orders_of_columns_with_odd_names():
     for wrong in ("a", "a=", "=nominal", "a,b", "a=nominal,b"):
         with pytest.raises(InputError, match="--kind takes COLUMN=KIND"):
             kinds_of([wrong], "ab")
+    with pytest.raises(InputError, match="--order 'a=low<mid<high'"):
+        orders_of(["a=low,mid,high"], "ab")
     with pytest.raises(InputError, match="'a' twice"):
         kinds_of(["a=nominal", "a=numeric"], "ab")

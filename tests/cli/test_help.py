@@ -15,7 +15,8 @@ import voronym as vr
 from voronym import cli
 from voronym.cli.complete import columns, heading, methods, models
 from voronym.cli.examples import EXAMPLES
-from voronym.cli.help import PURPOSES
+from voronym.cli.help import PURPOSES, VERBS
+from voronym.methods.grouped import options_of
 
 CLI = typer.main.get_command(cli.app)
 
@@ -74,11 +75,34 @@ def test_defaults_are_told_and_options_stand_by_purpose(voronym):
     for said in ("keys. Default: 5.", "methods`. Default: auto.", "Default: euclidean.", "Default: as read."):
         assert said in plain
     heads = [line for line in out.splitlines() if line in {*PURPOSES, "Options", "Arguments"}]
-    assert heads == ["Arguments", *PURPOSES, "Options"]
+    others = {"Compared with", "Population"}  # which are of other verbs
+    assert heads == ["Arguments", *(name for name in PURPOSES if name not in others), "Options"]
     places = [out.index(f"\n{word}") for word in ("Columns", "  --key", "Protection", "  --model", "Method")]
     assert places == sorted(places)
     _, out, _ = voronym("compare", "-h")
     assert "Default: 3,5,10." in " ".join(out.split())
+
+
+def test_every_verb_stands_by_what_it_is_for(voronym):
+    _, out, _ = voronym("-h")
+    listed = [name for names in VERBS.values() for name in names]
+    assert sorted(listed) == sorted(CLI.commands)
+    assert "\nVerbs\n" not in out
+    shown = [line.split()[0] for line in out.splitlines() if re.match(r"  [a-z]+  ", line)]
+    assert shown == listed
+    heads = [line for line in out.splitlines() if line in VERBS]
+    assert heads == list(VERBS)
+
+
+def test_a_method_tells_the_options_of_all_groups_too(voronym):
+    """What can be typed is found by who asks: every option is in one of the two pages."""
+    asked = voronym("anonymize", "-h")[1] + voronym("methods", "mdav")[1]
+    assert "voronym methods auto" in asked
+    for name in options_of("mdav"):
+        flag = {"hierarchies": "--hierarchy"}.get(name, f"--{name.replace('_', '-')}")
+        assert re.search(rf"(?<![\w-]){flag}(?![\w-])", asked), f"{flag} is told nowhere"
+    assert "--suppress" not in voronym("methods", "channel")[1]
+    assert json.loads(voronym("methods", "--json")[1])[0]["shared"]["suppress"]
 
 
 def test_every_verb_has_an_example_that_can_be_typed(voronym):
@@ -105,6 +129,7 @@ def test_every_verb_has_an_example_that_can_be_typed(voronym):
         ),
         (["anonimize"], "Did you mean 'anonymize'?"),
         (["compare"], "See voronym compare -h"),
+        (["measure", "--json=yes"], "does not take a value. See voronym -h"),
         (["compare", "patients.csv", "--key", "age,sxe"], "Did you mean 'sex'?"),
         (["compare", "patients.csv", "--key", "age", "--method", "mdva"], "Did you mean 'mdav'?"),
         (

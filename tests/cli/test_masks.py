@@ -67,6 +67,12 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--method", "channel", "1"], 2, "'1' is not understood"),
         (["--method", "channel", "-x", "1"], 2, "there is no option -x"),
         (["--flatten", "zip"], 2, "It is one of --method records"),
+        (["--method", "channel", "--population", "p.csv"], 2, "`voronym measure` tells that risk"),
+        (
+            ["--method", "records", "--suppress", "1%"],
+            2,
+            "every method that makes groups, such as",
+        ),
         (["--enforce", "magic"], 2, "enforce must be 'auto' or 'merge'"),
         (["--weights", "age=2"], 2, "--importance age=2"),
         (["--space", "mixed", "--weights", "age=2"], 2, "how much a column counts is importance"),

@@ -150,3 +150,22 @@ def test_a_first_line_of_data_is_not_published(voronym, tmp_path):
     assert code != 0
     assert "--no-header" in said
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("verb", ["measure", "attack"])
+def test_a_release_is_read_by_its_recipe_without_the_lines_above_the_original(voronym, tmp_path, verb):
+    """Else the release's own heading is skipped, and a record takes its place and is quoted in an error."""
+    rng = random.Random(4)
+    rows = [f"{rng.randrange(18, 90)};{rng.choice('mf')};{rng.choice(['flu', 'hiv'])}" for _ in range(60)]
+    (tmp_path / "clinic.csv").write_text("\n".join(["Clinic of Vic;;", "age;sex;diag", *rows]) + "\n")
+    roles = ["--key", "age,sex", "--confidential", "diag", "--skip-rows", "1"]
+    code, _ = voronym(
+        "anonymize", "clinic.csv", "-o", "out.csv", *roles, "-k", "3", "--save-recipe", "r.toml"
+    )
+    assert code == 0
+    words = ["--key", "age,sex", "--confidential", "diag"] if verb == "attack" else []
+    code, said = voronym(verb, "out.csv", *words, "--recipe", "r.toml", "--original", "clinic.csv")
+    assert code == 0, said
+    if verb == "measure":
+        assert "k-anonymity: 3, required 3: holds" in voronym(verb, "out.csv", "--recipe", "r.toml")[1]
+        assert "k = 1: 60 records" in voronym(verb, "clinic.csv", "--recipe", "r.toml")[1]

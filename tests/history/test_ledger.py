@@ -112,6 +112,26 @@ def test_the_second_month_is_refused_with_the_number_of_people_and_three_ways_ou
     assert intruder.smallest(forgive=False) < 4
 
 
+@pytest.mark.parametrize(
+    "second",
+    [{"k": 7}, {"method": "vmdav"}, {"keys": ["age", "sex"]}, {"keys": ["age"]}, {}],
+    ids=["another k", "another method", "another column", "fewer columns", "one person more"],
+)
+def test_one_table_in_two_ways_tells_people_apart_and_is_refused(tmp_path, second):
+    people, asked = patients(120), {**ROLES, "method": "mdav"}
+    table = people if second else people[:-1]
+    vr.anonymize(table, ledger=tmp_path / "l", **asked).write(tmp_path / "1.csv")
+    with pytest.raises(GuaranteeError, match=r"\d+ of 120 people .* 1 earlier releases"):
+        vr.anonymize(people, ledger=tmp_path / "l", **{**asked, **second})
+    # Without a ledger nobody objects, and the intruder succeeds.
+    vr.anonymize(people, **{**asked, **second}).write(tmp_path / "2.csv")
+    one, two = Intruder(), Intruder(second.get("keys", ROLES["keys"]))
+    one.read(tmp_path / "1.csv")
+    two.read(tmp_path / "2.csv")
+    shared = [len(a & b) for a in one.files[0].values() for b in two.files[0].values() if a & b]
+    assert min(shared) < 4
+
+
 def test_the_column_of_persons_tells_people_apart(tmp_path):
     roles = {**ROLES, "identifiers": ["name"], "person": "patient_id"}
     for month, table in enumerate(months(patients(140), 80, 3, 0.1)):

@@ -54,18 +54,19 @@ def test_the_clock_stands_still_while_kernels_compile():
 
     told = []
     clock.on_compiling(told.append)
+    begun = time.perf_counter()
     try:
         before = clock.now()
         with event.trigger_event("numba:compile"):
             time.sleep(0.2)
-            inside = clock.now()
+            inside, wall_inside = clock.now(), time.perf_counter() - begun
             with event.trigger_event("numba:compile"):
                 time.sleep(0.1)
-        after = clock.now()
+        after, wall = clock.now(), time.perf_counter() - begun
     finally:
         clock.on_compiling(None)
-    assert inside - before < 0.1
-    assert after - before < 0.1
+    assert 0.0 <= inside - before <= wall_inside - 0.2  # all else may take long on a busy machine
+    assert inside <= after <= before + wall - 0.3
     assert told == [True, False]
     time.sleep(0.05)
     assert clock.now() - after >= 0.05

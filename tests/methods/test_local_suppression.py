@@ -246,8 +246,13 @@ def test_refusals():
         released(table, options={"importance": {"age": 0}})
     with pytest.raises(GuaranteeError, match="fewer records than that"):
         released(table, k=21)
+    homes = table.with_columns(home=pl.Series([0, 1] * 10))
+    with pytest.raises(GuaranteeError, match="k=5 cannot be reached with 2 households"):
+        released(homes, household="home")
+    with pytest.raises(InputError, match="no pseudonyms"):
+        released(homes, household="home", pseudonyms=True, k=2)
     with pytest.raises(InputError, match="neither people nor households"):
-        released(table.with_columns(home=pl.Series([0, 1] * 10)), household="home")
+        released(homes, household="home", method="lattice", k=2)
 
 
 @settings(max_examples=25, deadline=None)

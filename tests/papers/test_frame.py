@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,7 @@ def toy():
     """A paper of one table that is measured and one figure that is not, for the time of a test."""
     entry = paper(
         "toy",
-        reference="A. Author: Toys",
+        reference="A. Author: Toys, a paper whose title and whose journal do not fit one line (2015)",
         subject="Toys",
         exhibits=(Exhibit("Figure 1", "what a toy is", where="glossary.md"), Exhibit("Table 2", "toys")),
     )
@@ -183,6 +184,40 @@ def test_no_column_is_lost_and_groups_fit(widths, width, keys):
     for group in groups:
         assert group[: len(shared)] == shared
         assert sum(widths[at] for at in group) <= width or len(group) <= len(shared) + 1
+
+
+def test_long_numbers_have_a_line_of_their_own(toy, voronym, monkeypatch):
+    """Two spreads of six digits leave no room beside them for what they are."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    @toy.experiment("spread", "Spread", shows=("Table 2",))
+    def spread(full, ctx):
+        yield Mark("Table 2", "the distortion of what was long in the making", 0.00079, 0.000778,
+                   ".6f", spread=0.000064, claim="about 0.00079, it says")  # fmt: skip
+
+    code, out, err = voronym("papers", "toy", "--item", "spread")
+    assert code == 0, err
+    assert max(map(len, out.splitlines())) <= 80
+    at = out.splitlines().index("  the distortion of what was long in the making")
+    told = out.splitlines()[at + 1].split("  ")
+    assert [one.strip() for one in told if one.strip()][:1] == ["about 0.00079, it says"]
+    assert "0.000778 ± 0.000064" in told[-2]
+
+
+@given(
+    st.lists(st.tuples(st.text("ab ,%", max_size=25), st.integers(0, 12)), min_size=1, max_size=14),
+    st.integers(40, 90),
+)
+def test_every_cell_of_a_table_is_whole(columns, width):
+    """Whatever the headings and the terminal: no sign of a number is lost, no line too long."""
+    heads = tuple(f"h{number} {head}" for number, (head, _) in enumerate(columns))
+    row = tuple(f"{number}" + "7" * digits for number, (_, digits) in enumerate(columns))
+    text = StringIO()
+    verdicts.fitted(Console(width=width, highlight=False, file=text), Table("t", heads, (row,)))
+    words = text.getvalue().split()
+    assert all(words.count(cell) >= row.count(cell) for cell in row)
+    assert all(word in words for head in heads for word in head.split())
+    assert max(map(len, text.getvalue().splitlines())) <= width
 
 
 def test_wide_tables_print_whole_numbers(capsys):

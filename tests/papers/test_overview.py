@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from voronym.papers import PAPERS
+from voronym.cli import verdicts
+from voronym.papers import PAPERS, Outcome
+from voronym.papers.items import Chart, Table
 from voronym.papers.overview import document, lines_kept, written
 from voronym.papers.stored import FOLDER, results
+from voronym.report.curves import LABEL
+from voronym.report.svg import width
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 
@@ -52,6 +56,32 @@ def test_whatever_differs_says_why_in_a_sentence(name):
                 assert re.fullmatch(r"[A-Z0-9].{15,}[.]", mark.why), (
                     f"{experiment}: {mark.exhibit}, {mark.what}"
                 )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_names_of_curves_fit_beside_the_chart(name):
+    """Cut in their middle, two of them would look the same."""
+    for run in results(PAPERS[name]).values():
+        for item in run.items:
+            for one in item.curves if isinstance(item, Chart) else ():
+                assert width(one.name) <= LABEL, f"{item.title}: {one.name}"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_kept_fits_a_terminal_of_80_signs(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for (experiment, full), run in results(PAPERS[name]).items():
+        outcome = Outcome(PAPERS[name].experiments[experiment], full, (*run.marks, *run.items), run.seconds)
+        verdicts.show(PAPERS[name], outcome, tables=True)
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 80
+        assert "…" not in out.replace(" … ", " to ")
+        words = set(out.split())
+        for item in run.items:
+            if isinstance(item, Table):
+                assert {word for row in item.texts() for cell in row for word in cell.split()} <= words
+        for mark in run.marks:
+            assert set(mark.measured().split()) <= words
 
 
 @pytest.mark.parametrize("name", PAPERS)

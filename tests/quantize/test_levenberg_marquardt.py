@@ -38,6 +38,27 @@ def test_two_best_is_the_definition():
     np.testing.assert_allclose(gaps, np.sort(values, axis=1)[:, 1] - values.min(axis=1), atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_what_was_seen_changes_no_bit(seed, monkeypatch):
+    """Costs that change a little, a lot, fall and rise, points that tie: always what a scan finds."""
+    monkeypatch.setattr(module, "NEAR", 4)  # the fewer, the more depends on the values of the others
+    rng = np.random.default_rng(seed)
+    X, C = rng.standard_normal((300, 2)), rng.standard_normal((40, 2))
+    if seed % 2:
+        X, C = X.round(), C.round()
+    seen, columns = module._Seen(X, C, Context()), np.ascontiguousarray(C.T)
+    costs, scans = np.zeros(40), 0
+    for change in [0.01, 0.01, 0.1, 10.0, 0.01, 1e-9, -0.5, 0.0, 1e6, 0.01]:
+        found, known = ([np.zeros(300, np.int64), np.zeros(300, np.int64), np.zeros(300)] for _ in range(2))
+        seen.fill(costs, *found)
+        power.two_best(X, columns, costs, np.empty(40), *known, 0, 300)
+        for own, other in zip(found, known, strict=True):
+            np.testing.assert_array_equal(own, other)
+        scans += seen.costs is costs
+        costs = costs + (change * rng.standard_normal(40) if change > 0 else change)
+    assert 1 <= scans < 10  # some looks were at few cells only
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_brent_finds_the_root_that_scipy_finds(seed):
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from voronym.report.axes import log_ticks
 from voronym.report.curves import Series, chart
 from voronym.report.maps import MOST_CELL_POINTS as MOST
 from voronym.report.maps import cells
-from voronym.report.reproduction import in_parts, render_papers
+from voronym.report.reproduction import in_parts, joined, render_papers
 
 HOSTILE = '<script>alert("x")</script>'
 PAPER = Paper("toy", "A. Author: A paper, A Journal 1 (2001)", "Toys")
@@ -133,7 +133,7 @@ def test_a_page_has_everything_and_is_escaped():
         Chart("Figure 2", (Curve(HOSTILE, ((1, 2), (2, 3))),), "x", "y", "A note.", part="One"),
         Table("Beside", ("k", "loss"), ((3, 4.8512), (5, None)), part="One"),
         Table("Table 9", ("k", HOSTILE), ((3, 1.0),)),
-        Mark("Table 9", HOSTILE, 0.3, 0.2, better="less", why="It is exact."),
+        Mark("Table 9", HOSTILE, 0.3, 0.2, better="less", why="It is `exact` & <short>."),
         Mark("Table 9", "same", 0.2, 0.2, why="Not said, as nothing differs."),
     ]
     page = render_papers([(PAPER, [Outcome(RUN, False, tuple(items), 12.0)])])
@@ -147,7 +147,7 @@ def test_a_page_has_everything_and_is_escaped():
         "Table 9",
         "Toys",
         "12 seconds",
-        "It is exact.",
+        "It is <code>exact</code> &amp; &lt;short&gt;.",
         "−0.1000",
         "Beside",
     ):
@@ -168,6 +168,19 @@ def test_a_table_stands_beside_the_chart_before_it_and_parts_become_sections():
     assert [block.whole for block in one] == [True, False, True, False]
     assert first == "One"
     assert (name, other[0].title) == ("Alone", "")
+
+
+def test_runs_of_one_table_are_one_table():
+    """Not where columns differ, nor in a part, and other items stay where they are."""
+    runs = [Table(f"Table 4: k = {k}", ("a", "b"), ((k, 0.5), (k, 1.5)), formats=("", ".1f")) for k in (3, 5)]
+    narrow = Table("Table 4: more", ("a",), ((1,),))
+    inside = Table("Table 4: k = 9", ("a", "b"), ((1, 2),), part="P")
+    first, *rest = joined([runs[0], picture(), narrow, runs[1], inside])
+    assert first.title == "Table 4"
+    assert first.texts() == [
+        ("k = 3", "3", "0.5"), ("k = 3", "3", "1.5"), ("k = 5", "5", "0.5"), ("k = 5", "5", "1.5"),
+    ]  # fmt: skip
+    assert [one.title for one in rest] == [picture().title, "Table 4: more", "Table 4: k = 9"]
 
 
 def test_numbers_are_written_as_the_table_says():

@@ -22,7 +22,7 @@ def test_sums_are_exact_and_merge(values: list[float], cut: int) -> None:
     assert both.squares == sum(Fraction(x) ** 2 for x in values)
 
 
-@given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=30))
+@given(st.lists(st.integers(-(2**61), 2**61), min_size=1, max_size=30))  # differences are of 64 bits
 def test_whole_numbers_are_shifted_exactly(values: list[int]) -> None:
     array = np.array(values, np.int64)
     low = int(array.min())

@@ -16,6 +16,7 @@ import pytest
 import voronym as vr
 from scale.conftest import ROLES, fill_the_disk, people, rows, write
 from voronym.scale import engine, spill
+from voronym.scale.folders import place
 from voronym.scale.runners import local
 
 ASKED = {**ROLES, "k": 4, "leaf": 300}
@@ -53,6 +54,17 @@ def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.M
     assert [stages.count(stage) for stage in killed] == [2]
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one", "two"]
+
+
+@pytest.mark.parametrize("done_again", [False, True])
+def test_what_was_killed_between_two_moves_is_no_obstacle(tmp_path: Path, done_again: bool) -> None:
+    names = [".out.before", ".out.new", *(["out"] if done_again else [])]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name)
+    place(tmp_path / ".out.new", tmp_path / "out", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out" / "file").read_text() == ".out.new"
 
 
 def test_two_workers_with_the_same_task(tmp_path: Path) -> None:

@@ -221,6 +221,7 @@ def test_the_mean_of_a_tail_of_few_is_refused():
 
 
 @pytest.mark.filterwarnings("ignore:.*a gap tells")
+@pytest.mark.filterwarnings("ignore:confidential column 'pay' is kept as it is and tells")
 def test_steps_count_people_and_not_their_rows():
     """One person comes six times: their mean tells about them, and what only they have is rare."""
     frame = pl.DataFrame(

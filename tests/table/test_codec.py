@@ -135,7 +135,7 @@ def test_counted_categories_are_the_mode(categories: int, library: str) -> None:
         often = [v for v in members if members.count(v) == most]
         first = min(often, key=lambda v: (values.count(v) == 1, v is None, v))  # rather what others have, too
         assert got[cell] == first
-    assert "most frequent category of the cell" in codec.describe()[0]
+    assert "most frequent category of the group" in codec.describe()[0]
     assert ("nearest" in codec.describe()[0]) == (categories + 1 > ONE_HOT)
 
 

@@ -43,6 +43,10 @@ def test_an_odd_cell_is_named(library: str) -> None:
         (["2020-01-31"] * 9 + ["soon"], "9 of 10 values of 'x' read as dates; the other 1 do not"),
         (["31/01/2020"] * 9 + ["soon"], "9 of 10 values of 'x' read as dates; the other 1 do not"),
         (["01/02/2020", "02/03/2020"] * 5, "the values of 'x' look like dates, but not in one way"),
+        (
+            ["31.01.2020"] * 9 + ["00.00.0000"],
+            "9 of 10 values of 'x' read as dates; 1 look like dates and are",
+        ),
         (["1", "2", "?"] * 5, "the values of 'x' read as numbers but are texts, so it is nominal; declare"),
         (["1", "2", "a", "b", "c"] * 5, None),
         (["00101", "101"] * 5, None),

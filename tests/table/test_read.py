@@ -171,6 +171,23 @@ def test_stated_encoding_and_line_ends(tmp_path: Path) -> None:
     assert read(text(tmp_path / "mac.csv", "a,b\r1,2\r")).rows() == [(1, 2)]
 
 
+def test_a_title_above_the_table_is_not_its_heading(tmp_path: Path) -> None:
+    path = text(
+        tmp_path / "x.csv", "Clinic of Vic;;;\nage;zip;sex;cost\n" + "30;08001;m;1\n40;08002;f;2\n" * 5
+    )
+    with pytest.raises(ReadError, match=r"names 1 of 4 columns.*--skip-rows 1"):
+        read(path)
+    assert read(path, skip_rows=1).columns == ["age", "zip", "sex", "cost"]
+    assert read(path, header=True).columns[1:] == ["unnamed_2", "unnamed_3", "unnamed_4"]
+
+
+def test_a_code_for_missing_is_found_with_a_decimal_comma(tmp_path: Path) -> None:
+    path = text(tmp_path / "x.csv", "size;zip\n1,74;08001\n-9,00;08002\n1,80;08003\n")
+    assert read(path, missing=["-9"])["size"].to_list() == [1.74, None, 1.8]
+    thousands = text(tmp_path / "y.csv", 'debt\n"-9,000"\n"5,000"\n-9\n')
+    assert read(thousands, missing=["-9"], thousands=",")["debt"].to_list() == [-9000, 5000, None]
+
+
 def test_blank_lines_and_headless_columns(tmp_path: Path) -> None:
     assert read(text(tmp_path / "x.csv", "\na,b\n1,2\n\n3,4\n\n")).rows() == [(1, 2), (3, 4)]
     assert read(text(tmp_path / "x.csv", ",a \n1,2\n")).columns == ["unnamed_1", "a"]

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import stat
+import time
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -150,3 +151,17 @@ def test_a_run_that_waits_cannot_be_finished_and_is_not_read_away(tmp_path: Path
         assert run.state == "cancelled"
 
     asyncio.run(waiting())
+
+
+@pytest.mark.slow
+def test_a_table_that_was_named_is_opened_at_once_and_the_desk_once_it_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("age,ill\n" + "30,flu\n40,cold\n" * 20)
+    with house(tmp_path, "mine.csv") as page, page.enter() as client:
+        address = page.address
+        seen = client.get(address)
+        assert seen.url.path.endswith("/read")
+        assert "Is this your table?" in seen.text
+        while page.address == address:
+            time.sleep(0.02)
+        client.post(f"{seen.url.path.rpartition('/')[0]}/forget")
+        assert client.get(page.address).url.path == "/"

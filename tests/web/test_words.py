@@ -9,7 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from voronym.cli.page import page
+from voronym.errors import ReadError
 from voronym.web.bench import Bench, Wishes
+from voronym.web.process import Refused
 from voronym.web.settings import Settings
 from voronym.web.words import FIELDS, on_page
 
@@ -73,3 +76,19 @@ def test_every_field_is_of_a_flag_that_there_is() -> None:
     verb = get_command(app).commands["anonymize"]  # type: ignore[attr-defined]
     flags = {name for option in verb.params for name in (*option.opts, *option.secondary_opts)}
     assert {f"--{name}" for name in FIELDS} <= flags
+
+
+def test_a_file_that_needs_fields_of_the_page_says_where_they_are(tmp_path):
+    """On the command line there are none of them."""
+    path = tmp_path / "clinic.csv"
+    path.write_text("Clinic of Vic;;;\nage;zip;sex;ill\n" + "30;08001;m;flu\n" * 9, encoding="utf-8")
+
+    def serve(*_: Any, **__: Any) -> None:
+        raise Refused(on_page("if it is a title, say --skip-rows 1 (skip_rows=1)"), "ReadError")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("voronym.web.serve.serve", serve)
+        with pytest.raises(
+            ReadError, match=r"“Lines to skip” 1\. These are fields of the page: start voronym"
+        ):
+            page(path)

@@ -85,6 +85,69 @@ def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
 
 
 @kernel
+def gather(X, columns, costs, values, least, near, floors, labels, second, gaps, begin, end):
+    """Do what `two_best` does, and keep each row's cells of least value, by number.
+
+    ``floors`` gets the least value of all other cells; ``least`` has room for one value more than cells kept.
+    """
+    count = near.shape[1]
+    for i in range(begin, end):
+        evaluate(X, i, columns, costs, values)
+        labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
+        for t in range(count + 1):
+            least[t] = np.inf
+        for q in range(len(costs)):
+            value = values[q]
+            if value < least[count]:
+                t = count
+                while t > 0 and least[t - 1] > value:
+                    least[t] = least[t - 1]
+                    t -= 1
+                least[t] = value
+        floor = least[count]
+        t = 0
+        for q in range(len(costs)):
+            if values[q] < floor:
+                near[i, t] = q
+                t += 1
+        for q in range(len(costs)):  # of values that equal the floor, as many as there is room for
+            if t == count:
+                break
+            if values[q] == floor:
+                near[i, t] = q
+                t += 1
+        floors[i] = floor
+
+
+@kernel
+def two_best_near(X, columns, costs, values, near, floors, top, labels, second, gaps, begin, end):
+    """Do what `two_best` does by the candidates alone, where no other cell can come before; return where not.
+
+    ``floors`` are what no other cell is below; ``top`` is the largest number in them and in the costs, which
+    bounds what rounding does.
+    """
+    d, count = len(columns), near.shape[1]
+    slack = 1e-14 * top
+    scanned = 0
+    for i in range(begin, end):
+        for t in range(count):
+            q = near[i, t]
+            total = 0.0
+            for j in range(d):
+                difference = X[i, j] - columns[j, q]
+                total += difference * difference
+            values[t] = total + costs[q]
+        p, r, gap = two_least(values, 0, count)
+        if values[r] < floors[i] - slack:
+            labels[i], second[i], gaps[i] = near[i, p], near[i, r], gap
+        else:
+            scanned += 1
+            evaluate(X, i, columns, costs, values)
+            labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
+    return scanned
+
+
+@kernel
 def lost(gaps, begin, end, step):
     """Return the share of a cell's points that a rise of its cost by ``step`` takes away.
 

@@ -115,7 +115,7 @@ class Told:
         normal = Normal(published[rows], truth, [one.left_out for one in smooth.values()])
         alone = normal.solve(())
         every = normal.solve(tuple(range(len(smooth))))
-        gains = {name: normal.gain(alone, normal.solve((i,))) for i, name in enumerate(smooth)}
+        gains = {name: normal.gain(alone, i) for i, name in enumerate(smooth)}
         predicted = published @ every[: published.shape[1]]
         for weight, one in zip(every[published.shape[1] :], smooth.values(), strict=True):
             predicted += one.everywhere * weight
@@ -174,11 +174,16 @@ class Normal:
             out += fit * weight
         return np.asarray(out)
 
-    def gain(self, before: Floats, after: Floats) -> Floats:
-        """Return the share of the errors of some weights that others do not make, for each key."""
+    def gain(self, before: Floats, column: int) -> Floats:
+        """Return the share of the errors of some weights that are not made with a column, for each key.
+
+        A column that tells something has a weight above 0. Below it, the people learned from give themselves
+        away: the mean of all others is low where one's own value is high, even in a column of one value.
+        """
+        after = self.solve((column,))
         hidden = ((self.truth - self.fitted(before)) ** 2).sum(axis=0)
         left = ((self.truth - self.fitted(after)) ** 2).sum(axis=0)
-        there = hidden > 1e-12 * len(self.truth)
+        there = (hidden > 1e-12 * len(self.truth)) & (after[self.shared.shape[1] + column] > 0)
         return np.asarray(np.where(there, 1.0 - left / np.where(there, hidden, 1.0), 0.0))
 
 

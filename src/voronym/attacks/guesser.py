@@ -50,8 +50,9 @@ def learned(scene: Scene, ctx: Context) -> Found:
         part = ctx.part(i / len(columns), (i + 1) / len(columns))
         if scene.control is None:
             mine, others = _crossed(one, X, Y, targets, scene.links[targets], part)
-            success = share(mine, confidence=level)
-            control = share(others, confidence=level)
+            alike = np.unique(Y[scene.links[targets]], axis=0, return_inverse=True)[1].reshape(-1)
+            success = share(mine, alike, confidence=level)
+            control = share(others, alike, confidence=level)
         else:
             Z = _strangers(scene)
             rows = _some(part.rng, len(Y), np.empty(0, np.int64))

@@ -238,6 +238,6 @@ def risk_rows(factor: tuple[Array, Array], q: Array, s: float, weight: float) ->
 
     def change(rows: Array) -> Array:
         V = rows * inverse[:, None]
-        return np.asarray(V - np.outer(r, r @ V))
+        return np.asarray(V - r[:, None] * (r @ V))
 
     return scaled(factor, change)

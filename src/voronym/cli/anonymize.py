@@ -73,7 +73,7 @@ def anonymize(
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", help="NAME=VALUE: an option of the method. `--NAME VALUE` does the same."),
+        typer.Option("--option", help="NAME=VALUE: An option of the method. `--NAME VALUE` does the same."),
     ] = None,
     space: Annotated[
         str | None,
@@ -87,7 +87,7 @@ def anonymize(
         list[str] | None,
         typer.Option(
             "--model",
-            help="NAME=VALUE: a further guarantee, such as t-closeness=0.2.",
+            help="NAME=VALUE: A further guarantee, such as t-closeness=0.2.",
             autocompletion=complete.models,
         ),
     ] = None,
@@ -95,8 +95,8 @@ def anonymize(
         list[str] | None,
         typer.Option(
             "--step",
-            help="'NAME COLUMN=VALUE': done to columns before groups are made, such as 'top age=90'; "
-            "'after ...' to what they publish. Repeat for several.",
+            help="What is done to columns before groups are made, such as 'top age=90'; 'after ...' to what "
+            "they publish. Repeat for several.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -129,13 +129,13 @@ def anonymize(
         list[str] | None,
         typer.Option(
             "--publish",
-            help="What a group publishes: mean, median, interval, hierarchy; [COLUMN=]WAY, may be repeated.",
+            help="What a group publishes: mean, median, interval or hierarchy. Repeat for several columns.",
             show_default="mean",
         ),
     ] = None,
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option("--hierarchy", help="COLUMN=FILE: the hierarchy of a key; may be repeated."),
+        typer.Option("--hierarchy", help="COLUMN=FILE: The hierarchy of a key. Repeat for several."),
     ] = None,
     query: common.Query = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
@@ -167,6 +167,9 @@ def anonymize(
     kept, and the rows are shuffled. Every column needs a role; an undeclared one is an error.
 
     The methods `channel` and `records` make no groups and promise no k: they mask record by record.
+
+    More options are the method's, such as --suppress 1%, --strata region, --weights weight or --importance
+    age=2: `voronym methods auto` tells them, and `voronym methods NAME` those of another.
 
     A folder, or a pattern such as 'people/*.parquet', is a data set of many files: it need not fit the
     memory, and the release is a folder, too. See `voronym plan`.
@@ -293,7 +296,8 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     loss = release.group_loss
     units = release.schema.units
     counted = "" if not units else " households" if "household" in units else " people"
-    line("records", f"{receipt.rows:,} in {risk.n_classes:,} classes of {risk.k}{counted} or more")
+    classes = "1 class" if risk.n_classes == 1 else f"{risk.n_classes:,} classes"
+    line("records", f"{receipt.rows:,} in {classes} of {risk.k}{counted} or more")
     if not release.recipe.makes_groups:
         line("method", f"{release.recipe.method}, which promises: {METHODS[release.recipe.method].guarantee}")
     if "linkage" in release.figures:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common, files
+from voronym.cli import common, files, recipes
 
 
 def register(app: typer.Typer) -> None:
@@ -51,12 +52,12 @@ def attack(
 ) -> None:
     """Attack a release as intruders would, from those who know least to those who know most."""
     from voronym.intruder import attack as assault
-    from voronym.recipe import Recipe
     from voronym.table.read import read
 
-    known = {} if recipe is None else Recipe.load(recipe).reading
+    written = recipes.load(None if recipe is None else Path(recipe))
+    known = {} if written is None else written.reading
     with common.ticker(not json) as progress:
-        frame = read(source, **{**known, **reading})
+        frame = read(source, **recipes.reading(written, source, reading))
         found = assault(
             frame,
             file=source,

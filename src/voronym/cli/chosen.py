@@ -50,12 +50,27 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
         return said + word
     methods = [one for one in METHODS if name in METHODS[one].options.names()]
     spaces = [one for one in KEY_SPACES if METHODS[method].groups and name in options_of(method, one)]
-    if methods or spaces:
-        able = [f"--method {one}" for one in methods] + [f"--space {one}" for one in spaces]
-        return f"{said}. It is one of {' and of '.join(able)}"
+    able = [f"--method {one}" for one in methods] + [f"--space {one}" for one in spaces]
+    if not METHODS[method].groups and name in options_of("auto"):
+        able.insert(0, "every method that makes groups, such as --method auto,")
+    if able:
+        told = " and of ".join(able).removesuffix(",")
+        return f"{said}. It is one of {told}{_measured(name)}"
     wanted, there = common.flag(name), [*map(common.flag, known), *flags]
     # the beginning of a word is nearer to it than letters tell: --drop to --drop-undeclared
     near = get_close_matches(wanted, there, 1, 0.75) or [one for one in there if one.startswith(f"{wanted}-")]
     if near:
         return f"{said}. Did you mean {near[0]}?"
     return f"{said}. See voronym anonymize --help"
+
+
+def _measured(name: str) -> str:
+    """Say where the risk in the population is told of a table whose keys are published with noise."""
+    from voronym.methods.sampled import SampleOptions
+
+    if name not in SampleOptions.names():
+        return ""
+    return (
+        ". Keys with noise cannot be looked up in a population: `voronym measure` tells that risk of the "
+        "table as it is now, and `voronym attack` what an intruder finds in the release"
+    )

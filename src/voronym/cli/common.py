@@ -45,7 +45,7 @@ Confidential = Annotated[
     list[str] | None,
     typer.Option(
         "--confidential",
-        help="Sensitive columns; kept as they are.",
+        help="Sensitive columns; a release keeps them as they are.",
         autocompletion=complete.columns,
     ),
 ]
@@ -64,10 +64,10 @@ Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")
 ]
 Orders = Annotated[
-    list[str] | None, typer.Option("--order", help="COLUMN=low<mid<high: the levels of an ordinal column.")
+    list[str] | None, typer.Option("--order", help="COLUMN=low<mid<high: The levels of an ordinal column.")
 ]
 Locations = Annotated[
-    list[str] | None, typer.Option("--location", help="LAT,LON: two columns that are a place.")
+    list[str] | None, typer.Option("--location", help="LAT,LON: Two columns that are a place.")
 ]
 Person = Annotated[
     str | None,
@@ -144,7 +144,7 @@ def usage(error: Any) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(said, err=True)
         return ""
-    typed = program(ctx)
+    typed = program(ctx) or "voronym"  # what stands wrongly behind an option comes without its command
     if option := getattr(error, "option_name", None) if "No such" in said else None:
         near = list(getattr(error, "possibilities", None) or ())[:1]
         said = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")

@@ -167,6 +167,11 @@ def orders_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, 
         levels = item[len(name) + 1 :]
         if not name.strip() or not levels:
             raise InputError(f"--order takes NAME=VALUE, not {item!r}")
+        if "<" not in levels:
+            raise InputError(
+                f"--order takes the levels from low to high, with < between them, in quotes: "
+                f"--order '{name.strip()}=low<mid<high'"
+            )
         _say_once(out, [name.strip()], [level.strip() for level in levels.split("<")], "--order")
     return out
 

@@ -1,7 +1,7 @@
 """The help pages: options by purpose, with their defaults and examples, whole words at any width.
 
 Texts are printed as they are: nothing in them is markup. `Group` is the class of the whole program; it gives
-every verb below it this help, whoever registered it.
+every verb below it this help, whoever registered it, and loads what they compute with only when one runs.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from voronym.cli import signals
 from voronym.cli.examples import EXAMPLES
 
 WIDEST, LABEL = 110, 26
@@ -31,7 +32,13 @@ PURPOSES: dict[str, tuple[str, ...]] = {
     "Protection": (
         "k", "model", "intruder", "ledger", "keep_groups", "allow_near_unique", "allow_loss", "risk",
     ),
-    "Method": ("method", "option", "space", "time_limit", "device", "seed", "all_methods", "on_interrupt"),
+    "Method": (
+        "method", "option", "space", "time_limit", "on_interrupt", "seed", "device", "all_methods", "only",
+        "targets",
+    ),
+    "Publishing": ("step", "publish", "hierarchy"),
+    "Compared with": ("original", "aligned", "control", "earlier"),
+    "Population": ("weights", "sampling_fraction", "population", "suda"),
     "Output": (
         "output", "report", "public_report", "save_recipe", "json", "overwrite", "folder",
         "out_delimiter", "out_encoding", "out_decimal", "out_thousands", "out_date_format",
@@ -43,11 +50,22 @@ PURPOSES: dict[str, tuple[str, ...]] = {
     ),
     "Many files": ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "format", "resume"),
 }  # fmt: skip
-"""What options are for; those of no purpose here stand under "Options"."""
+"""What options are for, and their order; those of no purpose here stand under "Options"."""
+VERBS: dict[str, tuple[str, ...]] = {
+    "First steps": ("demo", "inspect", "page"),
+    "Make a release": ("anonymize", "compare", "plan", "ledger", "import"),
+    "Judge a release": ("measure", "attack"),
+    "Points and places": ("design", "assign", "allocate", "location"),
+    "Look up": ("methods", "papers", "doctor"),
+}
+"""What the verbs of the program are for; those of a verb stand under "Verbs"."""
 _NAMED = {
     **dict.fromkeys((*PURPOSES["Columns"][:4], "allow_near_unique", "allow_loss"), "COLUMNS"),
-    **dict.fromkeys(("person", "household"), "COLUMN"),
-}
+    **dict.fromkeys(("person", "household", "weights"), "COLUMN"),
+    **dict.fromkeys(("original", "control", "population", "earlier"), "FILE"),
+    **dict.fromkeys(("missing", "original_missing", "places_missing"), "CODES"),
+    "step": "STEP", "publish": "[COLUMN=]WAY", "folder": "FOLDER",
+}  # fmt: skip
 _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[str]": "NAMES"}
 
 
@@ -58,6 +76,15 @@ class Group(TyperGroup):
         super().__init__(*args, **given)
         for command in _all_of(self):
             command.format_help = partial(format_help, command)
+            if not hasattr(command, "commands"):
+                command.invoke = partial(_begin, command.invoke)
+
+
+def _begin(invoke: Callable[[Any], Any], ctx: Any) -> Any:
+    """Load the numerical libraries once the command has been read, and let it run."""
+    with signals.leaving():
+        import voronym._public  # noqa: F401
+    return invoke(ctx)
 
 
 def _all_of(command: Any) -> Iterator[Any]:
@@ -109,10 +136,9 @@ def _pieces(command: Any, ctx: Any) -> list[str]:
 
 def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Return names and words by purpose: arguments, options and, of a group, its verbs."""
-    order = ("Arguments", "Options", *PURPOSES)
+    order = (*VERBS, "Verbs", "Arguments", "Options", *PURPOSES)
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
-    found |= {"Verbs": []} if hasattr(command, "commands") else {}
-    for one in command.get_params(ctx):
+    for one in sorted(command.get_params(ctx), key=lambda one: _place(one.name)):
         if getattr(one, "hidden", False):
             continue
         if one.param_type_name == "argument":
@@ -120,11 +146,19 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
         else:
             said = getattr(one, "rich_help_panel", None) or _purpose(one.name)
             found.setdefault(said, []).append((_label(one), _words(one)))
-    for name, below in getattr(command, "commands", {}).items():
-        first = inspect.cleandoc(below.help or "").split("\n\n")[0]
-        found["Verbs"].append((name, " ".join(first.split())))
+    verbs = getattr(command, "commands", {})
+    listed = [name for own in VERBS.values() for name in own if name in verbs and ctx.parent is None]
+    for name in [*listed, *(one for one in verbs if one not in listed)]:
+        first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
+        purpose = next((what for what, own in VERBS.items() if name in own and name in listed), "Verbs")
+        found[purpose].append((name, " ".join(first.split())))
     found["Options"] = found.pop("Options")  # what has no purpose, such as --help, comes last
     return {name: rows for name, rows in found.items() if rows}
+
+
+def _place(name: str) -> int:
+    """Return where an option stands among others of its purpose; others stay in the order they have."""
+    return next((names.index(name) for names in PURPOSES.values() if name in names), len(PURPOSES["Output"]))
 
 
 def _purpose(name: str) -> str:

@@ -54,11 +54,11 @@ def show(file: File, json: common.Json = False) -> None:
     if json:
         common.emit([_plain(entry) for entry in entries])
         return
-    grid = Table("release", "made", "people", "waiting", "groups", "k", "keys", "file", box=None)
+    numbers = ("release", "made", "people", "waiting", "left_out", "groups", "k")
+    grid = Table(*(one.replace("_", " ") for one in numbers), "keys", "file", box=None)
     for entry in entries:
         row = _plain(entry)
-        names = ("release", "made", "people", "waiting", "groups", "k")
-        grid.add_row(*(str(row[name]) for name in names), ", ".join(row["keys"]), Path(row["file"]).name)
+        grid.add_row(*(str(row[name]) for name in numbers), ", ".join(row["keys"]), Path(row["file"]).name)
     common.console().print(grid if entries else "no release was entered yet")
 
 
@@ -67,7 +67,12 @@ def check(
     file: File,
     other: Annotated[
         Path | None,
-        typer.Option("--other", help="The ledger of another department, made with --key-of: compare both."),
+        typer.Option(
+            "--other",
+            metavar="FILE",
+            rich_help_panel="Compared with",
+            help="The ledger of another department, made with --key-of.",
+        ),
     ] = None,
     json: common.Json = False,
 ) -> None:
@@ -139,7 +144,8 @@ def _plain(entry: Entry) -> dict[str, Any]:
         "release": entry.number,
         "made": entry.made,
         "people": entry.released,
-        "waiting": int((entry.groups < 0).sum()),
+        "waiting": entry.waiting,
+        "left_out": entry.left_out,
         "groups": len(np.unique(entry.groups[entry.groups >= 0])),
         "k": entry.k,
         "keys": list(entry.about["keys"]),

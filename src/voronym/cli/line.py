@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voronym.cli import signals
-from voronym.clock import on_compiling
-from voronym.context import Progress, Step, Stop
+from voronym.step import Progress, Step, Stop
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,6 +67,8 @@ class Line:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Shown
 
+        from voronym.clock import on_compiling
+
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._bar = Shown(*columns, console=out, transient=True)
         self._task = self._bar.add_task("reading", total=1.0)
@@ -92,6 +93,8 @@ class Line:
 
     def close(self) -> None:
         """Remove the line."""
+        from voronym.clock import on_compiling
+
         on_compiling(None)
         self._timer.cancel()
         self._timer.join()

@@ -29,7 +29,10 @@ def measure(
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", help="NAME=VALUE[,OPTION=VALUE]: demand a further guarantee."),
+        typer.Option(
+            "--model",
+            help="NAME=VALUE[,OPTION=VALUE]: Demand a further guarantee, too.",
+        ),
     ] = None,
     kind: common.Kinds = None,
     order: common.Orders = None,
@@ -58,7 +61,11 @@ def measure(
     ] = None,
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option("--hierarchy", help="COLUMN=FILE: the hierarchy of a key, for what ranges lose."),
+        typer.Option(
+            "--hierarchy",
+            rich_help_panel="Columns",
+            help="COLUMN=FILE: The hierarchy of a key, for what ranges lose.",
+        ),
     ] = None,
     recipe: recipes.Recipes = None,
     person: common.Person = None,
@@ -104,7 +111,7 @@ def measure(
         )  # fmt: skip
         return _told(found, json=json)
     with common.ticker(not json) as progress:
-        frame = read(source, query=query, **{**known, **reading})
+        frame = read(source, query=query, **recipes.reading(written, source, reading, query=query))
         before = None
         if original is not None:
             before = read(original, query=original_query, **{**known, **original_reading})

@@ -12,7 +12,7 @@ from voronym.cli.help import wrapped
 
 _HEADS = {
     "groups": "Methods that make groups of k or more records",
-    "release": "Methods that publish the same categories everywhere",
+    "release": "Methods that publish values of the table, coarser or missing, and no centres",
     "table": "Methods that make no groups: they mask record by record, and promise no k",
 }
 
@@ -46,6 +46,7 @@ def methods(
             "reference": method.reference,
             "options": {name: str(default) for name, default in method.options.defaults().items()},
             "meaning": method.options.texts(),
+            "shared": _shared() if method.groups else {},
         }
         for method in sorted(chosen, key=lambda one: (one.makes, one.name != "auto", one.name))
     ]
@@ -56,6 +57,16 @@ def methods(
         typer.echo("\n".join(_listed(rows, wide)))
     else:
         typer.echo("\n".join(_about(rows[0], wide)))
+
+
+def _shared() -> dict[str, str]:
+    """Return what options mean that every method takes which makes groups."""
+    from voronym.keys import DEFAULT_SPACE, KEY_SPACES
+    from voronym.methods.grouped import GroupOptions
+
+    found = {**GroupOptions.texts(), **KEY_SPACES[DEFAULT_SPACE].options.texts()}
+    flags = ("publish", "hierarchies", "intruder", "keep_groups")  # `voronym anonymize --help` has these
+    return {name: text for name, text in found.items() if name not in flags}
 
 
 def _listed(rows: list[dict[str, Any]], wide: int) -> list[str]:
@@ -79,4 +90,8 @@ def _about(row: dict[str, Any], wide: int) -> list[str]:
     for name, default in row["options"].items():
         words = f"{common.flag(name)} {default}  {row['meaning'][name]}"
         out += ["", *wrapped(words, wide, "  ", "      ")]
+    if row["shared"]:
+        out += ["", *wrapped("Options of every method that makes groups", wide, "  ", "  ")]
+    for name, meaning in row["shared"].items():
+        out += ["", *wrapped(f"{common.flag(name)}  {meaning}", wide, "  ", "      ")]
     return out

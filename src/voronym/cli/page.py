@@ -25,7 +25,11 @@ def page(
     ] = True,
     memory: Annotated[
         int,
-        typer.Option("--memory", help="Megabytes for the work on one table; 0 for half of what there is."),
+        typer.Option(
+            "--memory",
+            rich_help_panel="Options",
+            help="Megabytes for the work on one table; 0 for half of what there is.",
+        ),
     ] = 0,
     upload: Annotated[int, typer.Option("--upload", help="Megabytes that an upload may have.")] = 512,
 ) -> None:
@@ -34,6 +38,7 @@ def page(
 
     try:
         from voronym.web.intake import MEGA, Limits
+        from voronym.web.process import Refused
         from voronym.web.serve import serve
     except ImportError as error:
         if error.name and error.name.startswith("voronym"):
@@ -44,7 +49,14 @@ def page(
     if source is not None and not source.is_file():
         raise ReadError(f"there is no file {source.name!r} in that folder; check the path")
     limits = Limits(sent=upload * MEGA, unpacked=upload * MEGA * 3 // 2)
-    serve(source, port=port, memory=memory or _half(), limits=limits, printed=_Printed(browser))
+    try:
+        serve(source, port=port, memory=memory or _half(), limits=limits, printed=_Printed(browser))
+    except Refused as error:
+        if "“" not in str(error):
+            raise
+        raise ReadError(
+            f"{error}. These are fields of the page: start voronym page without the file, and choose it there"
+        ) from None
 
 
 class _Printed:

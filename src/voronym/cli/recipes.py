@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.errors import InputError
+from voronym.errors import InputError, VoronymError
 
 if TYPE_CHECKING:
     from voronym.recipe import Recipe
@@ -18,11 +19,31 @@ Recipes = Annotated[
 ]
 
 
+_OF_ORIGINAL = ("skip_rows", "sheet")
+
+
 def load(path: Path | None) -> Recipe | None:
     """Read a recipe, where one is named."""
     from voronym.recipe import Recipe
 
     return None if path is None else Recipe.load(path)
+
+
+def reading(recipe: Recipe | None, source: str, said: dict[str, Any], **query: Any) -> dict[str, Any]:
+    """Return how to read a table that may be a release: as the recipe says of the original, or as asked.
+
+    A release has neither lines above its header nor the sheet of its original: without them it has the keys.
+    """
+    from voronym.table.read import read
+
+    known = {} if recipe is None else {**recipe.reading, **said}
+    if recipe is None or not any(name in known and name not in said for name in _OF_ORIGINAL):
+        return {**known, **said}
+    bare = {name: value for name, value in known.items() if name in said or name not in _OF_ORIGINAL}
+    with suppress(VoronymError):
+        if set(recipe.schema.keys) <= set(read(source, **query, **bare).columns):
+            return bare
+    return known
 
 
 def columns(recipe: Recipe | None, said: dict[str, Any], present: Sequence[str]) -> dict[str, Any]:

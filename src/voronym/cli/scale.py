@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from voronym.scale.outcome import FilesRelease
 
 SCALING: dict[str, tuple[Any, Any, str]] = {
-    "engine": (str | None, None, "Of many files: local, dask or spark [local]."),
+    "engine": (str | None, None, "Of many files: local, dask or spark. Default: local."),
     "address": (str | None, None, "Of the Dask scheduler or the Spark master; one is started if not given."),
-    "workers": (int | None, None, "Tasks at a time; the release does not depend on it [processors]."),
-    "memory": (str | None, None, "For all workers together, such as 4GB [4GB]."),
-    "leaf": (int | None, None, "Records that are grouped together at a time [250000]."),
-    "rounds": (int | None, None, "How often leaves are cut anew, for methods that search [3]."),
-    "work": (Path | None, None, "The work folder, which all workers reach [beside the output]."),
-    "format": (str | None, None, "Of the files that are written: parquet or csv [as the source]."),
+    "workers": (int | None, None, "Tasks at a time; the release does not depend on it. Default: processors."),
+    "memory": (str | None, None, "For all workers together, such as 8GB. Default: 4GB."),
+    "leaf": (int | None, None, "Records that are grouped together at a time. Default: 250000."),
+    "rounds": (int | None, None, "How often leaves are cut anew, for methods that search. Default: 3."),
+    "work": (Path | None, None, "The work folder, which all workers reach. Default: beside the output."),
+    "format": (str | None, None, "Of the files that are written: parquet or csv. Default: as the source."),
     "resume": (bool, False, "Go on from what an interrupted run left, and leave it when interrupted."),
 }
 
@@ -263,7 +263,8 @@ def plan(
         typer.Option("--method", help="auto or pairs; others group each leaf once.", show_default="auto"),
     ] = None,
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="NAME=VALUE: a further guarantee.")
+        list[str] | None,
+        typer.Option("--model", help="NAME=VALUE: A further guarantee, such as t-closeness=0.2."),
     ] = None,
     recipe: Annotated[
         Path | None, typer.Option("--recipe", help="Take roles, method and models from a recipe.")

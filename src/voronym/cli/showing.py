@@ -103,7 +103,11 @@ def _invite(town: Demo) -> None:
     out = common.console()
     out.print(f"\nOpen [bold]{town.address}[/] and sign in:", soft_wrap=True)
     out.print(f"  a citizen   [bold]{email}[/]     password [bold]{PASSWORD}[/]", soft_wrap=True)
-    out.print(f"  an operator [bold]{OPERATOR}[/]     the same password, and the code below", soft_wrap=True)
+    out.print(
+        f"  an operator [bold]{OPERATOR}[/]     the same password and, under “I am an operator”, "
+        "the code below",
+        soft_wrap=True,
+    )
     out.print(f"Mail, such as codes, is put into {town.service.settings.mailbox}", soft_wrap=True)
     out.print(f"The provider is at {town.counter.address}. Ctrl-C ends the demonstration.", soft_wrap=True)
 

@@ -67,6 +67,19 @@ def heeded() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN if _start.COMMAND_LINE else handler)
 
 
+@contextmanager
+def leaving() -> Iterator[None]:
+    """Answer signals by ending at once, where nothing has begun that must be cleaned up."""
+    ours = [number for number in signal.valid_signals() if signal.getsignal(number) is _answer]
+    for number in ours:
+        signal.signal(number, _start.leave)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, _answer)
+
+
 def _answer(number: int, _: Any) -> None:
     if _now.late:
         return

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from voronym.papers import Mark, Outcome, Paper, Table
     from voronym.papers.overview import Line
 
+NARROW = 16
+"""Signs beside numbers that are too few to say what they are."""
+
 STYLES = {"same": "green", "better": "green", "worse": "yellow", "differs": "yellow", "not printed": "dim"}
 
 
@@ -72,7 +75,9 @@ def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> N
         *cells, _, verdict = line.texts()
         rows.append((*cells, f"{verdict} [{whys.index(line.why) + 1}]" if line.why else verdict))
     wide = [max(map(len, column)) for column in zip((*head, "verdict"), *rows, strict=True)]
-    room = max(16, out.width - sum(wide) - 2 * len(wide) - 2)
+    room = out.width - sum(wide) - 2 * len(wide) - 2
+    above = room < NARROW  # then what it is stands above its numbers
+    room = max(0, room)
     out.print(" " * (room + 2) + _row((*head, "verdict"), wide), style="dim")
     whats = {one.name: one.what for one in entry.exhibits}
     last = ""
@@ -80,13 +85,30 @@ def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> N
         if line.exhibit != last:
             last = line.exhibit
             out.print(f"[bold]{last}[/] {escape(whats.get(last, ''))}")
-        first, *rest = wrap(line.what, room) or [""]
+        first, *rest = _wrapped(line.what, out.width - 2 if above else room) or [""]
+        if above:
+            out.print(*(f"  {escape(one)}" for one in (first, *rest)), sep="\n")
+            first, rest = "", []
         told = _row(row[:-1], wide) + f"  [{STYLES[line.mark.verdict]}]{escape(row[-1])}[/]"
         out.print(f"  {escape(first):<{room}}{told}")
         for more in rest:
             out.print(f"  {escape(more)}")
     for number, why in enumerate(whys, start=1):
-        out.print(f"  {escape(f'[{number}]')} {escape(why)}", style="dim")
+        mark = f"  [{number}] "
+        for at, text in enumerate(_wrapped(why, out.width - len(mark))):
+            out.print(escape(" " * len(mark) + text if at else mark + text), style="dim")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Cut a text into lines, none of which begins or ends inside "k = 3".
+
+    Examples
+    --------
+    >>> _wrapped("gain over MDAV, k = 3", 18)
+    ['gain over MDAV,', 'k = 3']
+    """
+    kept = text.replace(" = ", "\u00a0=\u00a0")
+    return [line.replace("\u00a0", " ") for line in wrap(kept, width, break_on_hyphens=False)]
 
 
 def _row(cells: Sequence[str], wide: Sequence[int]) -> str:
@@ -116,9 +138,11 @@ def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
     told = count(line for _, outcomes in found for o in outcomes for line in lines(o.marks, ()))
     total = sum(told.values())
     words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in told.items())
-    typer.echo(f"{total} numbers: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds")
-    for entry, _ in found:
-        typer.echo(entry.reference)
+    took = f"{total} numbers: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds"
+    width = max(24, _console().width)
+    for text in (took, *(entry.reference for entry, _ in found)):
+        for line in _wrapped(text, width):
+            typer.echo(line)
 
 
 def fitted(out: Console, table: Table) -> None:
@@ -126,20 +150,23 @@ def fitted(out: Console, table: Table) -> None:
     from rich.table import Table as Grid
 
     texts = table.texts()
-    widths = [
-        2
-        + max(
-            len(word) for text in (heading.replace(" ", "\n"), *column) for word in text.split("\n") or [""]
-        )
-        for heading, column in zip(table.columns, zip(*texts, strict=True), strict=True)
-    ]
-    for number, columns in enumerate(cut(widths, out.width, table.keys)):
-        title = table.title if number == 0 else f"{table.title}, further columns"
-        grid = Grid(title=title, title_justify="left", box=None, padding=(0, 1))
-        for at in columns:
-            grid.add_column(table.columns[at], justify="right", min_width=widths[at] - 2)
+    columns = list(zip(*texts, strict=True)) or [()] * len(table.columns)
+    longest = [max(map(len, column), default=0) for column in columns]
+    heads = [max(map(len, head.split()), default=0) for head in table.columns]
+    least = [max(pair) for pair in zip(longest, heads, strict=True)]
+    for number, group in enumerate(cut([2 + one for one in least], out.width, table.keys)):
+        title = table.heading if number == 0 else f"{table.heading}, further columns"
+        out.print(escape(title), style="italic")  # by itself: a grid cuts its title at its own width
+        grid = Grid(box=None, padding=(0, 1))
+        left = out.width - sum(2 + least[at] for at in group)
+        for at in group:
+            wish = max(0, len(table.columns[at]) - least[at])
+            more = wish if wish <= left else 0
+            left -= more
+            lines = wrap(table.columns[at], max(1, least[at] + more))
+            grid.add_column("\n".join(lines), justify="right", width=least[at] + more, no_wrap=True)
         for row in texts:
-            grid.add_row(*(row[at] for at in columns))
+            grid.add_row(*(row[at] for at in group))
         out.print(grid)
     if table.note:
         out.print(table.note, style="dim")

@@ -16,7 +16,7 @@ from voronym.dossier.clusters import clusters_of
 from voronym.dossier.counts import Distribution, as_names, distribution
 from voronym.dossier.disclosed import disclosed
 from voronym.dossier.other_k import OtherK, other_k
-from voronym.dossier.parts import Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
+from voronym.dossier.parts import KEPT, Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.population import in_population, outlook
 from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
@@ -143,7 +143,7 @@ def _columns(schema: Schema, published_as: Mapping[str, str], recipe: Recipe) ->
     def fate(name: str, role: str) -> str:
         said = published_as.get(name) or usual.get(role)
         if name not in done:
-            return said or "kept as it was"
+            return said or KEPT
         return "; ".join([*done[name], *([] if said is None else [said])])
 
     return tuple(Column(one.name, one.role, one.kind, fate(one.name, one.role)) for one in schema.columns)

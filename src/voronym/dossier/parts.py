@@ -32,6 +32,8 @@ from voronym.steps.effect import Effect
 Point = tuple[float, float]
 PICTURES = ("plane", "unfolded", "samples", "places")
 """Parts that hold records or their places, to look at; left out of the plain data unless asked for."""
+KEPT = "kept as it was"
+"""What became of a column that nothing was done to."""
 
 
 # -- of every method -------------------------------------------------------------------------------------
@@ -130,6 +132,11 @@ class Public:
     def names(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role."""
         return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that nothing was done to: no step changed them, and they are no weights averaged."""
+        return tuple(column.name for column in self.columns if column.fate == KEPT)
 
     @property
     def least(self) -> float | None:

@@ -16,7 +16,7 @@ from voronym.errors import GuaranteeError, InputError
 from voronym.history.check import Standing, begun, standing
 from voronym.history.engine import Divide, Round, advance
 from voronym.history.frozen import as_plain
-from voronym.history.ledger import Entry, Ledger, now
+from voronym.history.ledger import LEFT_OUT, Entry, Ledger, now
 from voronym.history.people import Prints, fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.partition import Partition
@@ -51,6 +51,26 @@ class Booking:
         self.round: Round | None = None
         self.entry: Entry | None = None
         self.standing: Standing | None = None
+        self.left: Prints = self.rows[:0]
+
+    # -- leaving people out ----------------------------------------------------------------------------------
+
+    def fates(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return whose rows were published in an earlier release, and who was left out of one."""
+        found = [entry.of(entry.groups, self.rows) for entry in self.entries]
+        seen = np.stack(found) if found else np.empty((0, len(self.rows)), np.int64)
+        return np.any(seen >= 0, axis=0), np.any(seen == LEFT_OUT, axis=0)
+
+    def leave(self, stays: Ints) -> None:
+        """Leave out all rows but some; who is left out is remembered, too."""
+        here = self.rows[stays]
+        left = np.unique(np.delete(self.rows, stays))
+        if several := int(np.isin(left, here).sum()):
+            raise InputError(
+                f"{several} people have several rows, and some of these would be left out: say whose rows "
+                f"they are (--person {self.named_by[0]}), so that people are left out with all of theirs"
+            )
+        self.rows, self.left = here, left
 
     # -- building on the old groups --------------------------------------------------------------------------
 
@@ -128,6 +148,10 @@ class Booking:
         if following is None:
             numbers = self.ledger.next_group + part.labels
             people, groups = _people(self.rows, numbers)
+            people = np.concatenate([people, self.left])
+            order = np.argsort(people, kind="stable")
+            people = people[order]
+            groups = np.concatenate([groups, np.full(len(self.left), LEFT_OUT)])[order]
             start = begun(self.entries, people)
             waited = np.zeros(len(people), np.int64)
         else:
@@ -139,7 +163,8 @@ class Booking:
         out = groups >= 0
         self.standing = standing(self.entries, people[out], groups[out], start[out], k)
         if self.standing.below:
-            raise GuaranteeError(self.refusal(self.standing))
+            came = np.isin(self.rows, _left_before(self.entries))
+            raise GuaranteeError(self.refusal(self.standing, len(np.unique(self.rows[came]))))
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
         shown = {"keys": frame.columns, "groups": numbers[first].tolist(), "values": rows}
@@ -148,9 +173,22 @@ class Booking:
             0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {}
         )
 
-    def refusal(self, found: Standing) -> str:
-        """Return the sentence that says why nothing was released, and three ways out."""
+    def refusal(self, found: Standing, came: int = 0) -> str:
+        """Return the sentence that says why nothing was released, and the ways out.
+
+        Parameters
+        ----------
+        found : Standing
+            What was counted.
+        came : int
+            People in it whom an earlier release left out.
+        """
         new = found.people - found.known
+        out = (
+            f". {came:,} of the people were left out of an earlier release: --suppress leaves them out again"
+            if came
+            else ""
+        )
         return (
             f"{found.below:,} of {found.people:,} people would be in groups that, together with those of "
             f"{len(self.entries)} earlier releases in the ledger, fewer than k={found.k} people share (the "
@@ -158,6 +196,7 @@ class Booking:
             "released. Three ways out: (1) --keep-groups builds this release on the groups of the earlier "
             f"ones; (2) release only the {new:,} people who were in none of them; (3) if an earlier release "
             f"never left the house, forget it: voronym ledger forget {self.ledger.path.name} --release NUMBER"
+            f"{out}"
         )
 
     def notes(self) -> tuple[str, ...]:
@@ -249,3 +288,8 @@ def _people(rows: Prints, groups: Ints) -> tuple[Prints, Ints]:
         if len(found) > 1:
             out[at] = top + several.setdefault(found, len(several))
     return people, np.asarray(out, np.int64)
+
+
+def _left_before(entries: Sequence[Entry]) -> Prints:
+    """Return whom releases left out."""
+    return np.concatenate([one.people[one.groups == LEFT_OUT] for one in entries])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.history.ledger import Entry
+from voronym.history.ledger import LEFT_OUT, Entry
 from voronym.history.people import Prints
 from voronym.history.sets import shared
 
@@ -46,16 +46,21 @@ class Standing:
 
 
 def histories(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the groups of people in every entry, shape (n, entries); -1 where they were not in it."""
+    """Return the groups of people in every entry, shape (n, entries); -1 where they were not in it.
+
+    Who was left out is in a group with all others who were: an intruder who knows the keys knows them, and
+    finds in a later release what was not in this one.
+    """
     columns = [entry.of(entry.groups, people) for entry in entries]
-    return np.stack(columns, axis=1) if columns else np.empty((len(people), 0), np.int64)
+    rows = np.stack(columns, axis=1) if columns else np.empty((len(people), 0), np.int64)
+    return np.where(rows == LEFT_OUT, np.iinfo(np.int64).max, rows)
 
 
 def begun(entries: Sequence[Entry], people: Prints) -> Ints:
     """Return the number of the release with which the history of people began; 0 for who has none."""
     out = np.zeros(len(people), np.int64)
     for entry in entries:
-        said = np.where(entry.of(entry.groups, people) >= 0, entry.of(entry.begun, people), -1)
+        said = np.where(entry.of(entry.groups, people) != -1, entry.of(entry.begun, people), -1)
         out = np.where(said > 0, said, out)
     return out
 

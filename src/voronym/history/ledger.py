@@ -23,6 +23,9 @@ from voronym.history.people import SIZE, Prints
 
 Ints = NDArray[np.int64]
 
+LEFT_OUT = -2
+"""The group of people whom a release left out, which an intruder may know."""
+
 FORMAT = 1
 _TABLES = """
 create table facts (name text primary key, value blob);
@@ -51,7 +54,7 @@ class Entry:
     people : array, shape (n,)
         Fingerprints, ascending; of people who waited, too.
     groups : array of int, shape (n,)
-        The group of each; -1 for who waited and is not in the release.
+        The group of each; -1 for who waited and is not in the release, -2 for who was left out of it.
     begun : array of int, shape (n,)
         The number of the release with which the history of each began.
     waited : array of int, shape (n,)
@@ -75,6 +78,16 @@ class Entry:
     def released(self) -> int:
         """How many people are in the release."""
         return int((self.groups >= 0).sum())
+
+    @property
+    def waiting(self) -> int:
+        """How many people waited."""
+        return int((self.groups == -1).sum())
+
+    @property
+    def left_out(self) -> int:
+        """How many people were left out."""
+        return int((self.groups == LEFT_OUT).sum())
 
     def find(self, people: Prints) -> tuple[NDArray[np.bool_], Ints]:
         """Return who of these is in this entry, and where."""
@@ -184,7 +197,7 @@ class Ledger:
                     "against it: nothing was written. Run it again"
                 )
             values = (
-                entry.made, entry.k, json.dumps(dict(entry.about)), int((entry.groups < 0).sum()),
+                entry.made, entry.k, json.dumps(dict(entry.about)), entry.waiting,
                 str(path.resolve()), sha256, 1, entry.people.tobytes(), _bytes(entry.groups), b"",
                 _bytes(entry.waited), json.dumps(dict(entry.published)),
             )  # fmt: skip

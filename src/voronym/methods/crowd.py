@@ -79,25 +79,11 @@ class Crowd:
 
     def check(self, k: int) -> None:
         """Raise where there are fewer of those whom k counts than k."""
-        units = self.table.units
-        homes = None if units is None else units.household
-        many = self.table.n if homes is None else len(np.unique(homes))
-        if many < k:
-            what = "people" if homes is None else "households"
-            raise GuaranteeError(
-                f"k={k} cannot be reached with {many} {what}: there are fewer than that in all"
-            )
+        check_heads(self.table.units, self.table.n, k)
 
     def demands(self, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
         """Return what groups must obey so that k counts households."""
-        units = self.table.units
-        if units is None or units.household is None:
-            return []
-        codes = np.unique(units.household, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        homes = Levels("household", codes, False, tuple(range(int(codes.max()) + 1)))
-        rule = Rule(verdict.DISTINCT, float(k))
-        judge = Judge(homes, distinct, float(k), at_most=False, name="k-anonymity of households", rule=rule)
-        return [(f"{k} households", (judge,))]
+        return household_demands(self.table.units, k)
 
     def only(self, rows: Ints) -> Crowd:
         """Return some of the records, to ask what groups of them must obey."""
@@ -106,6 +92,26 @@ class Crowd:
     def spread(self, part: Partition) -> Partition:
         """Return the groups of the rows from those of the records."""
         return part if self.of_row is None else Partition(part.labels[self.of_row])
+
+
+def check_heads(units: Units | None, people: int, k: int) -> None:
+    """Raise where there are fewer people, or households, than k."""
+    homes = None if units is None else units.household
+    many = people if homes is None else len(np.unique(homes))
+    if many < k:
+        what = "people" if homes is None else "households"
+        raise GuaranteeError(f"k={k} cannot be reached with {many} {what}: there are fewer than that in all")
+
+
+def household_demands(units: Units | None, k: int) -> list[tuple[str, tuple[Judge, ...]]]:
+    """Return what groups of people must obey so that k counts households; nothing where there are none."""
+    if units is None or units.household is None:
+        return []
+    codes = np.unique(units.household, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    homes = Levels("household", codes, False, tuple(range(int(codes.max()) + 1)))
+    rule = Rule(verdict.DISTINCT, float(k))
+    judge = Judge(homes, distinct, float(k), at_most=False, name="k-anonymity of households", rule=rule)
+    return [(f"{k} households", (judge,))]
 
 
 def _changing(keys: Keys, person: Ints) -> list[str]:

@@ -174,7 +174,7 @@ def mask_by_groups(
     strata = settings.groups.strata
     if strata:
         check_strata(table, strata)
-    demands = [] if strata else _demands(table, models)
+    demands = [] if strata else demands_of(table, models)
     crowd = Crowd.of(table, space, ctx, settings.space).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
@@ -193,7 +193,7 @@ def mask_by_groups(
         def divide(
             some: Problem, rows: NDArray[np.int64], here: Context
         ) -> tuple[Partition, tuple[Cost, ...]]:
-            asked = [*crowd.only(rows).demands(k), *_demands(table.rows(rows), models)]
+            asked = [*crowd.only(rows).demands(k), *demands_of(table.rows(rows), models)]
             found, _ = _groups(
                 some, chosen, settings.method, here.part(0.0, 0.7, stage="grouping"), bool(asked)
             )
@@ -262,7 +262,7 @@ def _groups(
     return method.partition(problem, here, options), None
 
 
-def _demands(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
+def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
     """Return the models that groups must obey beyond k, with a judge for each confidential column.
 
     What no partition can obey is refused here, before the work.

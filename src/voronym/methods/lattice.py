@@ -267,6 +267,11 @@ def lattice(
     K. LeFevre, D. DeWitt and R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.
     F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", PASSAT 2012.
     """
+    if table.units is not None:
+        raise InputError(
+            "method 'lattice' counts rows and knows neither people nor households: take a method that makes "
+            "groups, such as 'auto', or 'local-suppression'"
+        )
     columns = ladders(table, options.hierarchies or {})
     judges = [one for model in models if isinstance(model, ConfidentialModel) and model.required is not None
               for one in model.judges(table)]  # fmt: skip

@@ -9,7 +9,7 @@ long as one helps. What any other choice could have gained is bounded, see `leas
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from voronym.certify.bound import shave
 from voronym.certify.neighbours import nearest_sums
 from voronym.context import Context
 from voronym.errors import InputError
-from voronym.keys import KEY_SPACES
+from voronym.methods.crowd import Crowd
 from voronym.methods.grouped import Settings
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
@@ -30,6 +30,7 @@ from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 SEARCHED = 20_000
 """Records up to which trial groups are searched for, not only made."""
@@ -51,6 +52,11 @@ class Left:
         What the groups of those kept lose at least, whoever had been left out, in the same percent.
     strata : int
         Strata, at most the same share of each of which is left out; 0 where there are none.
+    again : int
+        How many of them were left out of an earlier release, and stay out.
+    of_row : array of int, optional
+        The person of each row of the table, where several rows are of one: then people are left out, each
+        with all rows.
     """
 
     kept: NDArray[np.bool_]
@@ -58,11 +64,20 @@ class Left:
     after: float
     least: float
     strata: int = 0
+    again: int = 0
+    of_row: Ints | None = None
+
+    @property
+    def rows(self) -> Ints:
+        """The rows of the table that stay."""
+        return np.flatnonzero(self.kept if self.of_row is None else self.kept[self.of_row])
 
     @property
     def said(self) -> str:
         """The same as a sentence."""
         n, out = len(self.kept), int((~self.kept).sum())
+        who = "records" if self.of_row is None else "people"
+        with_all = "" if self.of_row is None else " with all their rows"
         less = 100.0 * (1.0 - self.after / self.before) if self.before > 0.0 else 0.0
         most = 100.0 * (1.0 - self.least / self.before) if self.before > 0.0 else 0.0
         if not out:
@@ -70,8 +85,13 @@ class Left:
                 "nobody was left out: groups of fewer records were not found to lose less; no choice within "
                 f"the budget would have gained more than {most:.0f} %"
             )
+        were = "was" if out == 1 else "were"
+        head = f"{out:,} of {n:,} {who} ({100 * out / n:.2g} %) {were} left out{with_all}, "
+        if self.again == out:
+            return f"{head}as in an earlier release. All comparisons are with those that stayed"
+        again = f"{self.again:,} as in an earlier release and " if self.again else ""
         return (
-            f"{out:,} of {n:,} records ({100 * out / n:.2g} %) were left out, those that cost most"
+            f"{head}{again}those that cost most"
             f"{f' in each of {self.strata} strata' if self.strata else ''}: groups "
             f"of the others lose {less:.0f} % less than groups of all; no choice within the budget"
             f"{' of each' if self.strata else ''} would have "
@@ -79,7 +99,15 @@ class Left:
         )
 
 
-def leave_out(problem: Problem, share: float, ctx: Context, strata: Ints | None = None) -> Left:
+def leave_out(
+    problem: Problem,
+    share: float,
+    ctx: Context,
+    strata: Ints | None = None,
+    *,
+    may: Bools | None = None,
+    out: Bools | None = None,
+) -> Left:
     """Choose records to leave out, at most a share of all, so that groups of the others lose least.
 
     Parameters
@@ -92,29 +120,51 @@ def leave_out(problem: Problem, share: float, ctx: Context, strata: Ints | None 
         Of the search.
     strata : array of int, optional
         The stratum of each record, which groups do not cross: at most the share of each is left out.
+    may, out : arrays of bool, optional
+        Who may be left out, everybody by default; and who has to be, nobody by default, within the share.
     """
     n, total = problem.n, problem.total
     parts = [np.arange(n)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
-    kept = np.ones(n, dtype=bool)
+    may = np.ones(n, dtype=bool) if may is None else may
+    out = np.zeros(n, dtype=bool) if out is None else out
+    kept = ~out
     many = [max(0, min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k)) for rows in parts]
+    _check_room(parts, many, out, share)
     if not any(many) or total <= 0.0:
-        return Left(kept, 0.0, 0.0, 0.0)
+        return Left(kept, 0.0, 0.0, 0.0, again=int(out.sum()))
     sums, done = np.zeros(3), 0
     for rows, take in zip(parts, many, strict=True):
         here = ctx.part(done / n, (done + len(rows)) / n, time=len(rows) / (n - done))
         done += len(rows)
         if len(rows) < problem.k:  # which is refused, with a sentence, when groups are made
             continue
-        outside, *costs = _chosen(problem if strata is None else problem.subset(rows), take, here)
-        kept[rows[outside]] = False
+        rest = rows[~out[rows]]
+        own = problem if len(rest) == n else problem.subset(rest)
+        outside, *costs = _chosen(own, take - (len(rows) - len(rest)), here, may[rest])
+        kept[rest[outside]] = False
         sums += costs
     before, after, proven = (100 * sums / total).tolist()
-    return Left(kept, before, after, proven, 0 if strata is None else len(parts))
+    return Left(kept, before, after, proven, 0 if strata is None else len(parts), int(out.sum()))
 
 
-def _chosen(problem: Problem, many: int, ctx: Context) -> tuple[Ints, float, float, float]:
+def _check_room(parts: list[Ints], many: list[int], out: Bools, share: float) -> None:
+    """Refuse a share that is less than those who have to be left out."""
+    forced = [int(out[rows].sum()) for rows in parts]
+    if all(few <= room for few, room in zip(forced, many, strict=True)):
+        return
+    need = max(few / len(rows) for few, rows in zip(forced, parts, strict=True))
+    raise InputError(
+        f"{sum(forced):,} people of the table were left out of an earlier release in the ledger and have to "
+        "stay out: whoever has both releases would find their values by the difference. A share of "
+        f"{100 * share:.4g} % is too little for that: give --suppress {math.ceil(1000 * need) / 10:g}% or "
+        "more"
+    )
+
+
+def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
     """Return who is left out, and the cost of groups of all, of the others, and of the others at least."""
     X, k = problem.points, problem.k
+    many = min(many, int(may.sum()))
     near = nearest_sums(X, k - 1, ctx.part(0.0, 0.2))
     # A weighted sum of squares is at least the least weight times the plain one.
     proven = least(near, k, many, X.shape[1]) * (1.0 if problem.weights is None else problem.weights.min())
@@ -122,8 +172,10 @@ def _chosen(problem: Problem, many: int, ctx: Context) -> tuple[Ints, float, flo
     before = after = problem.cost(everybody)
     outside = np.empty(0, np.int64)
     while many and not len(outside):  # where groups would have too few records, fewer have to leave
-        for number, rows in enumerate((_lonely(X, k, many, near, ctx), _costly(X, everybody, many))):
-            cost, found = _search(problem, rows, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
+        for number, rows in enumerate(
+            (_lonely(X, k, many, near, ctx, may), _costly(X, everybody, many, may))
+        ):
+            cost, found = _search(problem, rows, may, ctx.part(0.4 + 0.3 * number, 0.7 + 0.3 * number))
             if cost < after:
                 after, outside = cost, found
         many //= 2
@@ -147,7 +199,7 @@ def _groups(problem: Problem, ctx: Context) -> Partition:
     return method.partition(problem, ctx.quiet())
 
 
-def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context) -> Ints:
+def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context, may: Bools) -> Ints:
     """Leave out the records farthest from their nearest, some at a time: those who go were near to others."""
     here = np.arange(len(X))
     out: list[Ints] = []
@@ -155,25 +207,26 @@ def _lonely(X: Floats, k: int, many: int, near: Floats, ctx: Context) -> Ints:
     for number in range(rounds):
         take = many * (number + 1) // rounds - many * number // rounds
         sums = near if number == 0 else nearest_sums(X[here], k - 1, ctx.quiet())
-        worst = np.argsort(-sums, kind="stable")[:take]
+        worst = np.argsort(np.where(may[here], -sums, np.inf), kind="stable")[:take]
         out.append(here[worst])
         here = np.delete(here, worst)
     return np.concatenate(out)
 
 
-def _costly(X: Floats, part: Partition, many: int) -> Ints:
+def _costly(X: Floats, part: Partition, many: int, may: Bools) -> Ints:
     """Leave out whole groups that cost most for each record, then records far from the centres of others."""
     off = np.square(X - part.centroids(X)[part.labels]).sum(axis=1)
     cost = np.bincount(part.labels, off) / part.sizes
     order = np.argsort(-cost, kind="stable")
+    order = order[np.bincount(part.labels, ~may)[order] == 0]
     fits = np.cumsum(part.sizes[order]) <= many
     whole = np.flatnonzero(np.isin(part.labels, order[fits]))
-    rest = np.setdiff1d(np.argsort(-off, kind="stable"), whole, assume_unique=True)
+    rest = np.setdiff1d(np.flatnonzero(may), whole, assume_unique=True)
     more = rest[np.argsort(-off[rest], kind="stable")][: many - len(whole)]
     return np.concatenate([whole, more])
 
 
-def _search(problem: Problem, outside: Ints, ctx: Context) -> tuple[float, Ints]:
+def _search(problem: Problem, outside: Ints, may: Bools, ctx: Context) -> tuple[float, Ints]:
     """Exchange records outside for records inside while that helps; return the cost and who is outside."""
     best: tuple[float, Ints] | None = None
     for number in range(ROUNDS):
@@ -184,21 +237,21 @@ def _search(problem: Problem, outside: Ints, ctx: Context) -> tuple[float, Ints]
         if best is not None and cost >= best[0] * (1 - 1e-6):
             break
         best = (cost, outside)
-        outside = _exchanged(problem.points, inside, part, outside)
+        outside = _exchanged(problem.points, inside, part, outside, may)
         if len(np.intersect1d(outside, best[1])) == len(outside):
             break
     assert best is not None  # noqa: S101 - there is at least one round
     return best
 
 
-def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints) -> Ints:
+def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints, may: Bools) -> Ints:
     """Let each record outside, the nearest to a centre first, take the place of a worse one of that group.
 
     A record i that leaves a group of s with mean c saves ``s/(s-1) |x_i - c|²``; one that joins the rest
     costs ``(s-1)/s |x_j - c'|²`` with c' its mean. Each group is changed once, so these are exact.
     """
     sizes, means = part.sizes.astype(np.float64), part.centroids(X[inside])
-    far = np.square(X[inside] - means[part.labels]).sum(axis=1)
+    far = np.where(may[inside], np.square(X[inside] - means[part.labels]).sum(axis=1), -1.0)
     order = np.lexsort((-far, part.labels))
     worst = order[np.searchsorted(part.labels[order], np.arange(part.n_cells))]  # the farthest of each group
     rest = (means * sizes[:, None] - X[inside[worst]]) / (sizes - 1.0)[:, None]
@@ -219,14 +272,31 @@ def _exchanged(X: Floats, inside: Ints, part: Partition, outside: Ints) -> Ints:
     return np.sort(np.concatenate([stay, np.asarray(gone, np.int64)]))
 
 
-def stay(table: Table, ctx: Context, *, k: int, method: str, space: str, options: dict[str, Any]) -> Left:
-    """Choose who of a table is left out, as its recipe says."""
+@dataclass(frozen=True)
+class Known:
+    """What a ledger says of the rows of a table: who was published before, and who was left out then."""
+
+    published: Bools
+    left_out: Bools
+
+
+def stay(
+    table: Table,
+    ctx: Context,
+    *,
+    k: int,
+    method: str,
+    space: str,
+    options: dict[str, Any],
+    known: Known | None = None,
+) -> Left:
+    """Choose who of a table is left out, as its recipe says.
+
+    Nobody leaves who is in an earlier release of a ledger: what is lacking then would be theirs. Nobody comes
+    in whom an earlier one left out, for the same reason.
+    """
     settings = Settings.read(METHODS[method], space, options)
-    if table.persons is not None:
-        raise InputError(
-            "suppress leaves out rows, and several rows belong to one person: leave out one of the two"
-        )
-    if table.units is not None and table.schema.pseudonyms:
+    if table.units is not None and table.schema.pseudonyms and table.units.household is not None:
         raise InputError(
             "suppress leaves out people, and pseudonyms show how many live in a household: leave out one of "
             "the two"
@@ -234,8 +304,19 @@ def stay(table: Table, ctx: Context, *, k: int, method: str, space: str, options
     strata = settings.groups.strata
     if strata:
         check_strata(table, strata)
-    records = KEY_SPACES[space].function(table, ctx, settings.space).records
+    crowd = Crowd.of(table, space, ctx, settings.space)
+    records, of_row = crowd.keys.records, crowd.of_row
     if records.points is None:
         raise InputError(f"suppress compares records by their coordinates, which the space {space!r} has not")
     parts = equivalence_classes(table.frame, strata).labels if strata else None
-    return leave_out(Problem(records, k), settings.groups.suppress, ctx, parts)
+    may = out = None
+    if known is not None:
+        before, gone = (_people(rows, of_row, len(records)) for rows in (known.published, known.left_out))
+        may, out = ~before, gone & ~before
+    found = leave_out(Problem(records, k), settings.groups.suppress, ctx, parts, may=may, out=out)
+    return replace(found, of_row=of_row)
+
+
+def _people(rows: Bools, of_row: Ints | None, many: int) -> Bools:
+    """Say of whom a row is marked."""
+    return rows if of_row is None else np.bincount(of_row, rows, minlength=many) > 0

@@ -9,23 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.context import Context
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import InputError
 from voronym.keys import importance_of
 from voronym.masked import Grouped
 from voronym.methods import blank_bound
+from voronym.methods.blank_models import obey, shared
 from voronym.methods.blanks import Choices, Search
+from voronym.methods.crowd import check_heads, household_demands
+from voronym.methods.grouped import demands_of
+from voronym.methods.said import said
 from voronym.methods.sampled import SampleOptions
 from voronym.options import option
 from voronym.partition import Partition
-from voronym.privacy import Model
+from voronym.privacy import Judge, Model
 from voronym.registry import release_method
 from voronym.table.table import Table
+from voronym.table.units import Units
+from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
 COLUMNS = 20
 """Keys, at most: every set of them that k records share is looked at."""
 FIGURES, FATE = "local suppression", "its own value, or missing"
 """The name of the figures, and what is published of a key."""
+AGAINST = (
+    "Classes that broke a model were joined with others. That looks at confidential values: the gaps are "
+    "made against an intruder who knows the keys, and one who knows the method, too, may learn more."
+)
 NEARLY = 0.5
 """Share of the values of a key from where a data holder is told to recode it first."""
 
@@ -70,7 +80,13 @@ class Gaps:
 
 
 def suppress_locally(
-    codes: Ints, k: int, ctx: Context, *, price: Sequence[float] | None = None, solve: bool = True
+    codes: Ints,
+    k: int,
+    ctx: Context,
+    *,
+    price: Sequence[float] | None = None,
+    solve: bool = True,
+    judges: Sequence[Judge] = (),
 ) -> Gaps:
     """Choose values to make missing so that each record looks like k or more, gaps included.
 
@@ -89,6 +105,8 @@ def suppress_locally(
         What a missing value of each column costs; 1 by default.
     solve : bool
         Whether small tables are solved by an integer programme after the search.
+    judges : sequence of Judge
+        What classes must obey beyond k: those that do not are joined with others.
 
     Returns
     -------
@@ -113,7 +131,12 @@ def suppress_locally(
     for own, mine in zip(search.held, np.split(order, np.cumsum(counts)[:-1]), strict=True):
         labels[mine] = np.repeat(list(own), list(own.values()))
     kept = ((choices.kept[labels][:, None] >> np.arange(d)) & 1).astype(bool)
-    return Gaps(labels, kept, search.cost, min(proven, search.cost))
+    found = Gaps(labels, kept, search.cost, min(proven, search.cost))
+    if not judges:
+        return found
+    labels = obey(codes, labels, judges, prices, ctx.part(0.95, 1.0, stage="enforcing models"))
+    kept = shared(codes, labels, int(labels.max()) + 1)[labels] >= 0
+    return Gaps(labels, kept, float(((codes >= 0) & ~kept).sum(axis=0) @ prices), found.least)
 
 
 @release_method(
@@ -129,13 +152,16 @@ def local_suppression(
     options: SuppressionOptions,
     *,
     k: int,
-    models: Sequence[Model],  # noqa: ARG001 - others than k are measured in what comes out, and refused
+    models: Sequence[Model],
 ) -> Grouped:
     """Make as few single values of the keys missing as k allows, and publish all others as they are.
 
     A gap counts as a value of its own: k records or more have the same values *and* the same gaps. That is
     more than if a gap matched everything, as others count, and it holds for an intruder of either mind.
     Values that were missing before cost nothing, and look like those that are made missing.
+
+    People with several rows are published alike in all of them: a key that changes from row to row is missing
+    in each. Households are counted, and classes that break a model are joined (see `blank_models`).
 
     References
     ----------
@@ -150,23 +176,43 @@ def local_suppression(
     strange = [name for name in given if name not in table.keys]
     if strange:
         raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
-    if table.n < k:
-        raise GuaranteeError(f"k={k} cannot be reached with {table.n} records")
+    if table.schema.pseudonyms:
+        raise InputError("local suppression publishes no pseudonyms: leave them out, or take method 'auto'")
+    codes, of_row, units = _people(table)
+    check_heads(units, len(codes), k)
+    judges = [one for _, own in (*household_demands(units, k), *demands_of(table, models)) for one in own]
+    price = [given.get(name, 1.0) for name in table.keys]
+    found = suppress_locally(codes, k, ctx, price=price, judges=judges)
+    return _masked(table, found, of_row, k, told=bool(demands_of(table, models)))
+
+
+def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
+    """Return the keys of those who are published, as numbers; whose each row is; and their households.
+
+    Where several rows are of one person, a key that is not the same in all of them counts as missing.
+    """
     codes = np.column_stack([table.codes(name) for name in table.keys])
-    found = suppress_locally(codes, k, ctx, price=[given.get(name, 1.0) for name in table.keys])
-    return _masked(table, found, codes, k)
+    units = table.units
+    if units is None or units.person is None:
+        return codes, None, units
+    of_row = np.unique(units.person, return_inverse=True)[1].reshape(-1)
+    many = int(of_row.max()) + 1
+    home = None if units.household is None else units.household[first_rows(of_row, many)]
+    return shared(codes, of_row, many), of_row, Units(household=home)
 
 
-def _masked(table: Table, found: Gaps, codes: Ints, k: int) -> Grouped:
+def _masked(table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: bool) -> Grouped:
     """Publish the table with its gaps."""
     made, many = {}, {}
+    kept_of = found.kept if of_row is None else found.kept[of_row]
+    gone = np.column_stack([table.codes(name) >= 0 for name in table.keys]) & ~kept_of
     for c, name in enumerate(table.keys):
-        new = (codes[:, c] >= 0) & ~found.kept[:, c]
+        new = gone[:, c]
         many[name] = int(new.sum())
         made[name] = table.without(name, new)
     kept = [name for name in table.columns if name in table.schema]
     frame = table.frame.select(kept).with_columns(**made)
-    touched = int(((codes >= 0) & ~found.kept).any(axis=1).sum())
+    touched = int(gone.any(axis=1).sum())
     figures = {
         "suppressed": many,
         "records": touched,
@@ -180,28 +226,41 @@ def _masked(table: Table, found: Gaps, codes: Ints, k: int) -> Grouped:
         for name, n in many.items()
         if n > NEARLY * table.n
     )
+    against = (AGAINST,) if told else ()
+    more = told or (table.units is not None and table.units.household is not None)
     return Grouped(
         frame,
         figures={FIGURES: figures},
         notes=notes,
-        steps=_said(table.n, many, touched, found, k),
-        partition=Partition(found.labels, k=k),
+        steps=(*_said(table, many, touched, found, k, more=more), *said(table, None), *against),
+        partition=Partition(found.labels, k=k) if of_row is None else Partition(found.labels[of_row]),
         published_as=dict.fromkeys(table.keys, FATE),
     )
 
 
-def _said(n: int, many: Mapping[str, int], touched: int, found: Gaps, k: int) -> tuple[str, ...]:
-    listed = ", ".join(f"{name} {count:,} ({100 * count / n:.2g} %)" for name, count in many.items())
+def _said(
+    table: Table, many: Mapping[str, int], touched: int, found: Gaps, k: int, *, more: bool
+) -> tuple[str, ...]:
+    """Say what was made missing; ``more`` was asked for than k of the records."""
+    n, heads = table.n, "records" if table.units is None else table.units.counted
+    listed = ", ".join(f"{name} {count:,} ({100 * count / n:.3g} %)" for name, count in many.items())
     near = (
         "no choice makes less missing"
         if found.gap == 0.0
+        else f"to keep k of the records alone any choice would cost {found.least:,.6g} at least"
+        if more
         else f"any other choice would cost {found.least:,.6g} at least: a gap of {found.gap:.1f} % at most"
         if np.isfinite(found.gap)
         else "how few would do is not known"
     )
+    once = (
+        ""
+        if table.persons is None
+        else (", each person counted once and keys that change from row to row of a person not at all,")
+    )
     return (
         f"Values were made missing in {touched:,} of {n:,} records: {listed}. Weighted by importance that "
-        f"costs {found.cost:,.6g}, and {near}.",
-        f"A gap counts as a value of its own: {k} records or more have the same keys and the same gaps. All "
+        f"costs{once} {found.cost:,.6g}, and {near}.",
+        f"A gap counts as a value of its own: {k} {heads} or more have the same keys and the same gaps. All "
         "keys that are published are true.",
     )

@@ -36,6 +36,11 @@ class Table:
     formats: tuple[str, ...] = ()
     keys: int = 1
 
+    @property
+    def heading(self) -> str:
+        """The title; where it only says that these are a chart's figures, that of the part."""
+        return self.part if self.part and self.title == "Figures" else self.title
+
     def texts(self) -> list[tuple[str, ...]]:
         """Return the rows as text.
 

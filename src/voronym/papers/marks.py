@@ -117,7 +117,7 @@ class Mark:
         if self.claim or self.published is None:
             return self.claim or "–"
         ends = self.published if isinstance(self.published, tuple) else (self.published,)
-        return _signs(" … ".join(f"{end:g}" for end in ends) + self.unit)
+        return _signs(" … ".join(f"{end:,g}" for end in ends) + self.unit)
 
     def measured(self) -> str:
         """Return ours as text, with its spread where there is one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from voronym.papers.base import PAPERS, Exhibit, Paper
@@ -105,13 +105,3 @@ def _rows(one: Exhibit, found: list[Line]) -> list[tuple[str, ...]]:
         told = f"shown in [{one.where}]({one.where})" if one.where else "not run yet"
         return [(one.name, one.what, "no numbers", "–", "–", "–", told, "")]
     return [(line.exhibit, line.what, *line.texts(), line.why) for line in found]
-
-
-def seconds_kept() -> Mapping[str, tuple[float, float]]:
-    """Return the seconds of each paper's quick runs together, and of its longest full experiment."""
-    out = {}
-    for name, entry in PAPERS.items():
-        kept = results(entry)
-        quick = sum(run.seconds for (_, full), run in kept.items() if not full)
-        out[name] = quick, max((run.seconds for (_, full), run in kept.items() if full), default=0.0)
-    return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from voronym.arguments import checked
 from voronym.context import Context
+from voronym.errors import Unfinished
 from voronym.groups import split_large
 from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
@@ -44,8 +46,8 @@ def design(X: ArrayLike, cells: int | None = None, **options: Any) -> Quantizer:
     Returns
     -------
     Quantizer
-        On the points it was designed with, its cells have the sizes asked for, where the solver is exact, but
-        for equal points that had to be divided between cells: a rule sends all of them to one.
+        On the points it was designed with, its cells have the sizes asked for, but for equal points that had
+        to be divided between cells: a rule sends all of them to one.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class PclVariableOptions(Options):
 class PclOptions(PclVariableOptions):
     """Options of PCL."""
 
-    init: str = option("mdav", 'the method that makes the first groups, or "random"')
+    init: str = option("mdav", 'the method whose groups give the first centroids, or "random"')
     restarts: int | None = option(
         None,
         "designs, each from the best so far, shaken; the best is kept; by default 8 where there are up to "
@@ -103,10 +105,18 @@ class PclOptions(PclVariableOptions):
 def pcl_method(problem: Problem, ctx: Context, options: PclOptions) -> Partition:
     """Alternate centroids and exact assignments to cells of equal sizes (probability-constrained Lloyd).
 
-    Cells are convex in Euclidean space.
+    Cells are convex in Euclidean space. The method ``init`` gives centroids only, as in the paper of 2011,
+    section 5.3: where its groups are uneven, as V-MDAV's are, "pcl-variable" begins with their sizes, too.
     """
     sizes = equal_sizes(problem.n, problem.n // problem.k)
-    return _partition(problem, ctx, Bounds(sizes, sizes), options.init, options)
+    found = _partition(problem, ctx.part(0.0, 0.9), Bounds(sizes, sizes), options.init, options)
+    least, most = sizes.min(), sizes.max()
+    if least < most and not ctx.over:  # so far the first cells had one more: now those where it costs least
+        either = Bounds(np.full(len(sizes), least), np.full(len(sizes), most))
+        once = replace(options, restarts=1, cooling=0)
+        with suppress(Unfinished):
+            found = _partition(problem, ctx.part(0.9, 1.0), either, found, once)
+    return found
 
 
 @algorithm(

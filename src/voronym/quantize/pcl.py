@@ -18,7 +18,7 @@ from voronym.quantize._cooling import cooled
 from voronym.quantize._steps import Exact, Near, hurry
 from voronym.quantize.costs import SOLVERS
 from voronym.quantize.costs.base import Bounds, Floats, Integers, Sizes, check_space, round_sizes
-from voronym.quantize.costs.transport import Engine
+from voronym.quantize.costs.transport import EPS, Engine
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Space
 
@@ -48,15 +48,13 @@ class Design:
     Parameters
     ----------
     quantizer : Quantizer
-        Centroids and costs. It assigns the design's points as in ``labels``, where the solver is exact; equal
-        points that are divided between cells, and other ties that no costs can break, go to one of them.
+        Centroids and costs. It assigns the design's points as in ``labels``; equal points that are divided
+        between cells, and other ties that no costs can break, go to one of them.
     labels : array of int, shape (n,)
-        The cell of each point, numbered as the quantizer's.
+        The cell of each point, numbered as the quantizer's. Cells have the sizes asked for, exactly.
     distortions : tuple of float
         Mean distance of the points to their centroids after each assignment; never increasing with
-        "transport".
-    exact : bool
-        Whether the sizes are those asked for.
+        "transport", nor from where it ends what another solver began.
     converged : bool
         Whether the last decrease was within the tolerance.
     """
@@ -64,7 +62,6 @@ class Design:
     quantizer: Quantizer
     labels: Integers
     distortions: tuple[float, ...]
-    exact: bool
     converged: bool
     partition: Partition = field(init=False)
 
@@ -83,10 +80,9 @@ class Design:
         return np.bincount(self.labels, minlength=self.quantizer.n_cells).astype(np.int64)
 
     def __repr__(self) -> str:
-        how = "exact sizes" if self.exact else "approximate sizes"
         return (
             f"Design({self.quantizer.n_cells} cells of {self.sizes.min()}..{self.sizes.max()}, distortion "
-            f"{self.distortion:.6g} after {len(self.distortions)} assignments, {how})"
+            f"{self.distortion:.6g} after {len(self.distortions)} assignments)"
         )
 
 
@@ -116,8 +112,8 @@ def pcl(
     assignment is found by a cost solver; with the assignment fixed, each centroid moves to the centroid of
     its cell.
 
-    Guarantee, with ``costs="transport"``: sizes are exact, and no step raises the distortion. The assignment
-    is optimal for the centroids. A centroid C that moves to ``C + s (mean - C)`` changes its cell's sum of
+    Guarantee: sizes are exact; with ``costs="transport"`` no step raises the distortion. The assignment is
+    optimal for the centroids. A centroid C that moves to ``C + s (mean - C)`` changes its cell's sum of
     squares by ``size * ((1 - s)^2 - 1) |mean - C|^2``, which is not positive for any speed s from 0 to 2. In
     other spaces a step that would raise the sum is replaced by the whole step (on the sphere and in mixed
     spaces every step is whole). Started from a partition, with its sizes, the result is no worse than that
@@ -134,7 +130,9 @@ def pcl(
     sizes : array of int, shape (m,), or a pair ``(low, high)`` of them, optional
         Number of points of each cell, or bounds on it ("transport" only).
     costs : str
-        The cost solver: "transport" (exact), "newton" or "levenberg-marquardt".
+        The cost solver: "transport" (exact), "newton" or "levenberg-marquardt". The last two meet sizes
+        nearly, with cells that are off by a point or more; so "transport" ends what they began, from their
+        centroids and costs, with one assignment at least. (The papers reassign such points by nearness.)
     init : str, Partition, array or Quantizer
         Where to start: the name of a partitioning method, "random" for random points, a partition, which also
         gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs. One with
@@ -159,7 +157,7 @@ def pcl(
         Relative decrease of the distortion below which to stop: by default 1e-6, and more above 100,000
         points, with the square of their number, up to 1e-4 for a million: chance in the points is larger.
     iterations : int
-        Assignments at most.
+        Assignments at most; as many again where "transport" ends what another solver began.
     time_limit : float, optional
         Seconds; the first assignment is made in any case.
     progress : callable, optional
@@ -181,7 +179,7 @@ def pcl(
     >>> design.labels.tolist(), design.quantizer.centroids.ravel().tolist()
     ([0, 0, 0, 1, 1, 1], [1.0, 13.0])
     >>> design
-    Design(2 cells of 3..3, distortion 12.6667 after 2 assignments, exact sizes)
+    Design(2 cells of 3..3, distortion 12.6667 after 2 assignments)
     """
     points, where = check_points(X), check_space(space)
     if tolerance is None:
@@ -289,6 +287,8 @@ def alternate(
             steps = Near(X, start, bounds.low, space, settings.costs, settings.speed, part)
         try:
             found = follow(steps, settings, part)
+            if engine is None:
+                found = _ended(X, found, bounds, space, settings, part)
         except Unfinished:
             if best is None:
                 raise
@@ -297,6 +297,20 @@ def alternate(
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
+
+
+def _ended(X: Floats, near: Design, bounds: Bounds, space: Space, settings: Settings, ctx: Context) -> Design:
+    """Return a design with cells of exactly their sizes, from one whose solver met them nearly.
+
+    Where it was off by a point or two that is all that changes. With a few points a cell it may be off by
+    most of them: so centroids move, too, as long as that gains.
+    """
+    engine = Engine(X, space, ctx)
+    engine.tick = partial(ctx.tell, 0.0)  # without one assignment there is nothing to return
+    begin = _start.Start(np.array(near.quantizer.centroids), np.array(near.quantizer.costs))
+    steps = Exact(X, begin, bounds, engine, settings.speed)
+    found = follow(steps, replace(settings, costs="transport"), ctx.quiet())
+    return replace(found, distortions=near.distortions + found.distortions)
 
 
 def _again(
@@ -351,15 +365,17 @@ def follow(steps: Exact | Near, settings: Settings, ctx: Context) -> Design:
         except Unfinished:
             break
         trace.append(turn.distortion)
-        if turn.distortion <= best.distortion:
+        if turn.distortion <= best.distortion or not settings.exact:  # wrong sizes may be lower
             best = turn
         same = bool((turn.labels == before.labels).all())
         converged = same or abs(before.distortion - turn.distortion) <= settings.tolerance * before.distortion
         if converged and steps.speed != 1.0:  # the centroids are not those of the cells yet
             steps.speed, converged = 1.0, False
         ctx.tell(len(trace) / settings.iterations)
-    if settings.exact:  # rounding may have raised it in the last digit
-        trace = np.minimum.accumulate(trace).tolist()
+    falling = np.minimum.accumulate(trace)
+    hidden = 1e-9 * trace[0] + 100.0 * EPS * float(np.square(steps.X).max())
+    if settings.exact and (trace <= falling + hidden).all():  # rounding may have raised it in the last digit
+        trace = falling.tolist()
     best = steps.settle(best, ctx)
     quantizer = Quantizer(best.centroids, best.costs, steps.space)
-    return Design(quantizer, best.labels, tuple(trace), settings.exact, converged)
+    return Design(quantizer, best.labels, tuple(trace), converged)

@@ -178,6 +178,7 @@ def sizes(
     limit: int | None,
     words: str,
     what: str = "group",
+    counted: str = "records",
     title: str,
     desc: str = "",
 ) -> Markup:
@@ -193,7 +194,7 @@ def sizes(
     series = [("a", after, "after")] if before is None else [("b", before, "before"), ("a", after, "after")]
     top = float(max(one.groups(own) for one in bins for _, own, _ in series)) or 1.0
     axes = Axes(
-        Axis.of_names([one.label for one in bins], name=f"records in the {what}", least=6),
+        Axis.of_names([one.label for one in bins], name=f"{counted} in the {what}", least=6),
         Axis.numbers(0, top, count=4, whole=True),
         height=195,
         top=22,
@@ -204,7 +205,7 @@ def sizes(
     for i, one in enumerate(bins):
         for side, (look, own, when) in enumerate(series):
             many = one.groups(own)
-            hint = f"{one.label} records: {many:,} {what}s{'' if before is None else ' ' + when}"
+            hint = f"{one.label} {counted}: {many:,} {what}s{'' if before is None else ' ' + when}"
             low = i + side / len(series)
             axes.pillar(low, low + 1 / len(series), many, look, hint, gap)
     if limit is not None:

@@ -61,7 +61,7 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
         drawn = [item for item in shown if not isinstance(item, Mark | Highlight)]
         sections += [
             part(f"{mine}part-{i}", name, "paper/part.html", {"blocks": blocks})
-            for i, (name, blocks) in enumerate(in_parts(drawn), start=1)
+            for i, (name, blocks) in enumerate(in_parts(joined(drawn)), start=1)
         ]
     sources = [paper.reference for paper, _ in found]
     sections.append(part("sources", "Sources", "paper/sources.html", {"points": sources}, "text"))
@@ -115,7 +115,7 @@ def _verdicts(
         "mine": mine,
         "counted": f"{write.plural(len(found), 'number')}: {counts}." if found else "",
         "groups": groups,
-        "whys": whys,
+        "whys": [_coded(why) for why in whys],
         "times": write.Table(("experiment", "full run, s", "quick run, s"), times),
         "made": _made(kept),
     }
@@ -144,6 +144,41 @@ def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item
     return [*(item for item in outcome.items if isinstance(item, Picture | Surfaces)), *whole.items]
 
 
+def joined(items: list[Drawn]) -> list[Drawn]:
+    """Make one table of those that share their columns and the beginning of their titles, up to a colon.
+
+    What follows the colon becomes the first column: twelve runs of one table of a paper are one table again.
+
+    Examples
+    --------
+    >>> one, two = (Table(f"Table 4: k = {k}", ("loss",), ((k / 2,),)) for k in (3, 5))
+    >>> [(table.title, table.columns, table.rows) for table in joined([one, two])]
+    [('Table 4', ('case', 'loss'), (('k = 3', 1.5), ('k = 5', 2.5)))]
+    """
+    runs: dict[tuple[object, ...], list[Table]] = {}
+    for item in items:
+        if isinstance(item, Table) and not item.part and ": " in item.title:
+            runs.setdefault((item.title.partition(": ")[0], item.columns), []).append(item)
+    out: list[Drawn] = []
+    for item in items:
+        alike = next((run for run in runs.values() if len(run) > 1 and item in run), [])
+        if not alike:
+            out.append(item)
+        elif isinstance(item, Table) and item is alike[0]:
+            rows = tuple((one.title.partition(": ")[2], *row) for one in alike for row in one.rows)
+            notes = " ".join(dict.fromkeys(one.note for one in alike if one.note))
+            formats = ("", *item.formats) if item.formats else ()
+            name = item.title.partition(": ")[0]
+            out.append(Table(name, ("case", *item.columns), rows, notes, "", formats))
+    return out
+
+
+def _coded(text: str) -> Markup:
+    """Set what stands between backticks as code."""
+    odd = (Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(text.split("`")))
+    return Markup("").join(odd)
+
+
 def in_parts(items: list[Drawn]) -> list[tuple[str, list[Block]]]:
     """Put items of one part together under its name; a table right after a chart stands beside it."""
     out: list[tuple[str, list[Block]]] = []
@@ -158,7 +193,7 @@ def in_parts(items: list[Drawn]) -> list[tuple[str, list[Block]]]:
         made = _block(item, alone=not item.part)
         if isinstance(item, Table) and waiting is not None:
             note = f"{waiting.note} {item.note}".strip()
-            beside = _table(item, item.title)
+            beside = _table(item, item.title if item.heading == item.title else "")
             blocks[-1] = replace(waiting, table=beside, note=note, whole=_long(beside))
             waiting = None
             continue
@@ -193,7 +228,7 @@ def _table(item: Table, caption: str = "") -> write.Table:
 def _long(table: write.Table) -> bool:
     """Say whether a table is too wide to stand beside a figure."""
     columns = zip(table.head, *table.rows, strict=True)
-    return sum(max(map(len, column)) + 2 for column in columns) > 66
+    return sum(max(map(len, column)) + 3 for column in columns) > 66
 
 
 def _panels(item: Picture) -> Markup:

@@ -84,19 +84,23 @@ def place(release: Path, output: Path, *, overwrite: bool) -> None:
     for one in release.iterdir():
         one.chmod(0o666 & ~umask)
     release.chmod(0o777 & ~umask)
-    before = None
-    if output.exists():
+    before = output.parent / f".{output.name}.before"
+    there = output.exists()
+    if there:
         if not overwrite:
             raise WriteError(f"{output.name!r} exists already; choose another name, or allow overwriting")
-        before = output.parent / f".{output.name}.before"
+        _remove(before)  # left by a run that was killed between the two moves, and done again since
         output.rename(before)
     try:
         release.rename(output)
     except OSError as error:
-        if before is not None:
+        if there:
             before.rename(output)
         raise WriteError(
             f"could not write {output.name!r}: {error.strerror}; nothing was left behind"
         ) from None
-    if before is not None:
-        shutil.rmtree(before, ignore_errors=True) if before.is_dir() else before.unlink()
+    _remove(before)
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)

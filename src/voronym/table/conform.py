@@ -92,7 +92,7 @@ def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:
 
     Whole numbers such as 20251231 that are declared datetime become the days that they spell.
     """
-    days = kind == "datetime" and column.form == "integer"
+    days = kind == "datetime" and column.form in ("integer", "float")  # pandas: floats, where there are gaps
     if not days and (
         kind not in ("numeric", "location", "datetime") or column.form not in ("string", "category")
     ):
@@ -108,9 +108,10 @@ def as_kind(column: Values, kind: str) -> nw.Series[Any] | None:
 
 def _days(column: Values) -> pl.Series | None:
     """Return whole numbers such as 20251231 as the days that they spell; None if one spells no day."""
-    levels = pl.Series(column.levels, dtype=pl.Int64)
+    given = pl.Series(column.levels, dtype=pl.Float64 if column.form == "float" else pl.Int64)
+    levels = given.cast(pl.Int64, strict=False)
     days = levels.cast(pl.String).str.to_date("%Y%m%d", strict=False)
-    wrong = days.is_null() | (levels < 10_000_000) | (levels > 99_999_999)
+    wrong = days.is_null() | (levels < 10_000_000) | (levels > 99_999_999) | (levels != given)
     return None if wrong.any() else days
 
 
@@ -168,9 +169,16 @@ def doubt(column: Values) -> str | None:
                 "it is nominal; correct or empty those"
             )
         if kind == "datetime" and as_kind(column, kind) is None:
+            days = _most_days(plain, often)
+            if MOSTLY * (total - empty) <= days < total - empty:
+                return (
+                    f"{days} of {total} values of {name!r} read as dates; {total - empty - days} look like "
+                    "dates and are no days, so it is nominal; correct or empty those, or declare them "
+                    "(--missing), where they mean that there is none"
+                )
             return (
                 f"the values of {name!r} look like dates, but not in one way that is certain, so it is "
-                "nominal; write them as year-month-day"
+                "nominal; write them as year-month-day, or say how they are written (--date-format)"
             )
         return f"the values of {name!r} read as {what} but are texts, so it is nominal; declare it {kind}"
     return None
@@ -184,6 +192,13 @@ def _count(plain: pl.Series, often: np.ndarray[Any, Any], patterns: tuple[str, .
     for pattern in patterns:
         fits |= plain.str.contains(pattern).fill_null(False).to_numpy()
     return int(often[fits].sum())
+
+
+def _most_days(plain: pl.Series, often: np.ndarray[Any, Any]) -> int:
+    """Return how many texts are days, in the order of day, month and year that suits most of them."""
+    alike = plain.str.replace_all(r"[./]", "-")
+    read = (alike.str.to_date(order, strict=False) for order in ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y"))
+    return max(int(often[days.is_not_null().to_numpy()].sum()) for days in read)
 
 
 def check_kinds(frame: Any, schema: Schema) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from voronym.errors import ReadError
@@ -13,11 +15,20 @@ _SHARE = 0.5  # of the headings of texts that are found among the texts below: t
 def refuse_data_as_header(name: str, table: pl.DataFrame) -> None:
     """Refuse a table whose headings are values like those below them.
 
+    So is one whose first line names hardly any column: the true names would become a record below it.
+
     A column of numbers or dates under a word has a heading. Where no column is of that sort, headings that
     are numbers or dates above numbers or dates, or words that occur below, are the first record.
     """
     if not len(table):
         return
+    bare = sum(re.fullmatch(r"unnamed_\d+", one) is not None for one in table.columns)
+    if bare > max(1, table.width // 2):
+        raise ReadError(
+            f"the first line of {name!r} names {table.width - bare} of {table.width} columns: if it is a "
+            "title above the table, say --skip-rows 1 (skip_rows=1); or --header (header=True) if these are "
+            "the names"
+        )
     like, unlike, known, words = 0, 0, 0, 0
     for column in table.get_columns():
         heading = column.name

@@ -143,14 +143,16 @@ def gaps(column: pl.Series, codes: Sequence[str] = ()) -> pl.Series:
 
 
 def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
-    """Say where a declared code stands, as a text or as the number that it is: -999 and -999.0."""
+    """Say where a declared code stands, as a text or as the number that it is: -999, -999.0 and -999,0."""
     found = plain.is_in(list(codes))
+    with_comma = plain.str.contains(r",(?:\d{1,2}|\d{4,})$")  # three digits may be thousands
+    points = plain.str.replace(",", ".", literal=True).zip_with(with_comma, plain)
     for code in codes:
         try:
             number = float(code)
         except ValueError:
             continue
-        found |= plain.cast(pl.Float64, strict=False).eq(number).fill_null(False)
+        found |= points.cast(pl.Float64, strict=False).eq(number).fill_null(False)
     return found
 
 

@@ -46,8 +46,8 @@ class Units:
         return {what: codes for what, codes in both.items() if codes is not None}
 
     def rows(self, order: Ints) -> Units:
-        """Return the units of some of the rows, in the given order."""
-        return Units(**{what: codes[order] for what, codes in self.known.items()})
+        """Return the units of some of the rows, in the given order; their numbers have no holes."""
+        return Units(**{what: _closed(codes[order], len(codes)) for what, codes in self.known.items()})
 
     def heads(self, labels: Ints, n_classes: int) -> Ints:
         """Count what k counts in each class: people or, where these are fewer, households."""
@@ -100,6 +100,13 @@ def fresh_names(codes: Ints, bare: Ints | None = None) -> list[str | None]:
     for code in () if bare is None else bare.tolist():
         names[code] = None
     return [names[code] for code in codes.tolist()]
+
+
+def _closed(codes: Ints, before: int) -> Ints:
+    """Return the same units with numbers from 0 on, where there are fewer rows than before."""
+    if len(codes) == before:
+        return codes
+    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _numbered(table: Columns, name: str, what: str) -> Ints:

@@ -49,10 +49,18 @@ class Guard:
         Where it listens.
     printed : callable, optional
         Called with a fresh address when the last one was used.
+    first : callable, optional
+        Says where whoever is let in goes first; the first screen without it.
     """
 
-    def __init__(self, app: App, port: int, printed: Callable[[str], None] | None = None) -> None:
-        self.app, self.port, self.printed = app, port, printed
+    def __init__(
+        self,
+        app: App,
+        port: int,
+        printed: Callable[[str], None] | None = None,
+        first: Callable[[], str] = lambda: "/",
+    ) -> None:
+        self.app, self.port, self.printed, self.first = app, port, printed, first
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self.cookie = f"voronym-{port}"
         self._token = secrets.token_urlsafe(32)
@@ -118,7 +126,7 @@ class Guard:
         self._visitors.add(visitor)
         self._renew()
         cookie = f"{self.cookie}={visitor}; Path=/; HttpOnly; SameSite=Strict; Max-Age={HOURS * 3600}"
-        await _answer(send, 303, "", {"location": "/", "set-cookie": cookie})
+        await _answer(send, 303, "", {"location": self.first(), "set-cookie": cookie})
 
     def _renew(self) -> None:
         self._token = secrets.token_urlsafe(32)

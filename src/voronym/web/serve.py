@@ -99,10 +99,13 @@ async def _serve(
     folder, _handle = private_folder(home)
     desk = Desk(folder, limits, memory)
     try:
-        if file is not None:
-            await desk.add(file, file.name, desk.place(), None)
+        given = None if file is None else await desk.add(file, file.name, desk.place(), None)
         desk.prepare()
-        guard = Guard(build(desk), door.getsockname()[1], printed)
+
+        def first() -> str:
+            return f"/t/{given.id}" if given is not None and given.id in desk.tables else "/"
+
+        guard = Guard(build(desk), door.getsockname()[1], printed, first)
         config = uvicorn.Config(
             guard, log_level="critical", access_log=False, server_header=False, lifespan="off", ws="none",
             h11_max_incomplete_event_size=64 << 10, timeout_graceful_shutdown=1, proxy_headers=False,

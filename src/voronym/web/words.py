@@ -42,10 +42,11 @@ PARTS = [
     # A flag with a column, and the same for Python: the sentence stands beside the column.
     (r"--(allow-near-unique|allow-loss|person|household) [^\n]*? \(\w+=[^\n]*? in Python\)", r"--\1"),
     (r" \(\w+=[^\n]*? in Python\)", ""),
-    (r" \(header=(?:True|False)\)", ""),
+    (r" \((?:header|skip_rows)=\w+\)", ""),
     (r" \(--identifier [^\n]*?\)(?=, which drops it|, give it)", ""),
     (rf"--kind [^\n=]*=({KINDS}) or [^\n=]*=({KINDS})", r"the kind \1 or \2"),
     (rf"--kind [^\n=]*=({KINDS})", r"the kind \1"),
+    (r"\bsuppress must be\b", "“Records that may be left out” must be"),
     (r"--intruder (keys|method)", r"the intruder who knows the \1"),
 ]
 FLAG = re.compile(r"(?<![\w'\"-])--([a-z][a-z-]+)")

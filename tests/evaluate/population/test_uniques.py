@@ -109,7 +109,7 @@ def test_shlosser_by_its_formula():
     b = sum((1 - q) ** i * ((1 + q) ** i - 1) * f for i, f in s.items())
     c = sum((1 - q) ** i * f for i, f in s.items())
     d = sum(i * q * (1 - q) ** (i - 1) * f for i, f in s.items())
-    assert classes.shlosser(sizes) == pytest.approx(50 + 30 * a / b * (c / d) ** 2)
+    assert classes.shlosser(sizes.size, sizes.count, q) == pytest.approx(50 + 30 * a / b * (c / d) ** 2)
 
 
 def test_slide_negative_binomial_population():

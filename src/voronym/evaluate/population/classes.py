@@ -225,7 +225,7 @@ def _log_alone(size: Floats, sizes: Sizes) -> Floats:
     return np.where(possible, log, -np.inf)
 
 
-def shlosser(sizes: Sizes) -> float:
+def shlosser(size: Ints, count: Floats, pi: float) -> float:
     """Return Shlosser's estimate, as modified by Haas and Stokes, of the number of classes in the population.
 
     References
@@ -233,10 +233,6 @@ def shlosser(sizes: Sizes) -> float:
     Haas, P. J., Stokes, L.: Estimating the number of classes in a finite population. J. of the American
     Statistical Association 93(444), 1998. doi:10.1080/01621459.1998.10473807
     """
-    return _shlosser(sizes.size, sizes.count, sizes.fraction)
-
-
-def _shlosser(size: Ints, count: Floats, pi: float) -> float:
     i = size.astype(np.float64)
     squares = (i * pi**2 * (1 - pi**2) ** (i - 1) * count).sum()
     both = (((1 - pi**2) ** i - (1 - pi) ** i) * count).sum()  # (1-pi)^i ((1+pi)^i - 1), which overflows
@@ -297,7 +293,7 @@ def _snb(
     size: Ints, count: Floats, pi: float, starts: Sequence[tuple[float, float]] = _STARTS
 ) -> tuple[float, float, tuple[float, float]] | None:
     """Return the population uniques of the fitted sizes, the people of these classes, and what was fitted."""
-    classes = _shlosser(size, count, pi)
+    classes = shlosser(size, count, pi)
     ones, twos = float(count[size == 1].sum()), float(count[size == 2].sum())
     if not ones or not twos:
         return None

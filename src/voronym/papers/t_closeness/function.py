@@ -150,6 +150,9 @@ def solve_both(multiplier: float, share: float, steps: int) -> dict[str, float]:
     """Solve for one multiplier on the paper's grid and on a wide one, and by the paper's descent: a row."""
     x, p, d = grid(POINTS)
     _, wide, wide_d = grid(41, 4.0)
+    _, few, few_d = grid(5)
+    privacy_distortion(few, few_d, multiplier=multiplier)  # so that no time has the compilation in it
+    descend(few, few_d, multiplier, share, 1, Context())
     before = perf_counter()
     channel = privacy_distortion(p, d, multiplier=multiplier)
     seconds = perf_counter() - before

@@ -25,6 +25,9 @@ PROJECTED = 50
 DENSE = 600
 """Cells beyond which the Jacobian is sparse, and conjugate gradients solve for the step."""
 
+NEAR = 24
+"""Cells that a point keeps in mind, between the looks of one call; at most half as many as there are."""
+
 
 @cost_solver
 def levenberg_marquardt(
@@ -159,24 +162,64 @@ class _View(NamedTuple):
     error: float
 
 
+class _Seen:
+    """The two best cells of all points, for costs that change from look to look while centroids stay.
+
+    A point's cells of least value are kept from one look, with the least value of all others. When no cost
+    has fallen by more than some amount since, no other cell is below that value less this amount: so mostly
+    a few cells are looked at instead of all of them. What is found is the same, to the last bit.
+    """
+
+    def __init__(self, X: Floats, C: Floats, ctx: Context) -> None:
+        self.X, self.columns, self.ctx = X, np.ascontiguousarray(C.T), ctx
+        self.values = np.empty(len(C))
+        self.step = max(1, 100 * _assign.BLOCK // C.size)
+        self.keeps = len(C) >= 2 * NEAR
+        self.costs: Floats | None = None
+
+    def fill(self, costs: Floats, labels: Integers, second: Integers, gaps: Floats) -> None:
+        """Fill the best cell of each point, the next best, and the gap between them."""
+        if not self.keeps:
+            self._blocks(power.two_best, (self.X, self.columns, costs, self.values), labels, second, gaps)
+            return
+        if self.costs is None:
+            n = len(self.X)
+            self.near, self.floors, self.costs = np.empty((n, NEAR), np.int64), np.empty(n), costs
+            least = np.empty(NEAR + 1)
+            given = (self.X, self.columns, costs, self.values, least, self.near, self.floors)
+            self._blocks(power.gather, given, labels, second, gaps)
+            return
+        floors = self.floors + (costs - self.costs).min()
+        top = float(np.abs(self.floors).max() + np.abs(costs).max() + np.abs(self.costs).max())
+        kept = (self.X, self.columns, costs, self.values, self.near, floors, top)
+        if self._blocks(power.two_best_near, kept, labels, second, gaps) > len(self.X) // 4:
+            self.costs = None  # too far from where they were seen
+
+    def _blocks(self, kernel: Any, given: tuple[Any, ...], *found: Any) -> int:
+        scanned = 0
+        for begin in range(0, len(self.X), self.step):
+            self.ctx.check(whole=False)
+            scanned += kernel(*given, *found, begin, min(len(self.X), begin + self.step)) or 0
+        return scanned
+
+
 class _Work:
     def __init__(self, X: Floats, C: Floats, target: Integers, space: Space, ctx: Context) -> None:
         self.X, self.C, self.target, self.space, self.ctx = X, C, target, space, ctx
-        self.columns = np.ascontiguousarray(C.T)
         self.flat = space.coordinates(C) is not None
+        self.seen = _Seen(X, C, ctx)
 
     def look(self, costs: Floats) -> _View:
         """Assign all points."""
         n, m = len(self.X), len(self.C)
         labels, second, gaps = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
-        values = np.empty(m)
-        step = max(1, (100 if self.flat else 1) * _assign.BLOCK // self.C.size)
-        for begin in range(0, n if m > 1 else 0, step):
-            self.ctx.check(whole=False)
-            end = min(n, begin + step)
-            if self.flat:
-                power.two_best(self.X, self.columns, costs, values, labels, second, gaps, begin, end)
-            else:
+        if self.flat and m > 1:
+            self.seen.fill(costs, labels, second, gaps)
+        elif m > 1:
+            step = max(1, _assign.BLOCK // self.C.size)
+            for begin in range(0, n, step):
+                self.ctx.check(whole=False)
+                end = min(n, begin + step)
                 table = self.space.cost(self.X[begin:end], self.C) + costs
                 rows = np.arange(end - begin)
                 first = np.argmin(table, axis=1)
@@ -234,8 +277,9 @@ class _Work:
         gradient = J.T @ p
         if not np.any(gradient):
             return None, mu
+        normal = J.T @ J if isinstance(J, np.ndarray) else None
         for _ in range(4):
-            delta = _solve(J, gradient, mu, damping)
+            delta = _solve(J, normal, gradient, mu, damping)
             slope = float(gradient @ delta)
             length = 1.0
             for _ in range(4):
@@ -280,10 +324,12 @@ def laplacian(J: Floats) -> Floats:
     return np.asarray(even)
 
 
-def _solve(J: Any, gradient: Floats, mu: float, damping: str) -> Floats:
-    """Return δ with ``(JᵀJ + μ S) δ = -gradient``; μ is relative to the mean of the diagonal for S = I."""
-    if isinstance(J, np.ndarray):
-        normal = J.T @ J
+def _solve(J: Any, normal: Floats | None, gradient: Floats, mu: float, damping: str) -> Floats:
+    """Return δ with ``(JᵀJ + μ S) δ = -gradient``; μ is relative to the mean of the diagonal for S = I.
+
+    ``normal`` is JᵀJ where J is dense.
+    """
+    if normal is not None:
         diagonal = np.diag(normal)
         weights = _weights(diagonal, mu, damping)
         return np.asarray(np.linalg.solve(normal + np.diag(weights), -gradient))

@@ -54,7 +54,7 @@ def repeat(d: Dossier, public: Public) -> Data:
 @section("limits", "What this report does not promise", needs=("public",), place=95, shape="text")
 def limits(_: Dossier, public: Public) -> Data:
     """Say what the report does not promise."""
-    return {"kept": [*public.names("confidential"), *public.names("other")]}
+    return {"kept": public.kept}
 
 
 @section("sampled", "What was sampled", needs=("public",), place=92, shape="text")

@@ -23,9 +23,10 @@ def sizes(d: Dossier, risk: Risk) -> Data | None:
     """Show how many groups there are of each size."""
     if d.public.story != "groups":
         return None
-    smallest, largest = min(risk.histogram), max(risk.histogram)
+    smallest, largest, counted = min(risk.histogram), max(risk.histogram), d.public.counted
     drawn = bars.sizes(
         risk.histogram,
+        counted=counted,
         limit=d.public.k,
         words=f"k = {d.public.k}",
         title="Sizes of groups",
@@ -35,8 +36,8 @@ def sizes(d: Dossier, risk: Risk) -> Data | None:
         for one in bars.size_bins(risk.histogram)
         if one.groups(risk.histogram)
     ]
-    table = Table.of(("records in the group", "groups", "share of records"), rows)
-    return {"figure": drawn, "table": table, "smallest": smallest, "largest": largest}
+    table = Table.of((f"{counted} in the group", "groups", f"share of {counted}"), rows)
+    return {"figure": drawn, "table": table, "smallest": smallest, "largest": largest, "counted": counted}
 
 
 @section("distributions", "Distribution of each key", needs=("public.distributions",), place=70, shape="grid")

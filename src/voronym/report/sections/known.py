@@ -144,15 +144,27 @@ _ROLES = {"key": "--key", "confidential": "--confidential", "identifier": "--ide
 def command(d: Dossier, more: str, *, method: bool = True) -> str:
     """Return the command that made the release, with something more."""
     public = d.public
+    recipe = public.recipe if d.inside is None else d.inside.recipe  # the public one leaves people out
+    schema = recipe.get("schema", {})
+    units = {what: schema[what] for what in ("person", "household") if schema.get(what)}
     words = ["voronym anonymize INPUT -o OUTPUT"]
     for role, word in _ROLES.items():
-        if public.names(role):
-            words.append(f"{word} {shlex.quote(','.join(public.names(role)))}")
+        if named := [name for name in public.names(role) if name not in units.values()]:
+            words.append(f"{word} {shlex.quote(','.join(named))}")
+    words += [f"--{what} {shlex.quote(name)}" for what, name in units.items()]
+    words += ["--pseudonyms"] if schema.get("pseudonyms") else []
+    words += [f"--step {shlex.quote(str(one))}" for one in recipe.get("steps", ())]
     if method and public.k is not None and not more.startswith("-k"):
         words.append(f"-k {public.k}")
     if method and public.method != "auto":
         words.append(f"--method {public.method}")
     if method:
-        given = public.recipe.get("models", ())
+        given = recipe.get("models", ())
         words += [f"--model {shlex.quote(str(one))}" for one in given]
+        options = recipe.get("options", {})
+        words += [
+            f"--option {shlex.quote(f'{name}={value}')}"
+            for name, value in options.items()
+            if isinstance(value, str | int | float) and not isinstance(value, bool)
+        ]
     return " ".join([*words, more])

@@ -18,12 +18,15 @@ from voronym.report.write import Table, share
 @section(
     "rows", "Rows before and after", needs=("inside.samples",), audience="internal", place=5, shape="text"
 )
-def rows(_: Dossier, found: Samples) -> Data:
+def rows(d: Dossier, found: Samples) -> Data:
     """Show a few people as they were and as they are published."""
     numbered = [(str(i + 1), *row) for i, row in enumerate(found.before)]
     after = [(str(i + 1), *row) for i, row in enumerate(found.after)]
     head = ("person", *found.columns)
+    beside = [name for name in found.columns if name not in d.public.names("key")]
     return {
+        "kept": [name for name in beside if name in d.public.kept],
+        "changed": [name for name in beside if name not in d.public.kept],
         "before": Table(head, tuple(numbered), "Before", numeric=False),
         "after": Table(head, tuple(after), "After: the same people", numeric=False),
     }
@@ -36,7 +39,7 @@ def unfolded(_: Dossier, found: Unfolded) -> Data:
     """Show the people of one group, and the one row of keys that all of them are published with."""
     both = zip(found.originals, found.kept, strict=True)
     people = [(str(i + 1), *own, *kept) for i, (own, kept) in enumerate(both)]
-    published = ("published", *found.published, *("as they are" for _ in found.confidential))
+    published = ("published", *found.published, *("as above" for _ in found.confidential))
     head = ("person", *found.keys, *found.confidential)
     values = [sorted({row[i] for row in found.kept}) for i in range(len(found.confidential))]
     alike = [name for name, own in zip(found.confidential, values, strict=True) if len(own) == 1]

@@ -17,6 +17,7 @@ from voronym.table.doubts import (
     patterns,
     repeats,
     sentinels,
+    tells,
     unique,
     variants,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "refuse",
     "repeats",
     "sentinels",
+    "tells",
     "unique",
     "variants",
 ]

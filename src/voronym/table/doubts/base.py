@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Strength = Literal["refuse", "warn", "hint"]
 _SAMPLE = 2_000
+_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -79,16 +80,25 @@ class Seen:
         return plain(self.name)
 
     @cached_property
+    def whole(self) -> bool:
+        """Whether all values are whole numbers; pandas keeps those with gaps among them as floats."""
+        if self.values.form != "float":
+            return self.values.form == "integer"
+        found = self.values.numbers
+        return len(found) > 0 and bool((np.abs(found) < _EXACT).all() and (found == np.floor(found)).all())
+
+    @cached_property
     def levels(self) -> list[Any]:
         """The distinct observed values, sorted. Whole numbers need not be factorised for that."""
-        if self.values.form == "integer":
-            return list(np.unique(self.values.numbers).tolist())
+        if self.whole:
+            found = np.unique(self.values.numbers)
+            return list((found.astype(np.int64) if self.values.form == "float" else found).tolist())
         return self.values.levels
 
     @cached_property
     def texts(self) -> list[str]:
         """Up to some thousands of the distinct values, as texts without spaces around them."""
-        if self.values.form not in ("string", "category", "integer"):
+        if not self.whole and self.values.form not in ("string", "category"):
             return []
         levels = self.levels
         return [str(level).strip() for level in levels[:: max(1, len(levels) // _SAMPLE)]]

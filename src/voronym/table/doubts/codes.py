@@ -16,6 +16,8 @@ _WORDS = re.compile(
     r"citizenship|marst(at)?|marital(status)?|eth?ni(c|city)?|race|religion|gender|sex|occupation|profession|"
     r"industry|sector|branch|code|(zip|icd|nace)[a-z]*\d*"
 )
+_DOTTED = re.compile(r"nace|noga|icd(9|10)?|(icd|nace)[a-z]*\d*")
+"""Names of codes that may have a point in them: 47.10."""
 _IDENTIFIERS = re.compile(r"id|uuid|ssn|nhs|mrn|dni|nie|bsn|pesel|passport|account|iban|phone|mobile")
 _FEWEST, _FEW = 3, 12
 """Two whole numbers are averaged to the more frequent one; up to a dozen may be codes."""
@@ -24,12 +26,14 @@ _YEARS = (1800, 2100)
 
 
 def code_reason(seen: Seen) -> tuple[str, str] | None:
-    """Say why whole numbers look like codes, and which kind they rather are; None where they do not."""
-    values = seen.values
-    if values.form != "integer" or len(seen.levels) < _FEWEST:
+    """Say why numbers look like codes, and which kind they rather are; None where they do not."""
+    values, words = seen.values, seen.plain_name.split("_")
+    if values.form == "float" and not seen.whole:
+        named = list(filter(_DOTTED.fullmatch, words))
+        return (f"{named[0]!r} is a name of codes", "nominal") if named else None
+    if not seen.whole or len(seen.levels) < _FEWEST:
         return None
     levels = np.asarray(seen.levels, dtype=object)
-    words = seen.plain_name.split("_")
     if _are_days(levels):
         return f"its {len(levels)} different values read as days, year first: 20251231", "datetime"
     if _are_months(levels):
@@ -60,12 +64,12 @@ def averaged_codes(seen: Seen) -> Iterator[Doubt]:
             else f"say --kind {name}={kind} if they are"
         )
         text = (
-            f"key {name!r} holds whole numbers that look like codes ({why}), and the mean of codes means "
+            f"key {name!r} holds numbers that look like codes ({why}), and the mean of codes means "
             f"nothing: {better}, or --kind {name}=numeric to average them all the same"
         )
         yield Doubt("codes", name, text, "refuse")
         return
-    levels = seen.levels if seen.values.form == "integer" else []
+    levels = seen.levels if seen.whole else []
     if _FEWEST <= len(levels) <= _FEW < len(seen.values) / 4:
         text = (
             f"key {seen.name!r} holds {len(levels)} different whole numbers; if they are codes, such as "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,8 +23,11 @@ def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
     if not gap.any() or gap.all():
         return
     often = np.bincount(values.codes[values.codes >= 0], minlength=len(levels))
+    marks = [str(level).strip() for level in levels.filter(gap)]
+    declared = ",".join(mark for mark in dict.fromkeys(marks) if mark)
+    how = f", or declare them (--missing {shlex.quote(declared)})" if declared else ""
     text = (
         f"key {seen.name!r} has {int(often[gap].sum())} values that spell a gap, such as '?' or a blank; "
-        "they are a category of their own. Empty those cells, or declare them (--missing)"
+        f"they are a category of their own. Empty those cells{how}"
     )
     yield Doubt("gaps", seen.name, text, "hint")

@@ -33,7 +33,7 @@ def shape_of(seen: Seen) -> str | None:
     texts = seen.texts
     if len(texts) < _FEWEST:
         return None
-    if seen.values.form != "integer":
+    if not seen.whole:
         spread = len(seen.levels) >= _SPREAD * seen.values.observed or named_for_people(seen.name)
         for what, shape in _SHAPES.items():
             if what in _TOLD_BY_SPREAD and not spread:
@@ -46,7 +46,7 @@ def shape_of(seen: Seen) -> str | None:
 @DOUBTS.register("patterns")
 def names_people(seen: Seen) -> Iterator[Doubt]:
     """Warn of a column that is published and looks as if it named people."""
-    if seen.role == "key" and seen.values.form == "integer":  # their means are published
+    if seen.role == "key" and seen.whole:  # their means are published
         return
     what = shape_of(seen)
     if what is None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.table.doubts.base import TABLE_DOUBTS, Doubt, plain
-from voronym.table.values import Columns
+from voronym.table.values import Columns, Values
 
 if TYPE_CHECKING:
     from voronym.table.schema import Schema
@@ -28,6 +28,8 @@ _UNITS = re.compile(
     r"subject|client|customer|member|insured|employee|student|pupil|respondent|participant|case)"
     r"(_?(id|no|nr|num|number|code|key))?$"
 )
+_NAMES = re.compile(r"[^\W\d_][^\d_]*[\s,][^\d_]*[^\W\d_]\.?")
+NAMESAKES = "They look like names, and rows with the same one differ as different people do. "
 _HOUSE = re.compile(r"(^|_)(hid|hhid|household|haushalt|family|hogar|menage|dwelling)")
 
 
@@ -62,17 +64,24 @@ def several_rows(table: Columns, schema: Schema) -> Iterator[Doubt]:
         distinct, observed = len(values.levels), values.observed
         if distinct < _FEWEST or observed < _OFTEN * distinct:
             continue
-        if not named and not _keys_agree(values.codes, table, schema):
+        agree = (named and not _are_names(values)) or _keys_agree(values.codes, table, schema)
+        if not named and not agree:
             continue
         option = "household" if _HOUSE.search(plain(column.name)) else "person"
         what = "people" if option == "person" else "households"
         rows = int((np.bincount(values.codes[values.codes >= 0]) > 1).sum())
         text = (
             f"{column.role} {column.name!r} repeats: {distinct} different values in {observed} rows, {rows} "
-            f"of them in several rows. If they are {what}, k counts rows and not {what}: say "
-            f"--{option} {column.name} ({option}={column.name!r} in Python)"
+            f"of them in several rows. {'' if agree else NAMESAKES}If they are {what}, k counts rows and not "
+            f"{what}: say --{option} {column.name} ({option}={column.name!r} in Python)"
         )
-        yield Doubt("repeats", column.name, text)
+        yield Doubt("repeats" if agree else "namesakes", column.name, text)
+
+
+def _are_names(values: Values) -> bool:
+    """Whether most values are words with a blank between them, as in “Ada Lovelace”: people share names."""
+    texts = [str(value) for value in values.levels[:_PAIRS]]
+    return 2 * sum(_NAMES.fullmatch(text.strip()) is not None for text in texts) > len(texts)
 
 
 def _keys_agree(codes: NDArray[np.int64], table: Columns, schema: Schema) -> bool:

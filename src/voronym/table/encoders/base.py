@@ -87,5 +87,5 @@ class Absence:
             return "; all values are missing"
         return (
             f"; missing in {100 * self.share:.3g} % of the rows: those get the mean and one more "
-            "coordinate that says so; a cell is published as missing when more than half of it is"
+            "coordinate that says so; a group is published as missing when more than half of it is"
         )

@@ -174,5 +174,5 @@ class Nominal:
         gone = "; missing is a category of its own" if self.levels.has_missing else ""
         return (
             f"{self.columns[0]}: nominal with {self.n_categories} categories, {how}, scaled to "
-            f"variance 1; published as the most frequent category of the cell{unless}{gone}"
+            f"variance 1; published as the most frequent category of the group{unless}{gone}"
         )

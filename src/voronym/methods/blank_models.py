@@ -1,0 +1,121 @@
+"""Classes of records with gaps that obey models, too: those that do not are joined with others.
+
+A class that breaks a model is joined with the one with which it loses least: both publish what all of their
+records share. What models ask never gets worse when classes are joined (see `voronym.privacy.cells.Judge`),
+so this ends: with a single class, at worst, that publishes nothing but what everybody shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.context import Context
+from voronym.privacy import Judge
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+FEW = 0.1
+"""Share of the classes that are joined at a time where a sum over all of them is too large."""
+NEAR = 8
+"""Classes that are tried, the cheapest first, for one to join and obey."""
+
+
+def shared(codes: Ints, labels: Ints, many: int) -> Ints:
+    """Return what all records of a class share, by column; -1 where they differ or one is missing.
+
+    Examples
+    --------
+    >>> shared(np.array([[1, 2], [1, 3], [4, -1]]), np.array([0, 0, 1]), 2).tolist()
+    [[1, -1], [4, -1]]
+    """
+    order = np.argsort(labels, kind="stable")
+    begin = np.searchsorted(labels[order], np.arange(many))
+    low = np.minimum.reduceat(codes[order], begin, axis=0)
+    high = np.maximum.reduceat(codes[order], begin, axis=0)
+    return np.where(low == high, low, -1)
+
+
+def obey(codes: Ints, labels: Ints, judges: Sequence[Judge], price: Floats, ctx: Context) -> Ints:
+    """Join classes until every judge accepts each of them, and return the classes of the records.
+
+    Parameters
+    ----------
+    codes : array of int, shape (n, d)
+        The keys of each record, as numbers; -1 where one is missing.
+    labels : array of int, shape (n,)
+        Their classes.
+    judges : sequence of Judge
+        Which accept the table as one class.
+    price : array, shape (d,)
+        What a missing value of each column costs.
+    ctx : Context
+        Of the work.
+    """
+    labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    first = 0
+    while True:
+        many = int(labels.max()) + 1
+        bad = _refused(labels, many, judges)
+        if not len(bad) or many == 1:
+            break
+        first = max(first, len(bad))
+        ctx.tell(1.0 - len(bad) / first, whole=False)
+        labels = _joined(labels, _partners(codes, labels, many, bad, judges, price), many)
+    # Classes that publish the same are one, for whoever reads it.
+    rows = shared(codes, labels, int(labels.max()) + 1)
+    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.asarray(same[labels], np.int64)
+
+
+def _refused(labels: Ints, many: int, judges: Sequence[Judge]) -> Ints:
+    """Return the classes that a judge refuses; of a sum that is too large, those that add most to it."""
+    bad = np.zeros(many, bool)
+    most = np.zeros(many)
+    for judge in judges:
+        far = judge.severity(judge.values(labels, many))
+        if judge.additive:
+            most = np.maximum(most, far)
+        else:
+            bad |= far > 0.0
+    if bad.any() or not most.any():
+        return np.flatnonzero(bad)
+    return np.sort(np.argsort(-most, kind="stable")[: max(1, int(FEW * many))])
+
+
+def _partners(
+    codes: Ints, labels: Ints, many: int, bad: Ints, judges: Sequence[Judge], price: Floats
+) -> list[tuple[float, int, int]]:
+    """Return for each of some classes which other one it is joined with, and what that costs.
+
+    Of the cheapest few it is the first with which it obeys, or else the cheapest.
+    """
+    rows = shared(codes, labels, many)
+    size = np.bincount(labels, minlength=many)
+    order = np.argsort(labels, kind="stable")
+    members = np.split(order, np.cumsum(size)[:-1])
+    told = rows >= 0
+    each = [judge for judge in judges if not judge.additive]
+    out = []
+    for one in bad.tolist():
+        lost = (rows != rows[one]) | ~told[one]
+        cost = (lost * (size[:, None] * told + size[one] * told[one])) @ price
+        cost[one] = np.inf
+        near = np.argsort(cost, kind="stable")[: min(NEAR, many - 1)].tolist()
+        both = (np.concatenate([members[one], members[other]]) for other in near)
+        good = (all(judge.holds(judge.value(judge.levels.codes[some])) for judge in each) for some in both)
+        other = next((other for other, obeys in zip(near, good, strict=True) if obeys), near[0])
+        out.append((float(cost[other]), one, other))
+    return sorted(out)
+
+
+def _joined(labels: Ints, pairs: Sequence[tuple[float, int, int]], many: int) -> Ints:
+    """Join pairs of classes, the cheapest first, each class once."""
+    to, used = np.arange(many), np.zeros(many, bool)
+    for _, one, other in pairs:
+        if not used[one] and not used[other]:
+            used[one] = used[other] = True
+            to[one] = other
+    return np.unique(to[labels], return_inverse=True)[1].reshape(-1)

@@ -1,0 +1,93 @@
+"""Columns that are published as they are and tell a key: a year of birth beside an age."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.doubts.base import TABLE_DOUBTS, Doubt
+from voronym.table.frame import NUMBERS
+from voronym.table.values import Columns, Values
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Schema
+
+_ORDERED = (*NUMBERS, "date", "datetime")
+_ROWS = 5_000
+"""Records that are looked at, evenly spread over the table."""
+_FEWEST, _LEVELS = 30, 10
+"""Records below which nothing can be said, and different numbers below which there is no order to follow."""
+_SURE, _PLAIN = 0.99, 0.9
+"""Correlation of ranks, or share of the records whose key is told; and the share of the commonest key."""
+_EACH = 3
+"""Records with each value, on average: fewer of them agree in a key by chance."""
+
+
+@TABLE_DOUBTS.register("tells")
+def telling_columns(table: Columns, schema: Schema) -> Iterator[Doubt]:
+    """Warn of a kept column from which nearly everybody's key can be told."""
+    every = max(1, len(table) // _ROWS)
+
+    def sample(name: str) -> Values:
+        return table[name] if every == 1 else Values(table[name].series.gather_every(every))
+
+    def fit(name: str) -> bool:
+        return name in table and table[name].form not in ("mixed", "other", "empty")
+
+    keys = {name: sample(name) for name in schema.keys if fit(name)}
+    kept = [one for one in schema if one.role in ("confidential", "other") and one.kind != "text"]
+    for column in kept:
+        told = [] if not fit(column.name) else [key for key in keys if tells(sample(column.name), keys[key])]
+        if told:
+            which = " and ".join(map(repr, told))
+            text = (
+                f"{column.role} column {column.name!r} is kept as it is and tells nearly everybody's "
+                f"{which}, which {'is' if len(told) == 1 else 'are'} masked for nothing then. Make it a key, "
+                f"too, or an identifier (--identifier {column.name}), which drops it"
+            )
+            yield Doubt("tells", column.name, text)
+
+
+def tells(column: Values, key: Values) -> bool:
+    """Whether a key follows from another column, by the order of both or by what goes with each value.
+
+    Examples
+    --------
+    >>> import narwhals as nw, polars as pl
+    >>> age = pl.Series("age", range(20, 80))
+    >>> born, age = (Values(nw.from_native(one, series_only=True)) for one in (2026 - age, age))
+    >>> tells(born, age)
+    True
+    """
+    one, two = _codes(column), _codes(key)
+    there = (one >= 0) & (two >= 0)
+    if there.sum() < max(_FEWEST, 0.5 * len(there)):
+        return False
+    one, two = one[there], two[there]
+    levels = len(np.unique(one)), len(np.unique(two))
+    if column.form in _ORDERED and key.form in _ORDERED and min(levels) >= _LEVELS:
+        return abs(float(np.corrcoef(_ranks(one), _ranks(two))[0, 1])) >= _SURE
+    if len(one) < _EACH * levels[0]:
+        return False
+    pairs, often = np.unique(one * (two.max() + 1) + two, return_counts=True)
+    best = np.zeros(one.max() + 1)
+    np.maximum.at(best, pairs // (two.max() + 1), often)
+    return bool(best.sum() >= _SURE * len(one)) and bool(np.bincount(two).max() <= _PLAIN * len(one))
+
+
+def _codes(values: Values) -> NDArray[np.int64]:
+    """Return the place of each value among the different ones, in their order; -1 where it is missing."""
+    if values.form not in _ORDERED:
+        return values.codes
+    codes = np.full(len(values), -1, np.int64)  # from the numbers, which are asked for again later
+    codes[~values.missing] = np.unique(values.numbers, return_inverse=True)[1].reshape(-1)
+    return codes
+
+
+def _ranks(codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return mean ranks of codes, which are in the order of their values."""
+    often = np.bincount(codes)
+    return np.asarray((np.cumsum(often) - often / 2.0)[codes])
