@@ -31,7 +31,8 @@ class After:
 
     def __init__(self, seconds, wish=None):
         self.wish, self.asked = wish, None
-        Timer(seconds, self.ask).start()
+        self.timer = Timer(seconds, self.ask)
+        self.timer.start()
 
     def ask(self):
         self.asked = process_time()
@@ -39,6 +40,7 @@ class After:
             self.wish()
 
     def work(self):
+        self.timer.join()  # a busy machine may ring later than the work ends
         return process_time() - self.asked
 
 
