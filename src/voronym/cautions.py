@@ -75,14 +75,10 @@ def after(
                 f"--allow-loss {name} (allow_loss=[{name!r}] in Python)"
             )
             found.append(Doubt("loss", name, text, "refuse"))
-    mean = sum(loss for loss, _ in losses.values()) / len(losses) if losses else 0.0
-    if mean > 100.0 and several:
-        text = (
-            f"the {len(losses)} keys lost {mean:.0f} % of their variance: what is published is further from "
-            "the truth than the average of all records, and of little use. Take fewer keys, or a smaller k"
-        )
-        found.append(Doubt("useless", "", text))
-    if (k := _needless(masked)) and mean > 0.0:
+    each = [loss for loss, _ in losses.values()]
+    if several and (said := useless(each)) is not None:
+        found.append(Doubt("useless", "", said))
+    if (k := _needless(masked)) and _mean(each) > 0.0:
         text = (
             f"all {table.n:,} records are in one group, though there are enough for several of k={k}: every "
             "key has one value for everybody, and nothing is left of the keys. Ask for a weaker model, or "
@@ -90,6 +86,36 @@ def after(
         )
         found.append(Doubt("one-group", "", text))
     return refuse(found, allowed)
+
+
+def useless(losses: Sequence[float]) -> str | None:
+    """Return what to say of keys that lost more of their variance than there was, on average; else None."""
+    if (mean := _mean(losses)) <= 100.0:
+        return None
+    return (
+        f"the {len(losses)} keys lost {mean:.0f} % of their variance: what is published is further from "
+        "the truth than the average of all records, and of little use. Take fewer keys, or a smaller k"
+    )
+
+
+def single_leaves(leaves: Sequence[tuple[int, int, float]], k: int) -> str | None:
+    """Return what to say of leaves that became one group each, though there are enough records for several.
+
+    ``leaves`` are, for each, its records, its groups, and what these lost.
+    """
+    held = [rows for rows, groups, lost in leaves if groups == 1 and rows >= 2 * k and lost > 0.0]
+    if not held:
+        return None
+    return (
+        f"{sum(held):,} of {sum(rows for rows, _, _ in leaves):,} records are in leaves that became one "
+        f"group each ({len(held)} of {len(leaves)}), though there are enough for several of k={k}: every key "
+        "has one value for all records of such a leaf, and next to nothing is left of the keys. Ask for a "
+        "weaker model, or publish without the keys"
+    )
+
+
+def _mean(losses: Sequence[float]) -> float:
+    return sum(losses) / len(losses) if losses else 0.0
 
 
 def _needless(masked: Grouped) -> int | None:

@@ -193,3 +193,16 @@ def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None
     assert leaf > 6000 or any(re.fullmatch(r".*: \d+ of \d+, \d+ kB spilled", one) for one in told)
     assert planned.bytes_spilled == pytest.approx(made.bytes_spilled, rel=0.2)
     assert planned.disk_needed == pytest.approx(most, rel=0.2)
+
+
+def test_leaves_of_one_group_each_say_so(tmp_path: Path) -> None:
+    """Only one record of each leaf has the third value that every group needs: no age is left."""
+    ill = ["flu" if i % 2 else "cold" for i in range(400)]
+    ill[60] = ill[300] = "rare"
+    table = pl.DataFrame({"age": range(400), "ill": ill})
+    asked = {"keys": ["age"], "confidential": ["ill"], "k": 5, "workers": 1, "leaf": 200, "rounds": 1}
+    source = write(table, tmp_path / "data", 2)
+    with pytest.warns(UserWarning, match=r"400 of 400 records .* one group each \(2 of 2\).* weaker model"):
+        made = vr.anonymize_files(source, tmp_path / "one", models=["p-sensitive=3"], **asked)
+    assert made.groups == rows(made.path)["age"].n_unique() == 2
+    vr.anonymize_files(source, tmp_path / "several", **asked)  # several groups: not a word

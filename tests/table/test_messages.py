@@ -122,4 +122,8 @@ def test_long_lists_of_columns_are_cut_short() -> None:
     table = pl.DataFrame({f"column {i}": np.arange(2) for i in range(300)})
     with pytest.raises(VoronymError, match=r"299 of 300 columns have no role: .* and 287 more") as caught:
         Schema.build(table, keys=["column 0"])
-    assert len(str(caught.value)) < 400
+    said = str(caught.value)
+    assert len(said) < 500
+    for word in ("key", "confidential", "identifier", "other", "drop-undeclared"):
+        assert f"--{word}" in said  # what to type
+    assert "voronym inspect" in said

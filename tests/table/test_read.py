@@ -188,6 +188,28 @@ def test_a_code_for_missing_is_found_with_a_decimal_comma(tmp_path: Path) -> Non
     assert read(thousands, missing=["-9"], thousands=",")["debt"].to_list() == [-9000, 5000, None]
 
 
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["-9.000", "1.234,50", "-9", "-9,00"], [-9000.0, 1234.5, None, None]),  # points part thousands
+        (["-9.000", "12.500", "-9", "700"], [-9000, 12500, None, 700]),  # the other column's commas say so
+        (["-9.000", "120", "-9", "700"], [-9000, 120, None, 700]),  # the only one with a point
+        (["-9.000 €", "1.234,50 €", "-9", "-9,00 €"], [-9000.0, 1234.5, None, None]),
+        (["-9,000", "1,250", "-9", "3,125"], [None, 1.25, None, 3.125]),  # three digits behind a comma
+        (["-9.0", "1.234.567", "-9", "5"], [None, 1234567, None, 5]),  # a program wrote the code
+    ],
+)
+def test_a_code_for_missing_is_the_number_that_the_column_writes_so(
+    tmp_path: Path, cells: list[str], found: list[float | None]
+) -> None:
+    """A debt of nine thousand is no code -9, though both might be written -9.000."""
+    rows = "".join(f"{cell};1,{i}5\n" for i, cell in enumerate(cells))
+    path = text(tmp_path / "x.csv", "debt;size\n" + rows)
+    assert read(path, missing=["-9"])["debt"].to_list() == found
+    english = text(tmp_path / "y.csv", "size\n-9.000\n1.250\n-9\n")
+    assert read(english, missing=["-9"])["size"].to_list() == [None, 1.25, None]
+
+
 def test_blank_lines_and_headless_columns(tmp_path: Path) -> None:
     assert read(text(tmp_path / "x.csv", "\na,b\n1,2\n\n3,4\n\n")).rows() == [(1, 2), (3, 4)]
     assert read(text(tmp_path / "x.csv", ",a \n1,2\n")).columns == ["unnamed_1", "a"]

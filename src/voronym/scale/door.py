@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from voronym import cautions
 from voronym.arguments import checked
 from voronym.context import Context, Progress
 from voronym.errors import InputError, WriteError
@@ -302,6 +303,9 @@ def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[
         group = 100.0 * sum(one["error"] for one in answers) / total if total else 0.0
         for name, here in job.recall("coding").blocks():
             losses[name] = 100.0 * float(lost[here].sum()) / max(float(had[here].sum()), 1e-300)
+        leaves = [(one["rows"], one["groups"], one["error"]) for one in answers]
+        said = cautions.useless(list(losses.values())), cautions.single_leaves(leaves, recipe.required_k)
+        course.notes += [one for one in said if one is not None]
         sampled["cuts into leaves"] = int(spill.recall(job.work / "cut-000000.done")["sampled"])
     else:
         loss, group = answers[0]["information_loss"], answers[0]["group_loss"]

@@ -41,9 +41,8 @@ from voronym.scale.source import Part, load
 from voronym.scale.texts import Written, written
 from voronym.space import Euclidean
 from voronym.table.conform import as_codes
-from voronym.table.frame import listing
 from voronym.table.read import read
-from voronym.table.schema import Schema
+from voronym.table.schema import Schema, no_role
 from voronym.table.source import source_of
 from voronym.table.table import Table
 from voronym.table.values import Values
@@ -102,10 +101,7 @@ def _kept_names(job: Job, columns: Sequence[str]) -> set[str]:
     named |= {roles[one] for one in ("person", "household") if roles.get(one)}
     strange = [name for name in columns if name not in named]
     if strange and not roles.get("drop_undeclared"):
-        raise SchemaError(
-            f"{len(strange)} of {len(columns)} columns have no role: {listing(strange)}; declare each as "
-            "key, confidential, identifier or other, or drop the undeclared ones"
-        )
+        raise SchemaError(no_role(strange, len(columns)))
     return kept
 
 

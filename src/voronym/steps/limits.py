@@ -6,12 +6,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.errors import GuaranteeError, InputError
 from voronym.options import one_of, option
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.table import Table
+
+DOMINANCE = 0.1
+"""How far off, as a share of what somebody has beyond a limit, others of the tail have to be about it: the
+rule of p percent, as offices have it for sums of turnovers, with p = 10."""
+
+
+def _beyond(table: Table, out: NDArray[np.bool_], far: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far each person in a tail is beyond its limit, in all their rows together."""
+    if table.persons is None:
+        return far[out]
+    _, who = np.unique(table.persons[out], return_inverse=True)
+    return np.bincount(who, weights=far[out]).astype(np.float64)
 
 
 def _limit(name: str, value: Any) -> Any:
@@ -55,15 +68,30 @@ class _Limit(ColumnStep):
         limit = self._place(table, name)
         out = (self.sign * values > self.sign * limit) & ~gone
         if self.publish == "mean" and out.any():
-            people = int(out.sum()) if table.persons is None else len(np.unique(table.persons[out]))
-            if people < max(least, 3):
-                raise GuaranteeError(
-                    f"step '{self}': only {people} people are {self.beyond} the limit of {name!r}, and their "
-                    f"mean would tell about each of them. Take a limit with {max(least, 3)} or more, or "
-                    "leave out publish=mean"
-                )
+            self._check_mean(name, _beyond(table, out, np.abs(values - limit)), max(least, 3))
             limit = float(values[out].mean())
         return numbers.write(table, name, np.where(out, limit, values), gone, keep=~out)
+
+    def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
+        """Refuse the mean of a tail that tells about one person, who is one of few or has most of it.
+
+        Everybody sees how many are in the tail, so they know the sum; whoever has the second most takes their
+        own part off, and what is left is the largest and all the others. These have to hide the largest.
+        """
+        people = len(beyond)
+        if people < least:
+            raise GuaranteeError(
+                f"step '{self}': only {people} people are {self.beyond} the limit of {name!r}, and their "
+                f"mean would tell about each of them. Take a limit with {least} or more, or leave out "
+                "publish=mean"
+            )
+        most = np.sort(beyond)
+        if most[:-2].sum() < DOMINANCE * most[-1]:
+            raise GuaranteeError(
+                f"step '{self}': one of the {people} people {self.beyond} the limit of {name!r} is so far "
+                f"beyond the others that their mean would tell that value, to within {DOMINANCE:.0%} of how "
+                "far it is. Take a limit that more people are beyond, or leave out publish=mean"
+            )
 
     def _place(self, table: Table, name: str) -> float:
         if not (isinstance(self.limit, str) and self.limit.endswith("%")):

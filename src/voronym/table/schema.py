@@ -100,7 +100,8 @@ class Schema:
             raise SchemaError(f"every column has one role; these are declared twice: {listing(repeated)}")
         if not self.keys:
             raise SchemaError(
-                "no column has the role 'key'; name at least one that could single a person out"
+                "no column has the role 'key'; name at least one that could single a person out, with --key "
+                "(keys=[...] in Python)"
             )
         for what, name in self.units.items():
             if name not in names or self[name].role != "identifier":
@@ -239,15 +240,12 @@ class Schema:
             raise SchemaError("the table has no rows; there is nothing to anonymize")
         undeclared = [name for name in table.columns if name not in roles]
         if undeclared and not drop_undeclared:
-            raise SchemaError(
-                f"{len(undeclared)} of {len(table.columns)} columns have no role: "
-                f"{listing(undeclared)}; declare each as key, confidential, identifier or other, "
-                "or drop the undeclared ones"
-            )
+            raise SchemaError(no_role(undeclared, len(table.columns)))
         roles.update(dict.fromkeys(undeclared, "identifier"))
         if not any(role == "key" for role in roles.values()):
             raise SchemaError(
-                "no column has the role 'key'; name at least one that could single a person out"
+                "no column has the role 'key'; name at least one that could single a person out, with --key "
+                "(keys=[...] in Python)"
             )
         pairs = _pairs(locations, roles, kinds)
         for what, given in (("kinds", kinds), ("orders", orders)):
@@ -324,6 +322,15 @@ class Schema:
             raise SchemaError(f"a schema has no entry {listing(strange)}")
         person, household = (data.get(what) for what in ("person", "household"))
         return cls(tuple(columns), person, household, data.get("pseudonyms", False) is True)
+
+
+def no_role(undeclared: Sequence[str], columns: int) -> str:
+    """Return what to say, and to type, where some of the columns have no role."""
+    return (
+        f"{len(undeclared)} of {columns} columns have no role: {listing(undeclared)}; say what each is with "
+        "--key, --confidential, --identifier or --other (keys=[...] and so on in Python), or leave them out "
+        "with --drop-undeclared. `voronym inspect FILE` proposes roles"
+    )
 
 
 def _with_units(identifiers: Sequence[str] | str, *units: str | None) -> list[str]:

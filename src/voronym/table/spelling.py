@@ -156,6 +156,16 @@ def _coded(plain: pl.Series, codes: Sequence[str]) -> pl.Series:
     return found
 
 
+def _coded_as(form: Number, plain: pl.Series, codes: Sequence[str]) -> pl.Series:
+    """Say where a declared code stands in a column of numbers of a known form: -9 is no -9.000 of thousands.
+
+    Texts that are not of the form are compared as they are without one.
+    """
+    fits = form.fits(plain)
+    read = _coded(form.bare(plain), codes).zip_with(fits.fill_null(False), _coded(plain, codes))
+    return (plain.is_in(list(codes)) | read).fill_null(False)
+
+
 def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
     """Return a column of texts in the narrowest type that takes all its values, and how it is spelled.
 
@@ -168,6 +178,10 @@ def spell(column: pl.Series, hints: Hints) -> tuple[pl.Series, Spelling]:
     codes = hints.codes(column.name)
     plain = gaps(column, codes)
     form = _form(plain, hints)
+    if codes and isinstance(form, Number):
+        texts = gaps(column)
+        plain = texts.set(_coded_as(form, texts, codes), None)
+        form = _form(plain, hints)
     values = None if form is None else form.read(plain)
     if values is None or form is None:
         texts = column.str.strip_chars()
@@ -186,8 +200,11 @@ def respell_grouped(
     column: pl.Series, found: tuple[pl.Series, Spelling], hints: Hints
 ) -> tuple[pl.Series, Spelling]:
     """Read 1.234 as thousands after all, in a file whose other columns have decimal commas."""
-    plain = gaps(column, hints.codes(column.name)) if may_be_grouped(found[1]) else None
-    if plain is None or not all_match(plain, _GROUPED_BY_POINT):
+    codes = hints.codes(column.name)
+    plain = gaps(column)
+    plain = plain.set(plain.is_in(codes), None)  # -9.000 may be the only one with a point, and no code then
+    whole = isinstance(found[1].form, Number) and found[1].form.whole and plain.str.contains(r"\.").any()
+    if not (may_be_grouped(found[1]) or whole) or not all_match(plain, _GROUPED_BY_POINT):
         return found
     return spell(column, replace(hints, decimal=",", thousands="."))
 

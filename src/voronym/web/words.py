@@ -41,6 +41,8 @@ KINDS = "numeric|nominal|ordinal|datetime"
 PARTS = [
     # A flag with a column, and the same for Python: the sentence stands beside the column.
     (r"--(allow-near-unique|allow-loss|person|household) [^\n]*? \(\w+=[^\n]*? in Python\)", r"--\1"),
+    (r"say what each is with --key[^\n]* proposes roles", "say what each is"),
+    (r", with --key \(keys=[^\n]*? in Python\)", ""),
     (r" \(\w+=[^\n]*? in Python\)", ""),
     (r" \((?:header|skip_rows)=\w+\)", ""),
     (r" \(--identifier [^\n]*?\)(?=, which drops it|, give it)", ""),
