@@ -278,4 +278,5 @@ def test_on_the_command_line(voronym, tmp_path):
         "compare", "visits.csv", *roles[:2], "--person", "patient", "-k", 3, "--method", "mdav"
     )
     assert code == 0, err
-    assert "60 records" in out
+    assert "60 people" in out
+    assert "lost is what their rows lose" in out

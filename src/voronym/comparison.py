@@ -14,12 +14,12 @@ from markupsafe import Markup
 from voronym.arguments import check_seed, checked
 from voronym.context import Context, Progress
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
-from voronym.evaluate.asked import check_risk, people_of
+from voronym.evaluate.asked import check_risk, crowd_of
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.masks import mask_point, own_options
 from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
-from voronym.keys import Coordinates
+from voronym.methods.crowd import Crowd
 from voronym.options import Options
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
@@ -43,9 +43,10 @@ class Row:
     method: str
     k: int
     loss: float
-    """Information loss of the groups, in percent."""
+    """Information loss of the groups, in percent of the rows' variance: what methods keep low."""
     linkage: float
-    """Share of records that an intruder links who looks for the nearest published record."""
+    """Share of records that an intruder links who looks for the nearest published record; of people, where
+    several rows are of one, whose mean keys the intruder knows."""
     linkage_low: float
     linkage_high: float
     groups: int
@@ -55,6 +56,8 @@ class Row:
     """What the groups tell about the confidential column, where that was asked for."""
     limits: Mapping[str, float] | None = None
     """The limits on that risk at the same loss, in nats, by the kind of curve."""
+    published: float | None = None
+    """Information loss as published, in percent: of a release, whose centres are values that can occur."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without what was not asked for."""
@@ -71,11 +74,14 @@ class Comparison:
     keys: tuple[str, ...]
     plane: Plane | None = None
     """The plane of distortion and risk, with its limits, where mutual information was asked for."""
+    counted: str = "records"
+    """What was grouped: records, or people with several rows each."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         out = {
             "records": self.records,
+            "counted": self.counted,
             "keys": list(self.keys),
             "rows": [row.to_dict() for row in self.rows],
             "skipped": dict(self.skipped),
@@ -110,7 +116,9 @@ class Comparison:
     def __repr__(self) -> str:
         ks = ", ".join(map(str, sorted({row.k for row in self.rows})))
         names = ", ".join(dict.fromkeys(row.method for row in self.rows))
-        return f"Comparison({names} at k={ks} on {self.records:,} records, keys {', '.join(self.keys)})"
+        return (
+            f"Comparison({names} at k={ks} on {self.records:,} {self.counted}, keys {', '.join(self.keys)})"
+        )
 
     def __str__(self) -> str:
         return "\n".join([repr(self), text_table(*self._table()), *self._left_out()])
@@ -121,7 +129,7 @@ class Comparison:
         for row in rows:
             if best[row[0]] == row[1]:
                 row[1] = Markup("<b>{}</b>").format(row[1])
-        caption = f"{self.records:,} records, keys {', '.join(self.keys)}; the least lossy first"
+        caption = f"{self.records:,} {self.counted}, keys {', '.join(self.keys)}; the least lossy first"
         note = [[line] for line in self._left_out()]
         return str(html_table(head, rows, caption=caption) + (html_table([], note) if note else Markup("")))
 
@@ -131,13 +139,13 @@ class Comparison:
         risks = ["linked %", "told, nats"] if told else ["linked %"]
         rows = [
             [
-                row.k, row.method, row.loss, 100 * row.linkage,
+                row.k, row.method, row.loss, row.published, 100 * row.linkage,
                 *([row.information and row.information.plug_in] if told else []),
                 row.groups, row.largest, row.seconds,
             ]
             for row in sorted(self.rows, key=lambda row: (row.k, row.loss, row.seconds))
         ]  # fmt: skip
-        return ["k", "method", "loss %", *risks, "groups", "largest", "seconds"], rows
+        return ["k", "method", "loss %", "published %", *risks, "groups", "largest", "seconds"], rows
 
     def _left_out(self) -> list[str]:
         return [f"left out: {what}: {why}" for what, why in self.skipped.items()]
@@ -192,7 +200,7 @@ def compare(
         Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with the rows so far.
     **columns
         ``kinds``, ``orders``, ``locations`` and ``person``, as in `voronym.anonymize`. With the last, people
-        are grouped, a record each.
+        are grouped, a record each, and losses are of their rows, as in a release.
 
     Returns
     -------
@@ -201,6 +209,10 @@ def compare(
 
     Notes
     -----
+    ``loss`` is what the groups lose, which methods keep low and bounds are about; ``published`` is what a
+    release with these groups loses, whose centres are values that can occur. They differ where keys are
+    categories.
+
     The plug-in figure is the information in the groups of this table. For the population behind it, it is too
     high, the more so the smaller the groups; ``information`` has a correction and an interval
     (see `voronym.privacy.information`). Groups are counted before their centres are rounded: where two of
@@ -228,7 +240,6 @@ def compare(
     if not keys:
         raise InputError("name at least one key column to compare methods on")
     table = Table.build(data, keys=keys, confidential=named, drop_undeclared=True, **columns)
-    table = people_of(table)
     sizes = k if isinstance(k, Sequence) else [k]
     found = compare_methods(table, ctx, sizes=sizes, methods=methods, options=options, seed=seed, each=each)
     ctx.done()
@@ -250,14 +261,17 @@ def compare_methods(
     What `compare` does with its arguments. Whoever holds the context may wish, from another thread, to finish
     with the rows so far or to cancel.
     """
-    records = Coordinates.of(table).records
-    problems = [Problem(records, check_k(size, table.n)) for size in sizes]
+    crowd = crowd_of(table)
+    records, several = crowd.keys.records, crowd.of_row is not None
+    problems = [Problem(records, check_k(size, len(records))) for size in sizes]
     if not problems:
         raise InputError("name at least one k to compare at")
     names, skipped = _choose(methods, problems)
     if methods is None and table.confidential:  # what the keys tell is their own measure
         names += [name for name in METHODS if METHODS[name].makes == "table"]
     names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
+    if several and not all(METHODS[name].groups for name in names):
+        raise InputError(f"method {names[-1]!r} makes no groups, and people with several rows are in groups")
     chosen = _read_options(names, options or {})
     found = None
     if table.confidential:
@@ -276,7 +290,7 @@ def compare_methods(
         try:
             alone = here.unhurried(strict=True)
             if METHODS[name].groups:
-                row = _row(name, problem, chosen[name], alone, seed, found)
+                row = _row(name, problem, chosen[name], alone, seed, found, crowd)
             else:
                 given, others = (options or {}).get(name, {}), [one for _, one in done]
                 row = _mask(name, problem, table, given, others, alone, seed, found)
@@ -294,7 +308,8 @@ def compare_methods(
     if not rows and ctx.finishing:
         raise Unfinished("no method was done yet: there is nothing to compare")
     found, rows = _with_limits(rows, found)
-    return Comparison(tuple(rows), skipped, table.n, table.keys, found)
+    counted = "people" if several else "records"
+    return Comparison(tuple(rows), skipped, len(records), table.keys, found, counted)
 
 
 def _rank(name: str) -> int:
@@ -342,7 +357,9 @@ def _read_options(names: Sequence[str], given: Mapping[str, Mapping[str, Any]]) 
     return made
 
 
-def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int, found: Plane | None) -> Row:
+def _row(
+    name: str, problem: Problem, options: Options, ctx: Context, seed: int, found: Plane | None, crowd: Crowd,
+) -> Row:  # fmt: skip
     """Run one method as if it had been called alone, and measure what came out."""
     grouping, measuring = ctx.part(0.0, 0.8), ctx.part(0.8, 1.0)
     grouping.rng, measuring.rng = check_seed(seed), check_seed(seed)  # the same targets for every method
@@ -356,7 +373,7 @@ def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int,
     return Row(
         name,
         problem.k,
-        problem.loss(part),
+        crowd.loss(part),
         rate.value,
         rate.low,
         rate.high,
@@ -364,6 +381,7 @@ def _row(name: str, problem: Problem, options: Options, ctx: Context, seed: int,
         int(part.sizes.max()),
         seconds,
         None if found is None else found.risk(part.labels),
+        published=crowd.published_loss(part),
     )
 
 
@@ -376,7 +394,7 @@ def _mask(
     least = min((row.loss for row in rows if row.k == problem.k), default=None)
     options = own_options(name, problem, given, least, ctx)
     one = mask_point(table, name, options, ctx, None if found is None else found.levels)
-    return Row(name, problem.k, *one.figures)
+    return replace(Row(name, problem.k, *one.figures), published=one.loss)
 
 
 def _with_limits(rows: list[Row], found: Plane | None) -> tuple[Plane | None, list[Row]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from voronym.keys import Coordinates
 from voronym.masked import Grouped, Masked
+from voronym.methods.crowd import people_centres
 from voronym.partition import Partition
 from voronym.steps.effect import Effect
 from voronym.table.codec import Codec
@@ -70,10 +71,11 @@ class Evidence:
 
     @property
     def centroids(self) -> NDArray[np.float64] | None:
-        """The means of the groups, as numbers."""
+        """The means of the groups, as numbers; a person with several rows counts once."""
         if self.partition is None or self.coordinates is None:
             return None
-        return self.partition.centroids(self.coordinates.X)
+        X, person = self.coordinates.X, self.table.persons
+        return self.partition.centroids(X) if person is None else people_centres(X, self.partition, person)
 
     @property
     def published_as(self) -> Mapping[str, str]:

@@ -348,8 +348,9 @@ def test_names_are_people_only_where_their_rows_agree(several):
     assert proposal.schema["patient"].role == "identifier"
     assert ("--person patient" in proposal.command("people.csv")) == several
     said = [one for one in proposal.warnings if "'patient' repeats" in one]
-    assert len(said) == 1, "either way it is said"
-    assert ("They look like names" in said[0]) != several
+    assert len(said) == (not several), "advice that the proposal took is none any more"
+    assert [("They look like names" in text) for _, text in proposal.several] == [not several]
+    assert ("it repeats: a person may have several rows" in proposal.reasons["patient"]) == several
 
 
 def test_dropped_columns_that_repeat_by_nature_are_not():

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MINUTE = 50.0
 """Seconds for the methods, so that reading and drawing leave it a minute."""
+BAR = 6
+"""Signs of the longest bar."""
 
 
 def register(app: typer.Typer) -> None:
@@ -151,7 +153,7 @@ def _show(result: Comparison, report: Path | None) -> None:
 
     out = Console(highlight=False)
     table = Table(
-        title=f"{result.records:,} records, keys {', '.join(result.keys)}",
+        title=f"{result.records:,} {result.counted}, keys {', '.join(result.keys)}",
         title_justify="left",
         box=None,
         padding=(0, 1),
@@ -159,25 +161,27 @@ def _show(result: Comparison, report: Path | None) -> None:
     informed = result.plane is not None  # eighty columns hold either the bars or the information
     risk = ("tells", "corrected", "95 % interval") if informed else ("", "linked %")
     rest = ("groups", "seconds") if informed else ("groups", "largest", "seconds")
-    for heading in ("k", "method", "loss %", *risk, *rest):
+    for heading in ("k", "method", "loss %", "published", *risk, *rest):
         table.add_column(heading, justify="left" if heading in ("method", "") else "right")
     worst = max((row.loss for row in result.rows), default=0.0) or 1.0
     last = None
     for row in sorted(result.rows, key=lambda row: (row.k, row.loss)):
         if last not in (None, row.k):
             table.add_section()
-        bar = "█" * max(1, round(12 * row.loss / worst))
+        bar = "█" * max(1, round(BAR * row.loss / worst))
         table.add_row(
             str(row.k) if row.k != last else "",
             row.method,
             f"{row.loss:.3f}",
-            *(_information(row) if informed else (f"[cyan]{bar:<12}[/]", f"{100 * row.linkage:.2f}")),
+            "–" if row.published is None else f"{row.published:.2f}",
+            *(_information(row) if informed else (f"[cyan]{bar:<{BAR}}[/]", f"{100 * row.linkage:.2f}")),
             f"{row.groups:,}",
             *(() if informed else (f"{row.largest:,}",)),
             f"{row.seconds:.2f}",
         )
         last = row.k
     out.print(table)
+    _explain_loss(result, out)
     _explain(result, out)
     late = [what for what, why in result.skipped.items() if why == LATE]
     for what, why in result.skipped.items():
@@ -194,6 +198,16 @@ def _information(row: Row) -> tuple[str, ...]:
     if found is None:
         return ()
     return f"{found.plug_in:.3f}", f"{found.corrected:.3f}", f"{found.low:.3f}–{found.high:.3f}"
+
+
+def _explain_loss(result: Comparison, out: Console) -> None:
+    """Say what is lost of what."""
+    whose = ". People were grouped, and lost is what their rows lose" if result.counted == "people" else ""
+    out.print(
+        "loss: percent of the keys' variance that the groups lose; published: what a release loses, whose "
+        f"centres are values that can occur{whose}.",
+        soft_wrap=True,
+    )
 
 
 def _explain(result: Comparison, out: Console) -> None:

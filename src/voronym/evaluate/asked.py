@@ -13,13 +13,11 @@ from voronym.table import Table
 RISKS = ("linkage", "mutual-information")
 
 
-def people_of(table: Table) -> Table:
-    """Return the people behind the rows as records of their own, where they are declared."""
-    if table.units is None:
-        return table
-    if table.confidential or table.units.household is not None:
+def crowd_of(table: Table) -> Crowd:
+    """Return who is compared: the rows or, where they are declared, the people behind them."""
+    if table.units is not None and (table.confidential or table.units.household is not None):
         raise InputError("people are compared by linkage alone, and households not at all: leave those out")
-    return Crowd.of(table, DEFAULT_SPACE, Context(), KEY_SPACES[DEFAULT_SPACE].options()).table
+    return Crowd.of(table, DEFAULT_SPACE, Context(), KEY_SPACES[DEFAULT_SPACE].options())
 
 
 def check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:

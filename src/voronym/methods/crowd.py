@@ -3,7 +3,8 @@
 A person becomes one record, the centre of their rows, and people are grouped; all rows of a person are in one
 group and publish the same keys. So k people share every published combination, whoever knows several rows of
 somebody finds the same group each time, and a person with many rows weighs no more than another in the mean.
-What is lost is how the keys of a person change from row to row.
+How the keys of a person change from row to row is lost, and counts: losses are of the rows, in percent of the
+rows' variance, as in a release without people (see `Crowd.loss`).
 
 Households are counted, not grouped: every group has people of at least k of them, however large they are.
 Where their pseudonyms are published, so that members can be seen together, see `voronym.methods.households`.
@@ -30,6 +31,7 @@ from voronym.table.units import Units
 from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 CHANGING = 0.5
 """Share of a key's variance inside of people, from where it is said that it is lost."""
 
@@ -48,12 +50,18 @@ class Crowd:
         The record of each row of the original; None where the rows themselves are grouped.
     notes : tuple of str
         What the keys have to say, and which of them change from row to row of a person.
+    rows : Table, optional
+        The original rows, where they are not what is grouped.
+    row_keys : Keys, optional
+        Their keys in the space.
     """
 
     table: Table
     keys: Keys
     of_row: Ints | None = None
     notes: tuple[str, ...] = ()
+    rows: Table | None = None
+    row_keys: Keys | None = None
 
     @classmethod
     def of(cls, table: Table, space: str, ctx: Context, options: Options) -> Crowd:
@@ -63,19 +71,21 @@ class Crowd:
         units = table.units
         if units is None or units.person is None or int(units.person.max()) + 1 == table.n:
             return cls(table, keys, notes=keys.notes)
-        person = units.person
-        people = int(person.max()) + 1
-        frame = keys.publish(Partition(person)).frame
+        alone = Partition(units.person)  # a group for each person
+        person, people = alone.labels, alone.n_cells
+        frame = keys.publish(alone).frame
         homes = None
         if units.household is not None:
             homes = units.household[first_rows(person, people)]
-        rows = table.like(frame, units=Units(household=homes))
-        people_keys = make(rows, ctx, options)
-        return cls(rows, people_keys, person, (*people_keys.notes, *_changing(keys, person)))
+        once = table.like(frame, units=Units(household=homes))
+        people_keys = make(once, ctx, options)
+        notes = (*people_keys.notes, *_changing(keys, person))
+        return cls(once, people_keys, person, notes, table, keys)
 
     def at(self, k: int) -> Crowd:
         """Return the same with keys for groups of at least k."""
-        return replace(self, keys=self.keys.at(k))
+        own = None if self.row_keys is None else self.row_keys.at(k)
+        return replace(self, keys=self.keys.at(k), row_keys=own)
 
     def check(self, k: int) -> None:
         """Raise where there are fewer of those whom k counts than k."""
@@ -92,6 +102,57 @@ class Crowd:
     def spread(self, part: Partition) -> Partition:
         """Return the groups of the rows from those of the records."""
         return part if self.of_row is None else Partition(part.labels[self.of_row])
+
+    def loss(self, part: Partition) -> float:
+        """Return what the rows lose in these groups, in percent of what a single group of all rows would.
+
+        Before centres become values that can occur. The centre of a group is the mean of its people, whatever
+        the number of their rows; each row is held against it, so that what changes from row to row of a
+        person is lost, too. Groups are made by the people's centres, whose loss is less than this.
+        """
+        if self.of_row is None or self.row_keys is None:
+            return _percent(self.keys.records.cost(part), self.keys.records.total)
+        own, groups = self.row_keys.records, self.spread(part)
+        if own.points is None:  # costs of other spaces know no mean of means
+            return _percent(own.cost(groups), own.total)
+        centres = people_centres(own.points, groups, self.of_row)
+        lost = float(sums.error(own.points, centres, groups.labels).sum())
+        return _percent(lost, float(sums.spread(own.points).sum()))
+
+    def published_loss(self, part: Partition) -> float:
+        """Return what the rows lose as published, in percent of their variance: the loss of a release."""
+        table = self.table if self.rows is None else self.rows
+        frame = self.keys.publish(part).frame[self.spread(part).labels]
+        coordinates = Coordinates.of(table)
+        return coordinates.percent(coordinates.errors(table.like(frame), table))
+
+
+def people_centres(X: Floats, groups: Partition, person: Ints) -> Floats:
+    """Return the mean of the people in each group, a person being the mean of their rows.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        The rows.
+    groups : Partition
+        Their groups; all rows of a person are in one.
+    person : array of int, shape (n,)
+        The person of each row.
+
+    Examples
+    --------
+    Three rows of one person count as one row of another:
+
+    >>> X = np.array([[0.0], [0.0], [0.0], [4.0]])
+    >>> people_centres(X, Partition([0, 0, 0, 0]), np.array([0, 0, 0, 1])).tolist()
+    [[2.0]]
+    """
+    alone = Partition(person)
+    return Partition(groups.labels[first_rows(alone.labels, alone.n_cells)]).centroids(alone.centroids(X))
+
+
+def _percent(cost: float, total: float) -> float:
+    return 100.0 * cost / total if total > 0.0 else 0.0
 
 
 def check_heads(units: Units | None, people: int, k: int) -> None:

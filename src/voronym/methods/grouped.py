@@ -209,7 +209,7 @@ def mask_by_groups(
             part, bound = _groups(problem, chosen, settings.method, grouping, bool(demands))
         else:
             part = Partition(kept.numbers, k=k)
-        part, costs = _obey(problem, part, demands, settings.groups.way, obeying)
+        part, costs = _obey(problem, part, demands, settings.groups.way, obeying, crowd.loss)
     published = _published(crowd, part, kept, settings.groups, k)
     rows = crowd.spread(part)
     plain = table.units is None
@@ -289,11 +289,12 @@ def _obey(
     demands: Sequence[tuple[str, tuple[Judge, ...]]],
     how: str,
     ctx: Context,
+    loss: Callable[[Partition], float] | None = None,
 ) -> tuple[Partition, tuple[Cost, ...]]:
     """Make the groups obey one model after the other, and say what each cost.
 
     Groups that obey more models are a solution for fewer, too: where the search was luckier with more, that
-    is the cost of fewer.
+    is the cost of fewer. ``loss`` is what to say of groups, where it is not that of the problem.
     """
     if how == "blind" and demands:  # what each model alone would need is told to nobody
         demands = [(", ".join(name for name, _ in demands), tuple(one for _, own in demands for one in own))]
@@ -315,9 +316,9 @@ def _obey(
         result = enforce(demanding, before if lucky else part, here, method=how)
         found.append((name, result.partition, result.method))
     costs: list[Cost] = []
-    least = np.inf
+    least, loss = np.inf, problem.loss if loss is None else loss
     for name, groups, way in reversed(found):
-        least = min(least, problem.loss(groups))
+        least = min(least, loss(groups))
         costs.append(Cost(name, float(least), way))
     return found[-1][1], tuple(reversed(costs))
 
@@ -351,7 +352,7 @@ def _together(
         part, _ = _obey(some, part, few.demands(problem.k), settings.groups.enforce, ctx.part(0.9, 1.0))
         labels[alone] = labels.max() + 1 + part.labels
     part = Partition(labels, k=problem.k)
-    return part, (Cost(f"k-anonymity={problem.k} of households", problem.loss(part)),), rest
+    return part, (Cost(f"k-anonymity={problem.k} of households", crowd.loss(part)),), rest
 
 
 def _gather(

@@ -43,7 +43,8 @@ def render_comparison(comparison: Comparison, *, title: str = "Comparison of met
     levels = sorted({row.k for row in rows})
     winners = [next(row for row in rows if row.k == k) for k in levels]
     told = None if comparison.plane is None else _told(rows, comparison.plane)
-    figures = [_loss(rows, levels), _map(rows)] if rows else []
+    people = comparison.counted == "people"
+    figures = [_loss(rows, levels, people=people), _map(rows)] if rows else []
     return fill(
         "comparison.html",
         head=title,
@@ -95,14 +96,15 @@ def loss_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
     return title, drawn
 
 
-def _loss(rows: Sequence[Row], levels: Sequence[int]) -> Part:
+def _loss(rows: Sequence[Row], levels: Sequence[int], *, people: bool) -> Part:
     title, drawn = loss_figure(rows)
     losses = {(row.method, row.k): row.loss for row in rows}
     table = Table.of(
         ("method", *(f"k = {k}" for k in levels)),
         [(method, *(_percent(losses.get((method, k))) for k in levels)) for method in _by_method(rows)],
     )
-    return part("loss", title, "comparison/loss.html", {"figure": drawn, "table": table})
+    data = {"figure": drawn, "table": table, "people": people}
+    return part("loss", title, "comparison/loss.html", data)
 
 
 def map_figure(rows: Sequence[Row]) -> tuple[str, Markup]:
@@ -158,12 +160,13 @@ def _map(rows: Sequence[Row]) -> Part:
 
 def _everything(rows: Sequence[Row]) -> Part:
     table = Table.of(
-        ("method", "k", "loss", "linked right", "groups", "largest group", "seconds"),
+        ("method", "k", "loss", "as published", "linked right", "groups", "largest group", "seconds"),
         [
             (
                 row.method,
                 row.k,
                 _percent(row.loss),
+                _percent(row.published),
                 share(row.linkage),
                 row.groups,
                 row.largest,

@@ -49,6 +49,8 @@ class Proposal:
     """How many different values each column has."""
     missing: dict[str, int] = field(default_factory=dict)
     """How many rows have no value, where there are some."""
+    several: tuple[tuple[str, str], ...] = ()
+    """“person” or “household”, and the advice to name its column; among the warnings where none is named."""
 
     def __str__(self) -> str:
         return self.text()
@@ -144,7 +146,9 @@ def infer(frame: Any) -> Proposal:
     schema = Schema(tuple(columns.values()))
     early = about_table(table, schema)
     schema = _with_units(schema, early, reasons)
-    doubts = [*early, *about_columns(table, schema)]
+    several = {one: _unit(one) for one in early if one.name in ("repeats", "namesakes")}
+    doubts = [one for one in early if several.get(one) not in schema.units]  # advice that was taken is none
+    doubts += about_columns(table, schema)
     warnings += [*check_kinds(table, schema), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
     distinct, missing = {}, {}
@@ -152,7 +156,8 @@ def infer(frame: Any) -> Proposal:
         if table[name].form not in ("mixed", "other"):
             distinct[name] = len(table[name].levels)
             missing[name] = len(table) - int(table[name].observed)
-    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing)
+    advice = tuple((what, str(one)) for one, what in several.items())
+    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing, advice)
 
 
 def _lines(text: str, width: int, indent: str, first: str | None = None) -> list[str]:
@@ -189,10 +194,15 @@ def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str])
     """Propose the first identifier that repeats as the column of people, or of households."""
     for one in early:
         if one.name == "repeats" and schema[one.column].role == "identifier":
-            what = "household" if f"--household {one.column}" in one.text else "person"
+            what = _unit(one)
             reasons[one.column] += f"; it repeats: a {what} may have several rows"
             return replace(schema, **{what: one.column})  # type: ignore[arg-type]
     return schema
+
+
+def _unit(doubt: Doubt) -> str:
+    """Return what a column that repeats is of: a person, or a household."""
+    return "household" if f"--household {doubt.column}" in doubt.text else "person"
 
 
 def shape(column: Values) -> str:

@@ -79,8 +79,15 @@ def roles(table: Table, status: int = 200, errors: dict[str, str] | None = None)
         step="roles",
         about=table.about,
         chosen=table.settings,
+        several=several(table, table.settings),
         errors=_beside(table, errors or {}),
     )
+
+
+def several(table: Table, chosen: Settings) -> str:
+    """Return the advice to say whose several rows are, unless that was said."""
+    said = {"person": chosen.person, "household": chosen.household}
+    return " ".join(text for what, text in table.about.get("several", ()) if not said[what])
 
 
 def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:

@@ -161,7 +161,7 @@ async def alone(request: Request) -> Response:
         return JSONResponse({"set": {"alone": str(error)}}, 422)
     told = f"{found['alone']:,} of {found['records']:,} {found['counted']} stand alone"
     told += " by these keys: nobody else has their combination." if found["alone"] else " by these keys."
-    texts = {"alone": told}
+    texts = {"alone": told, "several": screens.several(table, chosen)}
     for i, column in enumerate(table.about["columns"]):
         texts[f"more-{i}"] = _singled(found["more"].get(column["name"]), found["alone"])
     return JSONResponse({"set": texts})
