@@ -9,6 +9,7 @@ import voronym as vr
 from voronym.context import Stop
 
 
+@pytest.mark.usefixtures("processor_clock")
 @pytest.mark.parametrize("apart", [1e3, 1e4, 3e4, 1e5])
 @pytest.mark.parametrize("kind", ["exact", "columns"])
 def test_two_far_clusters(apart, kind):
@@ -83,6 +84,7 @@ def test_ctrl_c_passes_through():
         vr.lower_bound(X, 3, kind="columns", partition=part, time_limit=60, progress=stop)
 
 
+@pytest.mark.usefixtures("processor_clock")
 def test_small_limits_are_used_to_the_end():
     X = np.random.default_rng(3).standard_normal((60, 3)) ** 3
     bound = vr.lower_bound(X, 3, kind="columns", time_limit=15)

@@ -43,8 +43,9 @@ def release(ages, ill, model, **more):
 def quick(ages, ill, model, way="blind"):
     """Do the same by the doors behind `anonymize`, without files, measures and checks."""
     points = Problem.of(np.array(ages, float)[:, None], 2).records
-    table = Table.build(pl.DataFrame({"age": ages, "ill": ill}), keys=["age"], confidential=["ill"])
-    problem = Problem(points, 2, parse_model(model).judges(table))
+    values, codes = np.unique(ill, return_inverse=True)
+    levels = Levels("ill", codes.astype(np.int64), False, tuple(values))
+    problem = Problem(points, 2, [parse_model(model).judge(levels)])
     try:
         part = enforce(
             problem, METHODS_OF["mdav"].partition(problem, Context()), Context(), method=way
@@ -127,9 +128,9 @@ def test_random_tables_against_all_worlds():
 
 
 @pytest.mark.slow
-def test_two_hundred_random_tables_against_all_worlds():
-    published, worst = check_tables(200, seed=0)
-    assert max(worst.values()) <= 0.05, worst
+def test_a_hundred_random_tables_against_all_worlds():
+    published, worst = check_tables(100, seed=0)
+    assert max(worst.values()) <= 1e-9, worst
     assert published > 0.8
 
 

@@ -17,6 +17,7 @@ from voronym.problem import Problem
 auto_module = importlib.import_module("voronym.methods.auto")
 
 
+@pytest.mark.usefixtures("processor_clock")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_limit_never_loses_more_than_none(seed):
     problem = Problem.of(np.random.default_rng(seed).normal(size=(60, 3)), 3)
@@ -26,6 +27,7 @@ def test_a_limit_never_loses_more_than_none(seed):
     assert bound is not None
 
 
+@pytest.mark.usefixtures("processor_clock")
 def test_the_local_search_is_only_cut_off():
     """In a space without coordinates the limited search begins as the one without a limit does."""
     people = vr.datasets.hospital(150, seed=1)
@@ -40,13 +42,13 @@ def test_the_local_search_is_only_cut_off():
 
 
 @pytest.mark.parametrize("space", ["euclidean", "mixed"])
-def test_the_limit_holds(space):
+def test_the_limit_holds(space, processor_clock):
     people = vr.datasets.hospital(1500, seed=2)
-    begun = clock.now()
+    begun = processor_clock()
     vr.anonymize(
         people, keys=["age", "sex", "weight"], drop_undeclared=True, k=5, space=space, time_limit=0.5
     )
-    assert clock.now() - begun < 3.0  # the time of MDAV and of publishing on a busy machine
+    assert processor_clock() - begun < 3.0  # the time of MDAV and of publishing
 
 
 def test_the_clock_stands_still_while_kernels_compile():

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,13 +71,13 @@ def test_many_equal_records():
     assert not (near == np.arange(100)[:, None]).any()
 
 
-def test_the_time_limit_is_kept():
+def test_the_time_limit_is_kept(processor_clock):
     X = np.random.default_rng(0).normal(size=(5000, 5))
     start = vr.microaggregate(X, 5, method="mdav")
     vr.refine(X[:50], vr.Partition(np.arange(50) // 5), k=5, method="exchange")  # compiled
-    before = time.perf_counter()
+    before = processor_clock()
     part = vr.refine(X, start, method="exchange", time_limit=0.5)
-    assert time.perf_counter() - before < 3
+    assert processor_clock() - before < 3
     assert part.sse(X) < start.sse(X)
     assert vr.refine(X, start, method="exchange", time_limit=0).sse(X) <= start.sse(X)
 

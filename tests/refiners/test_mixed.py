@@ -142,7 +142,7 @@ def test_near_records_are_distinct_ones_and_an_equal_one():
         np.testing.assert_allclose(full[i, near[i, 1:]], ranked[1 : 1 + len(others)], atol=1e-12)
 
 
-def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far():
+def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far(processor_clock):
     space = hospital(300)
     start = vr.microaggregate(space.codes, 4, method="mdav", space=space)
     for method in ("exchange", "anneal"):

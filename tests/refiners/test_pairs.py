@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -159,21 +157,22 @@ def test_it_beats_mdav_by_far_and_cells_follow_the_data():
     assert found.n_cells == 50  # not the 92 that halving begins with
 
 
-def test_the_time_limit_is_kept_and_a_wish_to_finish_heeded():
+def test_the_time_limit_is_kept_and_a_wish_to_finish_heeded(processor_clock):
     X = vr.datasets.gaussian(20_000, 4, seed=2)
     vr.microaggregate(X[:200], 5, method="pairs", seed=1)  # compile
-    clock = time.perf_counter()
+    before = processor_clock()
     limited = vr.microaggregate(X, 5, method="pairs", time_limit=1.0)
-    assert time.perf_counter() - clock < 6.0  # generous: the machine may be busy
+    assert processor_clock() - before < 6.0
     assert limited.sizes.min() >= 5
 
     def enough(step):
         if step.loss is not None:
+            asked.append(processor_clock())
             raise Stop
 
-    clock = time.perf_counter()
+    asked = []
     stopped = vr.microaggregate(X, 5, method="pairs", time_limit=60.0, progress=enough)
-    assert time.perf_counter() - clock < 30.0
+    assert processor_clock() - asked[0] < 10.0
     assert stopped.sizes.min() >= 5
 
 

@@ -125,7 +125,7 @@ def test_never_worse_than_the_start_and_far_better_than_without_weights(method):
     assert by_definition(X, w, scaled.labels) == pytest.approx(by_definition(X, w, found.labels), rel=0.02)
 
 
-def test_equal_weights_are_none_for_the_loss_and_auto_heeds_a_time_limit():
+def test_equal_weights_are_none_for_the_loss_and_auto_heeds_a_time_limit(processor_clock):
     X, _ = draw(1, 300)
     part = vr.microaggregate(X, 5, method="mdav", weights=np.full(300, 7.0))
     assert part == vr.microaggregate(X, 5, method="mdav")

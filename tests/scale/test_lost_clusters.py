@@ -92,14 +92,19 @@ def test_dask_workers_killed_at_ten_moments(data: Path, tmp_path: Path) -> None:
             os.kill(draw.choice(list(cluster.workers.values())).pid, signal.SIGKILL)
             killed += 1
 
-        for number in range(10):
+        runs = 0
+        while killed < 10 and runs < 40:  # a run may end before its moment comes
             with Client(cluster) as client:
                 client.wait_for_workers(2)  # a nanny brings another
+            before, began = killed, time.monotonic()
             with meanwhile(kill, draw.uniform(0.0, 0.9 * whole)):
                 vr.anonymize_files(data, tmp_path / "out", **ASKED, engine="dask", address=address)
-            assert rows(tmp_path / "out").equals(rows(tmp_path / "local")), number
+            if killed == before:
+                whole = min(whole, time.monotonic() - began)  # the machine is less busy than it was
+            runs += 1
+            assert rows(tmp_path / "out").equals(rows(tmp_path / "local")), runs
             shutil.rmtree(tmp_path / "out")
-    assert killed >= 8  # a run may end before its moment comes
+    assert killed == 10
     assert visible(tmp_path) == {"data", "local", "first", "warm"}
 
 

@@ -284,7 +284,7 @@ def test_a_job_that_is_killed_from_outside(target: Target) -> None:
         time.sleep(0.2)
         busy = [one.pid for one in target.workers if one.cpu_times().user > idle.get(one.pid, 0.0) + 1.0]
     os.kill(busy[0], signal.SIGKILL)
-    ended = finished(client, f"{place}/run/1", 20)
+    ended = finished(client, f"{place}/run/1", 60)
     assert "There is no release" in ended.text
     assert "ended by itself" in ended.text
     assert target.house.files() == before
