@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,14 +11,13 @@ import typer
 
 from voronym.cli import common, complete, files, scale
 from voronym.cli.chosen import method_options
+from voronym.cli.made import show
 
 if TYPE_CHECKING:
+    from voronym.cli.line import Bar
+    from voronym.recipe import Recipe
     from voronym.release import Release
     from voronym.table.write import WriteReceipt
-
-
-SHOWN = 8
-"""Solutions of uniform coding that are printed, at most."""
 
 
 def register(app: typer.Typer) -> None:
@@ -174,28 +174,28 @@ def anonymize(
     A folder, or a pattern such as 'people/*.parquet', is a data set of many files: it need not fit the
     memory, and the release is a folder, too. See `voronym plan`.
     """
-    from voronym.pipeline import anonymize as make
-    from voronym.privacy import split_models
-    from voronym.recipe import Recipe
-    from voronym.table.read import read
-
     flags = [flag for one in more.command.params for flag in one.opts]
     source, own = common.words([source, *more.args], flags)
+    outputs = Outputs(output, report, public_report, save_recipe, writing, overwrite=overwrite, json=json)
+    roles = {"keys": key, "confidential": confidential, "identifiers": identifier, "other": other,
+             "allow_near_unique": allow_near_unique, "allow_loss": allow_loss}  # fmt: skip
+    columns = {"kind": kind, "order": order, "location": location}
+    facts = {"drop_undeclared": drop_undeclared, "person": person, "household": household,
+             "pseudonyms": pseudonyms}  # fmt: skip
+    typed = {"option": option, "own": own, "flags": flags}
+    wishes: dict[str, Any] = {"k": k, "method": method, "seed": seed, "recipe": _recipe(recipe)}
+    alone = {"space": space, "time_limit": time_limit, "device": device, "intruder": intruder,
+             "ledger": ledger, "keep_groups": keep_groups}  # fmt: skip
     if scale.many(source, scaling):
         scale.anonymize(
             source,
             output,
             scaling,
-            roles={"keys": key, "confidential": confidential, "identifiers": identifier, "other": other,
-                   "allow_near_unique": allow_near_unique, "allow_loss": allow_loss},
-            columns={"kind": kind, "order": order, "location": location, "drop_undeclared": drop_undeclared,
-                     "person": person, "household": household, "pseudonyms": pseudonyms},
-            said={"k": k, "method": method, "option": option, "own": own, "flags": flags, "seed": seed,
-                  "model": model, "step": step, "reading": scale.with_query(reading, query),
-                  "recipe": None if recipe is None else Recipe.load(recipe)},
-            refused={"space": space, "time_limit": time_limit, "device": device,
-                     "intruder": intruder, "ledger": ledger, "keep_groups": keep_groups,
-                     "publish": publish, "hierarchy": hierarchy,
+            roles=roles,
+            columns={**columns, **facts},
+            said={**wishes, **typed, "model": model, "step": step,
+                  "reading": scale.with_query(reading, query)},
+            refused={**alone, "publish": publish, "hierarchy": hierarchy,
                      "on_interrupt": None if on_interrupt == "nothing" else on_interrupt},
             reports=(report, public_report),
             writing=writing,
@@ -204,71 +204,114 @@ def anonymize(
             json=json,
         )  # fmt: skip
         return
-    files.refuse_stdout(save_recipe=save_recipe, report=report, public_report=public_report)
-    outputs = [*files.check_release(output, json=json), save_recipe, report, public_report]
-    common.check_outputs(outputs, source=source, overwrite=overwrite)
+    from voronym.privacy import split_models
+
+    outputs.check(source)
     common.on_interrupt(on_interrupt)
-    written = None if recipe is None else Recipe.load(recipe)
-    with common.ticker(not json, search=True) as bar:
-        bar.begin("reading", 0.0)
-        known = {} if written is None else written.reading
-        frame = read(source, query=query, **{**known, **reading})
-        name, where = (method or "auto", space) if written is None else (written.method, written.space)
-        chosen = method_options(name, where, option or (), own, frame.columns, flags)
-        release = make(
-            frame,
-            keys=common.names(key, frame.columns),
-            confidential=common.names(confidential, frame.columns),
-            identifiers=common.names(identifier, frame.columns),
-            other=common.names(other, frame.columns),
-            drop_undeclared=drop_undeclared,
-            **common.column_options(kind, order, location, frame.columns),
-            person=person,
-            household=household,
-            pseudonyms=pseudonyms,
-            allow_near_unique=common.names(allow_near_unique, frame.columns),
-            allow_loss=common.names(allow_loss, frame.columns),
-            k=k,
-            method=method,
-            options=chosen,
-            space=space,
-            models=split_models(model or ()),
-            time_limit=time_limit,
-            seed=seed,
-            device=device,
-            recipe=written,
-            intruder=intruder,
-            steps=step or (),
-            ledger=ledger,
-            keep_groups=keep_groups,
-            publish=ways(publish),
-            hierarchies=common.pairs(hierarchy, "--hierarchy") or None,
-            progress=bar.part(0.05, 0.6, search=True),
+    wishes |= alone | facts | {"models": split_models(model or ()), "steps": step or (),
+                               "publish": ways(publish),
+                               "hierarchies": common.pairs(hierarchy, "--hierarchy") or None}  # fmt: skip
+    release, receipt, figures = _single(source, outputs, (query, reading), roles, columns, typed, wishes)
+    if json:
+        common.emit({**figures, "written": _on_disk(receipt)})
+    else:
+        show(release, receipt, outputs.others)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where a release of a single table is written, and what about it."""
+
+    release: Path
+    report: Path | None
+    public_report: Path | None
+    save_recipe: Path | None
+    writing: Mapping[str, Any]
+    overwrite: bool
+    json: bool
+
+    @property
+    def others(self) -> list[Path]:
+        """What is written beside the release."""
+        named = (self.report, self.public_report, self.save_recipe)
+        return [path for path in named if path is not None]
+
+    def check(self, source: str) -> None:
+        """Refuse what cannot be written, before the work."""
+        files.refuse_stdout(
+            save_recipe=self.save_recipe, report=self.report, public_report=self.public_report
         )
+        paths = [*files.check_release(self.release, json=self.json), *self.others]
+        common.check_outputs(paths, source=source, overwrite=self.overwrite)
+
+    def write(self, release: Release, bar: Bar) -> tuple[WriteReceipt, dict[str, Any]]:
+        """Write everything; return the receipt of the release, and the figures where they are shown."""
         bar.begin("writing", 0.6)
-        receipt = release.write(output, overwrite=overwrite, **writing)
-        if save_recipe is not None:
-            release.recipe.save(save_recipe)
+        receipt = release.write(self.release, overwrite=self.overwrite, **self.writing)
+        if self.save_recipe is not None:
+            release.recipe.save(self.save_recipe)
         figures: dict[str, Any] = {}
-        if json or report is not None:
+        if self.json or self.report is not None:
             figures = release.dossier(progress=bar.part(0.65, 0.95)).to_dict()
         bar.begin("drawing", 0.95)
-        if report is not None:
-            release.report(report)
-        if public_report is not None:
-            release.report(public_report, audience="public")
-    if json:
-        on_disk = {
-            "path": str(receipt.path),
-            "rows": receipt.rows,
-            "k_counted": receipt.k_counted,
-            "sha256": receipt.sha256,
-            "guarded_cells": receipt.guarded_cells,
-        }
+        if self.report is not None:
+            release.report(self.report)
+        if self.public_report is not None:
+            release.report(self.public_report, audience="public")
         told = {} if release.booking is None else {"ledger": release.booking.figures}
-        common.emit({**figures, **told, "written": on_disk})
-    else:
-        show(release, receipt, [path for path in (report, public_report, save_recipe) if path is not None])
+        return receipt, {**figures, **told}
+
+
+def _recipe(path: Path | None) -> Recipe | None:
+    from voronym.recipe import Recipe
+
+    return None if path is None else Recipe.load(path)
+
+
+def _single(
+    source: str,
+    outputs: Outputs,
+    reading: tuple[str | None, Mapping[str, Any]],
+    roles: Mapping[str, Sequence[str] | None],
+    columns: Mapping[str, Sequence[str] | None],
+    typed: Mapping[str, Any],
+    wishes: Mapping[str, Any],
+) -> tuple[Release, WriteReceipt, dict[str, Any]]:
+    """Read a single table, make its release and write it: all of it, or nothing."""
+    from voronym.pipeline import anonymize as make
+    from voronym.table.read import read
+
+    query, how = reading
+    recipe: Recipe | None = wishes["recipe"]
+    with common.ticker(not outputs.json, search=True) as bar:
+        bar.begin("reading", 0.0)
+        frame = read(source, query=query, **{**({} if recipe is None else recipe.reading), **how})
+        if recipe is None:
+            method, space = wishes["method"] or "auto", wishes["space"]
+        else:
+            method, space = recipe.method, recipe.space
+        named: dict[str, Any] = {name: common.names(one, frame.columns) for name, one in roles.items()}
+        release = make(
+            frame,
+            **named,
+            **common.column_options(columns["kind"], columns["order"], columns["location"], frame.columns),
+            **wishes,
+            options=method_options(
+                method, space, typed["option"] or (), typed["own"], frame.columns, typed["flags"]
+            ),
+            progress=bar.part(0.05, 0.6, search=True),
+        )
+        return release, *outputs.write(release, bar)
+
+
+def _on_disk(receipt: WriteReceipt) -> dict[str, Any]:
+    return {
+        "path": str(receipt.path),
+        "rows": receipt.rows,
+        "k_counted": receipt.k_counted,
+        "sha256": receipt.sha256,
+        "guarded_cells": receipt.guarded_cells,
+    }
 
 
 def ways(given: Sequence[str] | None) -> dict[str, str] | None:
@@ -276,84 +319,3 @@ def ways(given: Sequence[str] | None) -> dict[str, str] | None:
     if not given:
         return None
     return common.pairs([one if "=" in one else f"*={one}" for one in given], "--publish")
-
-
-def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
-    """Print what a release promises and what it cost."""
-    from rich.table import Table
-
-    from voronym.registry import METHODS
-
-    out = common.console()
-    risk = release.risk
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column()
-
-    def line(name: str, text: Any) -> None:
-        grid.add_row(name, str(text))
-
-    loss = release.group_loss
-    units = release.schema.units
-    counted = "" if not units else " households" if "household" in units else " people"
-    classes = "1 class" if risk.n_classes == 1 else f"{risk.n_classes:,} classes"
-    line("records", f"{receipt.rows:,} in {classes} of {risk.k}{counted} or more")
-    if not release.recipe.makes_groups:
-        line("method", f"{release.recipe.method}, which promises: {METHODS[release.recipe.method].guarantee}")
-    if "linkage" in release.figures:
-        now = release.figures["linkage"]["after"]
-        words = (
-            f"{100 * now['low']:.1f} to {100 * now['high']:.1f} %, {100 * now['confidence']:.0f} % confidence"
-        )
-        line("an attack", f"links {100 * now['value']:.1f} % of the records to the right one ({words})")
-    for finding in release.findings:
-        line("holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds"))
-    if release.information_loss is not None:
-        line("information loss", f"{release.information_loss:.2f} % of the keys' variance, as published")
-    if release.information_loss is not None and release.information_loss > 100:
-        line("", "above 100 %: a wrong category is further from the truth than the average of all records is")
-    if loss is not None:
-        line("", f"{loss:.2f} % in the groups, before their centres became values that can occur")
-    for cost in release.costs[:-1] if len(release.costs) > 1 else ():
-        line(
-            "",
-            f"{cost.loss:.2f} % with {cost.guarantee} alone"
-            if cost is release.costs[0]
-            else f"{cost.loss:.2f} % with {cost.guarantee} added",
-        )
-    if release.schema != release.recipe.schema:  # ranges are published
-        line("ranges", release.penalty)
-    if release.gap is not None:
-        line("", f"the groups lose at most {release.gap:.2f} % more than the best possible ones")
-    for number, effect in enumerate(release.effects):
-        line("" if number else "steps", effect)
-    for number, done in enumerate(release.steps):
-        line("" if number else "what was done", done)
-    for number, one in enumerate(release.figures.get("lattice", {}).get("frontier", ())[::-1][1:SHOWN]):
-        levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
-        text = f"{one['suppressed']:,} suppressed, penalty {one['loss']:.2f} %: {levels}"
-        line("" if number else "other levels", text)
-    if release.booking is not None:
-        told = release.booking.figures
-        line(
-            "with earlier releases",
-            f"{told['known']:,} people are in the {told['earlier_releases']} before it; "
-            f"{told['smallest_history']} or more share all groups of each since they were formed"
-            if told["earlier_releases"]
-            else "none yet: this is the first in the ledger",
-        )
-    line(
-        "counted in the file",
-        f"k = {receipt.k_counted}{counted}" + (", none promised" if release.recipe.k is None else ""),
-    )
-    if receipt.guarded_cells:
-        line(
-            "guarded",
-            f"{receipt.guarded_cells:,} text cells that a spreadsheet might run got an apostrophe",
-        )
-    if release.source is not None and (said := release.source.says()):
-        line("read", said)
-    line("written", "to standard output" if str(receipt.path) == "-" else receipt.path)
-    for path in others:
-        line("", path)
-    out.print(grid)

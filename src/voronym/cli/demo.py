@@ -33,7 +33,7 @@ def demo(
 ) -> None:
     """Make up a table of patients, anonymize it, and write the release and its report."""
     from voronym import datasets
-    from voronym.cli.anonymize import show
+    from voronym.cli.made import show
     from voronym.errors import WriteError
     from voronym.pipeline import anonymize
 

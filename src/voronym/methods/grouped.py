@@ -189,18 +189,8 @@ def mask_by_groups(
     if strata:
         if together or kept is not None:
             raise InputError("strata go neither with pseudonyms of households nor with groups that are kept")
-
-        def divide(
-            some: Problem, rows: NDArray[np.int64], here: Context
-        ) -> tuple[Partition, tuple[Cost, ...]]:
-            asked = [*crowd.only(rows).demands(k), *demands_of(table.rows(rows), models)]
-            found, _ = _groups(
-                some, chosen, settings.method, here.part(0.0, 0.7, stage="grouping"), bool(asked)
-            )
-            return _obey(some, found, asked, settings.groups.way, here.part(0.7, 1.0))
-
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
-        part, costs, parts = divide_strata(table, problem, strata, ctx.part(0.05, 0.95), divide)
+        part, costs, parts = _within_strata(table, crowd, problem, chosen, settings, models, ctx)
     elif together:
         part, costs, bare = _together(crowd, problem, chosen, settings, demands, grouping)
     else:
@@ -321,6 +311,26 @@ def _obey(
         least = min(least, loss(groups))
         costs.append(Cost(name, float(least), way))
     return found[-1][1], tuple(reversed(costs))
+
+
+def _within_strata(
+    table: Table,
+    crowd: Crowd,
+    problem: Problem,
+    method: Method,
+    settings: Settings,
+    models: Sequence[Model],
+    ctx: Context,
+) -> tuple[Partition, tuple[Cost, ...], tuple[Stratum, ...]]:
+    """Group each stratum by itself; the models hold within each."""
+
+    def divide(some: Problem, rows: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
+        asked = [*crowd.only(rows).demands(problem.k), *demands_of(table.rows(rows), models)]
+        grouping = here.part(0.0, 0.7, stage="grouping")
+        found, _ = _groups(some, method, settings.method, grouping, bool(asked))
+        return _obey(some, found, asked, settings.groups.way, here.part(0.7, 1.0))
+
+    return divide_strata(table, problem, settings.groups.strata, ctx.part(0.05, 0.95), divide)
 
 
 def _together(
