@@ -126,16 +126,9 @@ def _writing(values: list[Any]) -> dict[str, Any]:
 
 def flags(reading: dict[str, Any]) -> str:
     """Return what was said about a file as it was typed."""
-    words: list[str] = []
-    for name, value in reading.items():
-        if name == "header":
-            words.append("--header" if value else "--no-header")
-        else:
-            words += [
-                "--" + name.replace("_", "-"),
-                ",".join(value) if isinstance(value, list) else str(value),
-            ]
-    return "".join(f" {shlex.quote(word)}" for word in words)
+    from voronym.command import reading_words
+
+    return "".join(f" {shlex.quote(word)}" for word in reading_words(reading))
 
 
 def kinds_of(given: Sequence[str] | None, columns: Sequence[str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -87,8 +88,9 @@ def _project(file: Path, folder: Path, data: bool, groups: bool, json: bool) -> 
     for title, lines in (("taken", made.taken), ("not taken", made.left), ("written", map(str, paths))):
         for line in lines:
             out.print(f"{title}: {line}", markup=False, soft_wrap=True)
-    source = table if data else "TABLE"
-    typer.echo(f"voronym anonymize {source} -o RELEASE --recipe {folder / 'recipe.toml'}")
+    source = str(table) if data else "TABLE"
+    recipe = str(folder / "recipe.toml")
+    typer.echo(shlex.join(["voronym", "anonymize", source, "-o", "RELEASE", "--recipe", recipe]))
 
 
 def _hierarchy(file: Path, output: Path | None, json: bool) -> None:

@@ -31,6 +31,8 @@ def inspect(
         frame = read(source, query=query, **reading)
         proposal = Schema.infer(frame)
     file = source_of(frame)
+    read_by = ({} if query is None else {"query": query}) | reading
+    words = f"{proposal.command(source)}{files.flags(read_by)}"
     said = "" if file is None else file.says()
     if json:
         common.emit(
@@ -42,7 +44,7 @@ def inspect(
                 "shapes": dict(proposal.shapes),
                 "distinct": dict(proposal.distinct),
                 "missing": dict(proposal.missing),
-                "command": proposal.command(source) + files.flags(reading),
+                "command": words,
             }
         )
     else:
@@ -50,5 +52,4 @@ def inspect(
         typer.echo(proposal.text(wide))
         if said:
             typer.echo(f"Read with {said}")
-        words = f"{proposal.command(source)}{files.flags(reading)}"
         typer.echo("\n".join(["The command for this proposal:", *command_lines(words, wide)]))

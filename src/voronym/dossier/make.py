@@ -240,6 +240,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         samples=rows.samples(evidence.original, table, evidence.order),
         places=places.compared(table.frame, evidence.original, schema, evidence.order),
         population=in_population(release.recipe, evidence, table, ctx.part(0.8, 0.9, stage="measuring")),
+        ledger=release.booking is not None,
     )
 
 

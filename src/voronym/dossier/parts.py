@@ -290,6 +290,8 @@ class Inside:
     """The risk in the population before and after, where the table is known to be a sample of one."""
     sampled: tuple[str, ...] = ()
     """What was looked at in a sample only, or not at all, where the data are many files."""
+    ledger: bool = False
+    """Whether the release was checked against a ledger."""
 
 
 @dataclass(frozen=True)

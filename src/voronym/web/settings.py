@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from voronym.command import column_words, protection_words, reading_words, said_of_columns
 from voronym.errors import InputError, VoronymError
 from voronym.keys import DEFAULT_SPACE
 from voronym.options import read_value
@@ -102,21 +103,7 @@ class Settings:
     @classmethod
     def of_schema(cls, schema: Schema, **more: Any) -> Settings:
         """Build settings from a schema, proposed or of a recipe; kinds that were found out are left out."""
-        said = [one for one in schema if one.role != "identifier"]
-        return cls(
-            roles={one.name: one.role for one in schema},
-            kinds={
-                one.name: one.kind
-                for one in said
-                if one.kind != "location" and one.categories is None and (one.declared or "codes" in one.note)
-            },
-            orders={one.name: list(one.categories) for one in said if one.categories and one.declared},
-            locations=[[one.name, one.partner] for one in said if one.axis == "lat" and one.partner],
-            person=schema.person,
-            household=schema.household,
-            pseudonyms=schema.pseudonyms,
-            **more,
-        )
+        return cls(**said_of_columns(schema), **more)
 
     @classmethod
     def of_recipe(cls, recipe: Recipe) -> Settings:
@@ -152,45 +139,29 @@ class Settings:
         >>> print(chosen.command("people.csv", {"decimal": ","}))
         voronym anonymize people.csv -o release.csv --key age --identifier name -k 3 --decimal ,
         """
-        words = ["voronym", "anonymize", source, "-o", release]
-        units = {"person": self.person, "household": self.household}
-        for role in ("key", "confidential", "identifier", "other"):
-            names = [name for name in self.of(role) if name not in units.values()]
-            plain = [name for name in names if "," not in name]
-            words += [f"--{role}", ",".join(plain)] if plain else []
-            for odd in (name for name in names if "," in name):
-                words += [f"--{role}", odd]
-        for what, name in units.items():
-            words += [f"--{what}", name] if name else []
-        words += ["--pseudonyms"] if self.pseudonyms else []
-        for name, kind in self.kinds.items():
-            words += ["--kind", f"{name}={kind}"]
-        for name, levels in self.orders.items():
-            words += ["--order", f"{name}={'<'.join(levels)}"]
-        for lat, lon in self.locations:
-            words += ["--location", f"{lat},{lon}"]
-        for flag, allowed in (("near-unique", self.allow_near_unique), ("loss", self.allow_loss)):
-            for name in allowed:
-                words += [f"--allow-{flag}", name]
-        return shlex.join([*words, *self._protection(), *_reading(reading)])
-
-    def _protection(self) -> list[str]:
-        words = [] if self.k is None else ["-k", str(self.k)]
-        words += [] if self.method == "auto" else ["--method", self.method]
-        for name, value in self.options.items():
-            for text in _texts(value):
-                words += ["--option", f"{name}={text}"]
-        for flag, texts in (("model", self.models), ("step", self.steps)):
-            for text in texts:
-                words += [f"--{flag}", text]
-        for flag, value in (
-            ("space", self.space),
-            ("intruder", self.intruder),
-            ("time-limit", self.time_limit),
-            ("seed", self.seed),
-        ):
-            words += [] if value is None else [f"--{flag}", str(value)]
-        return words
+        columns = column_words(
+            roles=self.roles,
+            kinds=self.kinds,
+            orders=self.orders,
+            locations=self.locations,
+            person=self.person,
+            household=self.household,
+            pseudonyms=self.pseudonyms,
+        )
+        protection = protection_words(
+            k=self.k,
+            method=self.method,
+            options=self.options,
+            models=self.models,
+            steps=self.steps,
+            allow={"near-unique": self.allow_near_unique, "loss": self.allow_loss},
+            space=self.space,
+            intruder=self.intruder,
+            time_limit=self.time_limit,
+            seed=self.seed,
+        )
+        words = ["voronym", "anonymize", source, "-o", release, *columns, *protection]
+        return shlex.join([*words, *reading_words(reading)])
 
 
 def refuse_files(options: Mapping[str, Any], models: Sequence[str], steps: Sequence[str] = ()) -> None:
@@ -218,23 +189,6 @@ def _names_a_file(text: str) -> bool:
         return bool(getattr(parse_step(text), "hierarchy", None))
     except VoronymError:
         return False
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        return [f"{name}={one}" for name, one in value.items()]
-    return [",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)]
-
-
-def _reading(reading: Mapping[str, Any]) -> list[str]:
-    words: list[str] = []
-    for name, value in reading.items():
-        if name == "header":
-            words.append("--header" if value else "--no-header")
-        else:
-            words.append("--" + name.replace("_", "-"))
-            words.append(",".join(value) if isinstance(value, (list, tuple)) else str(value))
-    return words
 
 
 def number(text: str) -> Any:

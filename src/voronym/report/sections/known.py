@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
+from dataclasses import replace
 
+from voronym.command import anonymize_words, compare_words
 from voronym.dossier import Dossier, Public
 from voronym.dossier.disclosed import Disclosed
+from voronym.recipe import Recipe
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
@@ -76,7 +80,7 @@ def _vary(d: Dossier) -> Step | None:
     return (
         f"The {worst.column} of {plural(worst.people, 'person', 'people')} is certain to whoever knows their "
         "keys. Ask for at least two values in every group:",
-        command(d, f"--model {shlex.quote(f'p-sensitive=2,column={worst.column}')}"),
+        command(d, "--model", f"p-sensitive=2,column={worst.column}"),
     )
 
 
@@ -85,11 +89,11 @@ def _tied(d: Dossier) -> Step | None:
     made = d.public.stirred
     if made is None or made.beyond is None or not made.telling or made.beyond.value <= 1 / (made.m + 1):
         return None
-    telling = names(made.telling)
+    telling, both = names(made.telling), (*made.shuffled, *made.telling)
     return (
         f"Whoever knows how {telling} {'goes' if len(made.telling) == 1 else 'go'} with the keys finds "
         f"{share(made.beyond.value)} of the people. Shuffle that, too:",
-        command(d, " ".join(f"--shuffle {shlex.quote(name)}" for name in (*made.shuffled, *made.telling))),
+        command(d, *(word for name in both for word in ("--shuffle", name)), instead=["shuffle"]),
     )
 
 
@@ -99,7 +103,7 @@ def _group(d: Dossier) -> Step | None:
     if d.public.story == "groups" or linked is None or linked.value < _FOUND:
         return None
     found = f"An attack with the original keys finds {share(linked.value)} of the people."
-    return f"{found} If that is too many, make groups:", command(d, "-k 5", method=False)
+    return f"{found} If that is too many, make groups:", command(d, "-k", "5", method=False)
 
 
 def _search(d: Dossier) -> Step | None:
@@ -109,7 +113,7 @@ def _search(d: Dossier) -> Step | None:
         return None
     return (
         f"The groups lose {percent(loss)}, and at best {percent(d.public.least)}. Search for a minute:",
-        command(d, "--time-limit 60"),
+        command(d, "--time-limit", "60", limited=True),
     )
 
 
@@ -119,11 +123,10 @@ def _keys(d: Dossier) -> Step | None:
     if lost is None or lost < _LOSSY or d.inside is None or not d.inside.losses:
         return None
     most = d.inside.losses[0]
-    keys = shlex.quote(",".join(d.public.names("key")))
     return (
         f"{percent(lost)} of the keys’ variance is lost, most of it in {most.key}. See what other methods "
         "and k lose:",
-        f"voronym compare INPUT --key {keys} -k 3,5,10",
+        shlex.join([*compare_words(_recipe(d)), "-k", "3,5,10"]),
     )
 
 
@@ -131,40 +134,41 @@ def _remember(d: Dossier) -> Step | None:
     """Keep a ledger before the next release of the same people; there is none for many files."""
     if d.public.story != "groups" or d.public.recipe.get("engine"):
         return None
+    if d.public.counted == "households" or (
+        d.inside is not None and d.inside.ledger
+    ):  # none, or there is one
+        return None
     return (
         "Will these people be in another release? Two together can tell them apart. Keep a ledger, and the "
         "next one is checked against it:",
-        command(d, "--ledger releases.ledger"),
+        command(d, "--ledger", "releases.ledger"),
     )
 
 
-_ROLES = {"key": "--key", "confidential": "--confidential", "identifier": "--identifier", "other": "--other"}
+def command(
+    d: Dossier, *more: str, instead: Collection[str] = (), limited: bool = False, method: bool = True
+) -> str:
+    """Return the command that made the release, with something more.
+
+    Parameters
+    ----------
+    d : Dossier
+        About the release.
+    more : str
+        Words that are added.
+    instead : collection of str
+        Options that these stand for, and that are left out.
+    limited : bool
+        Whether they say how long to search.
+    method : bool
+        Whether the method stays, with k and all that goes with it.
+    """
+    recipe, ledger = _recipe(d), d.inside is not None and d.inside.ledger
+    options = {name: value for name, value in recipe.options.items() if name not in instead}
+    recipe = replace(recipe, options=options, time_limit=None if limited else recipe.time_limit)
+    return shlex.join([*anonymize_words(recipe, ledger=ledger, protection=method), *more])
 
 
-def command(d: Dossier, more: str, *, method: bool = True) -> str:
-    """Return the command that made the release, with something more."""
-    public = d.public
-    recipe = public.recipe if d.inside is None else d.inside.recipe  # the public one leaves people out
-    schema = recipe.get("schema", {})
-    units = {what: schema[what] for what in ("person", "household") if schema.get(what)}
-    words = ["voronym anonymize INPUT -o OUTPUT"]
-    for role, word in _ROLES.items():
-        if named := [name for name in public.names(role) if name not in units.values()]:
-            words.append(f"{word} {shlex.quote(','.join(named))}")
-    words += [f"--{what} {shlex.quote(name)}" for what, name in units.items()]
-    words += ["--pseudonyms"] if schema.get("pseudonyms") else []
-    words += [f"--step {shlex.quote(str(one))}" for one in recipe.get("steps", ())]
-    if method and public.k is not None and not more.startswith("-k"):
-        words.append(f"-k {public.k}")
-    if method and public.method != "auto":
-        words.append(f"--method {public.method}")
-    if method:
-        given = recipe.get("models", ())
-        words += [f"--model {shlex.quote(str(one))}" for one in given]
-        options = recipe.get("options", {})
-        words += [
-            f"--option {shlex.quote(f'{name}={value}')}"
-            for name, value in options.items()
-            if isinstance(value, str | int | float) and not isinstance(value, bool)
-        ]
-    return " ".join([*words, more])
+def _recipe(d: Dossier) -> Recipe:
+    """Return the recipe of the release; the public one leaves people out."""
+    return Recipe.from_dict(d.public.recipe if d.inside is None else d.inside.recipe)

@@ -1,0 +1,214 @@
+"""Every command that we propose says all that was said before: nothing is lost on the way.
+
+A release is made on the command line. Then every command that its report, the page or `voronym inspect`
+proposes is read by the command line's own parser, and compared with what was given.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import html
+import random
+import re
+import shlex
+import sqlite3
+import warnings
+
+import click
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from voronym.cli import app, common
+from voronym.cli.anonymize import ways
+from voronym.cli.chosen import method_options
+from voronym.command import anonymize_words
+from voronym.recipe import Recipe
+from voronym.report.sections import known
+from voronym.table.schema import Schema
+from voronym.web.settings import Settings
+
+COLUMNS = ["patient", "home", "age", "day", "size", "zip", "lat", "lon", "ill", "cost, EUR", "note"]
+LISTS = ("key", "confidential", "identifier", "other", "allow_near_unique", "allow_loss")
+PAIRS = ("kind", "order", "hierarchy")
+OUTPUTS = ("output", "report", "save_recipe", "overwrite", "source")
+BASE = """
+    --key age,day,size,zip,lat,lon --confidential ill --confidential 'cost, EUR' --other note
+    --kind zip=nominal --order 'size=small<mid<large' --location lat,lon --delimiter ';' --decimal , --missing -999
+"""
+CASES = {
+    "people": """
+        --person patient --identifier home --pseudonyms -k 4 --method mdav --model p-sensitive=2,column=ill
+        --step 'top age=85' --step 'bottom age=18' --seed 3 --suppress 2%
+        --importance age=2 --importance zip=3
+    """,
+    "households": """
+        --person patient --household home -k 3 --intruder method --method mdav --allow-near-unique day
+        --publish median --publish age=mean
+    """,
+    "ledger": "--person patient --identifier home --ledger LEDGER --method mdav",
+    "mixed": """
+        --identifier patient,home --space mixed --method mdav --metrics zip=nominal --allow-loss zip
+    """,
+    "strata": """
+        --identifier patient,home --strata size --option enforce=merge -k 2 --method anneal --time-limit 0.5
+    """,
+    "records": """
+        --identifier patient,home --method records --m 2 --despite-loss true --shuffle age,zip --seed 5
+    """,
+}
+MORE = {"--model": "model", "--time-limit": "time_limit", "--ledger": "ledger", "--shuffle": "option shuffle"}
+COMPARED = ("key", "kind", "order", "location", "person", "delimiter", "decimal", "missing", "seed")
+SLOW = ("mixed", "ledger")
+
+
+def table(path):
+    """Make up visits of people in households, in a file that has to be told how to read it."""
+    rng = random.Random(3)
+    rows = []
+    for person in range(40):
+        lat, lon, size = 41 + rng.random(), 1 + rng.random(), rng.choice(["small", "mid", "large"])
+        for _ in range(rng.randrange(1, 4)):
+            day = dt.date(2024, 1, 1) + dt.timedelta(days=rng.randrange(40))
+            age, postcode = rng.choice([20, 30, 40, -999]), rng.choice(["08001", "08002", "43001"])
+            ill, cost = rng.choice(["flu", "cold", "gout"]), rng.randrange(10, 90) * 10
+            row = (
+                f"p{person}",
+                f"h{person // 2}",
+                age,
+                day.isoformat(),
+                size,
+                postcode,
+                lat,
+                lon,
+                ill,
+                cost,
+                "-",
+            )
+            rows.append(row)
+    frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
+    path.write_text(frame.write_csv(separator=";", decimal_comma=True), encoding="utf-8")
+    return path
+
+
+def parsed(words: list[str]) -> tuple[str, dict]:
+    """Read a command line as our own program does; return the verb, and what was said, said in one way."""
+    assert words[0] == "voronym"
+    group = typer.main.get_command(app)
+    command = group.get_command(click.Context(group), words[1])
+    context = command.make_context(words[1], words[2:])
+    said = {name: value for name, value in context.params.items() if value not in (None, False, (), [])}
+    for name in LISTS:
+        if name in said:
+            said[name] = sorted(common.names(said[name], COLUMNS))
+    for name in PAIRS:
+        if name in said:
+            said[name] = sorted(said[name])
+    if words[1] == "anonymize":
+        flags = [flag for one in command.params for flag in one.opts]
+        said["source"], own = common.words([said["source"], *context.args], flags)
+        given = method_options(
+            said.get("method", "auto"), said.get("space"), said.pop("option", ()), own, COLUMNS, flags
+        )
+        said |= {f"option {name}": value for name, value in given.items()}
+        said["publish"] = ways(said.get("publish"))
+        said["k"] = said.get("k", 5 if said.get("method") != "records" else None)
+    return words[1], said
+
+
+PARAMS = [pytest.param(one, marks=[pytest.mark.slow] * (one in SLOW)) for one in CASES]
+
+
+@pytest.fixture(scope="module", params=PARAMS)
+def asked(request, tmp_path_factory) -> tuple[str, dict, str, Recipe]:
+    """Make a release; return what was said, its report with all that it could propose, and its recipe."""
+    case, folder = request.param, tmp_path_factory.mktemp("asked")
+    given = shlex.split(BASE + CASES[case])
+    words = ["voronym", "anonymize", str(table(folder / "in.csv")), "-o", str(folder / "out.csv"), *given]
+    words = [str(folder / "l.ledger") if word == "LEDGER" else word for word in words]
+    more = ["--report", str(folder / "r.html"), "--save-recipe", str(folder / "r.toml")]
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, value in (("MOST", 9), ("_MANY", 0.0), ("_LOSSY", 0.0), ("_FAR", 0.0)):
+            patch.setattr(known, name, value)
+        answer = CliRunner().invoke(app, words[1:] + more)
+    assert answer.exit_code == 0, answer.exception
+    _, said = parsed(words)
+    return case, said, (folder / "r.html").read_text("utf-8"), Recipe.load(folder / "r.toml")
+
+
+def proposals(page: str) -> list[list[str]]:
+    codes = [
+        html.unescape(re.sub(r"<[^>]+>", "", one)) for one in re.findall(r"<code>(.*?)</code>", page, re.S)
+    ]
+    found = [shlex.split(one.replace("\\\n", " ")) for one in codes if one.startswith("voronym ")]
+    return [words for words in found if "--recipe" not in words]  # which has all in its file
+
+
+def same(proposed: dict, said: dict, *, added: set[str] = frozenset()) -> None:
+    left = {
+        name for name in (*proposed, *said) if name not in OUTPUTS and proposed.get(name) != said.get(name)
+    }
+    assert left <= added, {name: (said.get(name), proposed.get(name)) for name in left}
+
+
+def test_a_report_proposes_what_was_said_and_one_thing_more(asked):
+    case, said, page, _ = asked
+    verbs = set()
+    for words in proposals(page):
+        verb, proposed = parsed(words)
+        verbs.add(verb)
+        if "ledger" in proposed and "ledger" in said:
+            proposed["ledger"] = said["ledger"]  # its name is not known
+        if verb == "compare":
+            wanted = {name: said[name] for name in COMPARED if name in said}
+            same(proposed, wanted, added={"k", "risk"} | ({"seed"} if "seed" not in said else set()))
+        elif "--method" not in words:  # groups instead
+            assert words[-2:] == ["-k", "5"]
+            own = {name for name in said if name.startswith("option ")}
+            same(proposed, said, added={"k", "method", "seed", *own})
+        else:
+            same(proposed, said, added={MORE[words[-2]]})
+            before = said.get("model") or []
+            assert (proposed.get("model") or [])[: len(before)] == before
+    assert "anonymize" in verbs
+    assert "compare" in verbs or case not in ("people", "households")
+
+
+def test_the_page_says_the_same_on_the_command_line(asked):
+    case, said, _, recipe = asked
+    if case == "ledger":  # the page keeps none
+        return
+    _, proposed = parsed(shlex.split(Settings.of_recipe(recipe).command("INPUT", recipe.reading, "OUTPUT")))
+    same(proposed, said, added={"seed"} if "seed" not in said else set())
+
+
+def test_inspect_proposes_how_the_table_was_read(tmp_path):
+    path = table(tmp_path / "in.csv")
+    words = ["--delimiter", ";", "--decimal", ",", "--missing", "-999"]
+    answer = CliRunner().invoke(app, ["inspect", str(path), *words])
+    command = answer.stdout.partition("The command for this proposal:")[2].replace("\\\n", " ")
+    _, proposed = parsed(shlex.split(command))
+    assert {name: proposed[name] for name in ("delimiter", "decimal", "missing")} == {
+        "delimiter": ";", "decimal": ",", "missing": ["-999"],
+    }  # fmt: skip
+    assert proposed["person"] == "patient"
+
+
+def test_inspect_proposes_the_query(tmp_path):
+    with sqlite3.connect(tmp_path / "d.sqlite") as database:
+        database.execute("create table people (age integer, ill text)")
+        database.executemany("insert into people values (?, ?)", [(20 + i, "flu") for i in range(30)])
+    query = "select age from people where age > 25"
+    answer = CliRunner().invoke(app, ["inspect", str(tmp_path / "d.sqlite"), "--query", query])
+    assert answer.exit_code == 0, answer.output
+    command = answer.stdout.partition("The command for this proposal:")[2].replace("\\\n", " ")
+    assert parsed(shlex.split(command))[1]["query"] == query
+
+
+def test_groups_that_are_kept_stay_kept():
+    schema = Schema.build(pl.DataFrame({"id": ["a", "b"], "age": [31, 32]}), keys=["age"], identifiers=["id"])
+    words = anonymize_words(Recipe(schema, k=2, options={"keep_groups": True, "headroom": 2}), ledger=True)
+    _, said = parsed(words)
+    assert (said["keep_groups"], said["ledger"].name, said["option headroom"]) == (True, "LEDGER", 2)
