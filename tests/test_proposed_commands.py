@@ -35,7 +35,8 @@ PAIRS = ("kind", "order", "hierarchy")
 OUTPUTS = ("output", "report", "save_recipe", "overwrite", "source")
 BASE = """
     --key age,day,size,zip,lat,lon --confidential ill --confidential 'cost, EUR' --other note
-    --kind zip=nominal --order 'size=small<mid<large' --location lat,lon --delimiter ';' --decimal , --missing -999
+    --kind zip=nominal --order 'size=small<mid<large' --location lat,lon
+    --delimiter ';' --decimal , --missing -999
 """
 CASES = {
     "people": """
