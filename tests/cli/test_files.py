@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +46,32 @@ def test_a_german_file_stays_german_and_is_measured(voronym):  # noqa: F811
     assert code == 0, err
     code, _, err = voronym("measure", "out.csv", "--key", "Alter", "--encoding", "utf-16")
     assert (code, "is not utf-16 text" in err) == (1, True)
+
+
+def test_a_folder_that_is_closed_is_said_before_the_work(voronym, monkeypatch, tmp_path):  # noqa: F811
+    access, mkdir = os.access, Path.mkdir
+    shut = (tmp_path / "shut").resolve()
+    shut.mkdir()
+    work = ["--key", "Alter,Größe", "--other", "Tag,Wert", "-k", 4]
+    said = f"error: cannot write to the folder {shut}: you have no permission\n"
+    with monkeypatch.context() as patch:
+        patch.setattr("os.access", lambda path, mode: Path(path) != shut and access(path, mode))
+        for more in (["-o", "shut/out.csv"], ["-o", "out.csv", "--report", "shut/report.html"]):
+            code, _, err = voronym("anonymize", "in.csv", *work, *more)  # there is none: it is not looked for
+            assert (code, err) == (1, said)
+
+    def refused(path: Path, *given: Any, **named: Any) -> None:
+        if path.parent == shut:
+            raise PermissionError(13, "Permission denied")
+        mkdir(path, *given, **named)
+
+    (tmp_path / "parts").mkdir()
+    save("parts/in.csv", GERMAN)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refused)
+        code, _, err = voronym("anonymize", "parts", *work, "-o", "shut/out")
+    assert (code, err) == (1, f"error: cannot write to the folder '{shut}': Permission denied\n")
+    assert list(shut.iterdir()) == []
 
 
 def test_another_tool_rewrites_and_measure_sees_it(voronym):  # noqa: F811

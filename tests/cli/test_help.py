@@ -120,6 +120,9 @@ def test_every_verb_has_an_example_that_can_be_typed(voronym):
             assert "Example" in voronym(*typed, "-h")[1]
 
 
+MAKE = ["anonymize", "patients.csv", "-o", "o.csv"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -138,6 +141,11 @@ def test_every_verb_has_an_example_that_can_be_typed(voronym):
         ),
         (["measure", "patients.csv", "--key", "Age"], "Did you mean 'age'?"),
         (["measure", "patients.csv", "--key", "age", "--model", "t-closenes=0.2"], "'t-closeness'"),
+        ([*MAKE, "-k=5"], "error: -k takes a whole number, as in -k 5. See"),
+        ([*MAKE, "--time-limit", "soon"], "error: --time-limit takes a number, as in"),
+        ([*MAKE, "--keys", "age"], "error: there is no option --keys. Did you mean --key?\n"),
+        ([*MAKE, "--key", "age", "zip"], "several columns are written with commas, --key age,zip"),
+        (MAKE, "--identifier or --other"),
     ],
 )
 def test_what_is_misspelt_is_asked_about(voronym, tmp_path, words, said):

@@ -75,3 +75,18 @@ def test_adult() -> None:
     assert {"age", "sex", "race"} <= set(schema.keys)
     assert "income" in schema.confidential
     assert schema.other == ()
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("identifier", ["Vorname", "Nachname", "Straße", "Telefon", "Apellidos", "Nom", "Patientennummer"]),
+        ("confidential", ["Einkommen", "Bruttolohn", "Krankheit", "diag", "sueldo"]),
+        ("key", ["Alter", "Geschlecht", "PLZ", "Ort", "Fecha_ingreso", "Nominal", "Zuckergehalt_mg"]),
+    ],
+)
+def test_names_in_other_languages(role: str, names: list[str]) -> None:
+    """A column of first names has few values, and only its name tells what it is."""
+    table = pl.DataFrame({name: [f"v{i % 12}" for i in range(60)] for name in (*names, "age")})
+    found = Schema.infer(table).schema
+    assert {name: found[name].role for name in names} == dict.fromkeys(names, role)

@@ -250,6 +250,8 @@ def test_no_file(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(ReadError, match="is a folder"):
         read(tmp_path / "folder.csv")
+    with pytest.raises(ReadError, match=r"is a folder; name a file.*voronym anonymize"):
+        read(tmp_path)
     with pytest.raises(ReadError, match="takes no query"):
         read(text(tmp_path / "x.csv", "a\n1\n"), query="select 1")
     with pytest.raises(InputError, match="delimiter must be"):

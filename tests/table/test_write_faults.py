@@ -103,6 +103,7 @@ def test_targets_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     for path, message in [
         (tmp_path / "folder.csv", "is a folder"),
+        (tmp_path, "is a folder; name a file in it"),
         (tmp_path / "nowhere" / "out.csv", "does not exist"),
         (tmp_path / "out.xyz", ".xyz files cannot be written; use one of .csv"),
         (tmp_path / "out.sas7bdat", "can be read but not written"),

@@ -44,7 +44,8 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     from voronym.options import other_word
     from voronym.registry import METHODS
 
-    said = f"there is no option {common.flag(name)} for the method {method!r}, which takes: "
+    wanted = common.flag(name)
+    said = f"there is no option {wanted} for the method {method!r}, which takes: "
     said += ", ".join(map(common.flag, known)) or "none of its own"
     if word := other_word([name], known):
         return said + word
@@ -56,9 +57,11 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     if able:
         told = " and of ".join(able).removesuffix(",")
         return f"{said}. It is one of {told}{_measured(name)}"
-    wanted, there = common.flag(name), [*map(common.flag, known), *flags]
+    there = [*map(common.flag, known), *flags]
     # the beginning of a word is nearer to it than letters tell: --drop to --drop-undeclared
     near = get_close_matches(wanted, there, 1, 0.75) or [one for one in there if one.startswith(f"{wanted}-")]
+    if near and near[0] in flags:  # of the verb itself: what the method takes is beside the point
+        return f"there is no option {wanted}. Did you mean {near[0]}?"
     if near:
         return f"{said}. Did you mean {near[0]}?"
     return f"{said}. See voronym anonymize --help"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import traceback
@@ -148,6 +149,10 @@ def usage(error: Any) -> str:
     if option := getattr(error, "option_name", None) if "No such" in said else None:
         near = list(getattr(error, "possibilities", None) or ())[:1]
         said = f"there is no option {option}" + (f"; did you mean {near[0]}?" if near else "")
+    sort = re.search(r"should be a valid (integer|number)", said)
+    if sort and (param := getattr(error, "param", None)) is not None:
+        name = max(param.opts, key=len)
+        said = f"{name} takes {'a whole number' if sort[1] == 'integer' else 'a number'}, as in {name} 5"
     said = (said[:1].lower() + said[1:]).rstrip(".")
     return f"{said}{'' if said.endswith('?') else '.'} See {typed} -h"
 
@@ -224,7 +229,10 @@ def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[s
     if not alone:
         raise InputError(f"name the table to read{_meant([name for name, _ in out], flags)}")
     if len(alone) > 1:
-        raise InputError(f"{alone[1]!r} is not understood: one table at a time")
+        raise InputError(
+            f"{alone[1]!r} is not understood: one table at a time; several columns are written with commas, "
+            "--key age,zip, and names with spaces in quotes"
+        )
     return alone[0], out
 
 
@@ -315,6 +323,9 @@ def check_outputs(paths: Sequence[Path | None], *, source: str, overwrite: bool)
     homeless = [str(path) for path in given if not path.resolve().parent.is_dir()]
     if homeless:
         raise WriteError(f"the folder of {', '.join(homeless)} does not exist; make it first")
+    closed = sorted({str(place.parent) for place in places if not os.access(place.parent, os.W_OK)})
+    if closed:
+        raise WriteError(f"cannot write to the folder {', '.join(closed)}: you have no permission")
     there = [str(path) for path in given if path.exists()]
     if there and not overwrite:
         raise InputError(f"{', '.join(there)} exists already; use --overwrite to replace it")

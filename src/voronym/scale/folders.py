@@ -24,7 +24,7 @@ def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
     try:
         if not resume:
             shutil.rmtree(release, ignore_errors=True)
-        release.mkdir(mode=0o700, exist_ok=True)
+        _make(release)
         yield release
     except BaseException as error:
         stopped = isinstance(error, (KeyboardInterrupt, SystemExit, LostError, WriteError))
@@ -40,13 +40,21 @@ def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
             os.close(handle)
 
 
+def _make(folder: Path, mode: int = 0o700) -> None:
+    """Make a folder that nobody else looks into, or say why it cannot be made."""
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"cannot write to the folder {str(folder.parent)!r}: {error.strerror}") from None
+
+
 def _claimed(work: Path, resume: bool) -> int | None:
     from voronym.staging import fcntl
 
-    work.parent.mkdir(parents=True, exist_ok=True)
+    _make(work.parent, mode=0o777)
     if work.exists() and not work.is_dir():
         raise InputError(f"the work folder {work.name!r} is a file; name another")
-    work.mkdir(mode=0o700, exist_ok=True)
+    _make(work)
     handle = None
     if fcntl is not None:
         handle = os.open(work, os.O_RDONLY)

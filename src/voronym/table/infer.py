@@ -26,11 +26,14 @@ from voronym.table.values import Columns, Values
 
 _IDENTIFIERS = re.compile(
     r"(^|_)(id|uuid|guid|name|surname|forename|firstname|lastname|email|e_mail|mail|phone|mobile|tel|telephone|fax|ssn|nhs|mrn|"
-    r"passport|iban|account|login|user|username|url|ip|address|street|plate|dni|nie)($|_)"
+    r"passport|iban|account|login|user|username|url|ip|address|street|plate|dni|nie|"
+    r"vorname|nachname|familienname|telefon|handy|strasse|stra_e|adresse|anschrift|kontonummer|"
+    r"nombre|apellidos?|telefono|direccion|correo|nom|prenom)($|_)"
 )
 _CONFIDENTIAL = re.compile(
-    r"(disease|diagnos|illness|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
-    r"religion|politic|vote|orientation|crime|offen[cs]e|score|grade|result)"
+    r"(disease|diag|illness|condition|symptom|hiv|cancer|drug|medication|treatment|icd|income|salary|wage|earning|debt|"
+    r"religion|politic|vote|orientation|crime|offen[cs]e|score|grade|result|"
+    r"krankheit|befund|einkommen|gehalt$|lohn|konfession|enfermedad|salario|sueldo|maladie|salaire)"
 )
 _LAT, _LON = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
 
@@ -259,7 +262,7 @@ def _role(column: Values) -> tuple[Role, str]:
         return "identifier", f"{distinct} distinct values, too many for a key"
     if _CONFIDENTIAL.search(name):
         return "confidential", "named like a confidential attribute"
-    return "key", "not recognised, so a key"
+    return "key", "no sign of another role, so a key"
 
 
 def _is_measure(column: Values) -> bool:

@@ -72,6 +72,11 @@ def read(
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
     path = Path(source)
+    if path.is_dir():
+        raise ReadError(
+            f"{path.name!r} is a folder; name a file. `voronym anonymize` and `voronym measure` also take a "
+            "folder, as one table in many files"
+        )
     suffix = f".{format.lower().lstrip('.')}" if format else suffix_of(path)
     name = _format(path, suffix)
     if query is not None and not FORMATS[name].database:
@@ -81,13 +86,9 @@ def read(
     try:
         if path.stat().st_size == 0:
             raise ReadError(f"{path.name!r} is empty")
-        if path.is_dir():
-            raise IsADirectoryError
         frame = FORMATS[name].read(path, How(suffix, query, known))
     except FileNotFoundError:
         raise ReadError(f"there is no file {path.name!r} in that folder; check the path") from None
-    except IsADirectoryError:
-        raise ReadError(f"{path.name!r} is a folder; name a file") from None
     except OSError as error:
         raise ReadError(
             f"{path.name!r} could not be read: {error.strerror or type(error).__name__}"

@@ -219,7 +219,8 @@ def _format(target: Path, given: str | None) -> str:
     name = by_suffix(suffix)
     if name is None or FORMATS[name].write is None:
         if not suffix:
-            what = f"{target.name!r} has no suffix that says its format"
+            folder = "is a folder; name a file in it"
+            what = f"{target.name!r} {folder if target.is_dir() else 'has no suffix that says its format'}"
         else:
             what = (
                 f"{suffix} files can be read but not written" if name else f"{suffix} files cannot be written"

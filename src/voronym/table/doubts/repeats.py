@@ -25,6 +25,7 @@ _PAIRS = 20_000
 _UNITS = re.compile(
     r"(^|_)(id|uuid|pid|hid|hhid|idno|ssn|mrn|nhs|patient|person|persnr|persno|household|haushalt|family|"
     r"iban|account|e_?mail|mail|phone|mobile|dni|nie|bsn|pesel|passport|login|user|username|"
+    r"(patienten|versicherten|personal|kunden)_?(nummer|nr)|paciente|cliente|"
     r"subject|client|customer|member|insured|employee|student|pupil|respondent|participant|case)"
     r"(_?(id|no|nr|num|number|code|key))?$"
 )
