@@ -84,7 +84,7 @@ def test_the_pages_say_whose_value_is_certain(release):
     # The public page looks at no confidential value: it says that it can happen, and not to whom.
     assert 'id="known"' not in public
     assert f"{certain} people" not in text(public)
-    assert "Where all of a group have the same ill and pay" in section(public, "intruder")
+    assert "Where all of a group have the same ill or pay" in section(public, "intruder")
     assert "Holds another release of the same people" in section(public, "intruder")
     assert "Holds the original keys" not in public
 
@@ -131,3 +131,18 @@ def test_the_headline_has_the_model_and_the_gap_is_a_bracket(release):
     said = re.search(r"between ([\d.]+) and ([\d.]+) %", text(render(release)))
     assert float(said[1]) < float(said[2])
     assert float(said[1]) == pytest.approx(public.least, rel=0.01)
+
+
+def test_a_column_in_which_somebody_is_known_comes_before_those_in_which_nobody_is():
+    """The words of the pages are about the first column: “nobody” must be true of all of them."""
+    table = pl.DataFrame(
+        {
+            "age": np.repeat(np.arange(10), 2),
+            "ill": ["flu", "flu", *(["flu", "cold"] * 9)],  # one group of ten: less than chance
+            "pay": [1, 2] * 10,
+            "pin": np.arange(20),
+        }
+    )
+    found = disclosed(Table.build(table, keys=["age"], confidential=["pin", "pay", "ill"]))
+    assert found[0].column == "ill"
+    assert found[0].excess < found[1].excess == pytest.approx(0.0)

@@ -1,17 +1,26 @@
-"""Attribute disclosure: people whose confidential value is known because all of their group share it."""
+"""Attribute disclosure: people whose confidential value is known because all of their group share it.
+
+Where several rows are of one person, people are counted, each with all values of their rows: a value is
+certain where every person of a group has it, whatever else they have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from voronym.privacy.cells import Levels
+from voronym.privacy.people import held_by_all
 from voronym.table.table import Table
+from voronym.table.units import distinct, first_of_each
 
 Ints = NDArray[np.int64]
+FREQUENT = 100
+"""Values that may be those of all people of a group by chance; rarer ones hardly are."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,8 @@ class Disclosed:
         Share of the most frequent value: how often somebody is right who knows only the table's counts.
     before : float or None
         Share of people whose value was certain from their original keys; None where these are not known.
+    several : bool
+        Whether people with several rows were counted; else every row counts as a person.
     """
 
     column: str
@@ -41,6 +52,7 @@ class Disclosed:
     chance: float
     usual: float
     before: float | None = None
+    several: bool = False
 
     @property
     def excess(self) -> float:
@@ -49,22 +61,71 @@ class Disclosed:
 
 
 def disclosed(table: Table, original: Table | None = None) -> tuple[Disclosed, ...]:
-    """Count for each confidential column who is known, the column with most excess over chance first.
+    """Count for each confidential column who is known, that with somebody and most excess over chance first.
 
     From the released table alone, but for ``before``. A record that shares its keys with nobody counts, too:
     whoever finds it knows what it says.
     """
     labels = table.classes.labels
     sizes = np.bincount(labels)
-    found = [_one(table, name, labels, sizes) for name in table.confidential]
+    one_of = _one if table.persons is None else _one_of_people
+    found = [one_of(table, name, labels, sizes) for name in table.confidential]
     if original is not None:
-        own = original.classes.labels
-        many = np.bincount(own)
-        found = [
-            replace(one, before=float(many[_alone(original, one.column, own, many)].sum() / len(own)))
-            for one in found
-        ]
-    return tuple(sorted(found, key=lambda one: -one.excess))
+        found = [replace(one, before=_certain(original, one.column)) for one in found]
+    return in_order(found)
+
+
+def in_order(found: Sequence[Disclosed]) -> tuple[Disclosed, ...]:
+    """Return columns in which somebody is known first, of these the one with most excess over chance."""
+    return tuple(sorted(found, key=lambda one: (one.people == 0, -one.excess)))
+
+
+def _certain(table: Table, name: str) -> float:
+    """Return the share of people whose value follows from the keys of one of their rows."""
+    labels, persons = table.classes.labels, table.persons
+    sizes = np.bincount(labels)
+    if persons is None:
+        return float(sizes[_alone(table, name, labels, sizes)].sum() / len(labels))
+    known = _held_by_all(table, name, labels, persons)[labels]
+    return len(np.unique(persons[known])) / len(np.unique(persons))
+
+
+def _held_by_all(table: Table, name: str, labels: Ints, persons: Ints) -> NDArray[np.bool_]:
+    """Return in which groups every person has one and the same value among theirs."""
+    values, codes = np.unique(table.codes(name), return_inverse=True)
+    codes = codes.reshape(-1)
+    pairs = first_of_each(labels, persons, codes)
+    levels = Levels(name, codes[pairs], False, tuple(range(len(values))))
+    return np.asarray(held_by_all(levels, labels[pairs], persons[pairs], int(labels.max()) + 1))
+
+
+def _one_of_people(table: Table, name: str, labels: Ints, _: Ints) -> Disclosed:
+    persons = table.persons
+    assert persons is not None  # noqa: S101 - for the type checker
+    codes = np.unique(table.codes(name), return_inverse=True)[1].reshape(-1)
+    known = _held_by_all(table, name, labels, persons)
+    heads = distinct(labels, persons, len(known))
+    everybody, people = int(heads.sum()), int(heads[known].sum())
+    often = distinct(codes, persons, int(codes.max()) + 1).max() / everybody
+    chance = people_by_chance(labels, persons, codes, heads)
+    return Disclosed(name, int(known.sum()), people, people / everybody, chance, float(often), several=True)
+
+
+def people_by_chance(labels: Ints, persons: Ints, codes: Ints, heads: Ints) -> float:
+    """Return the expected share of people in groups with a value that all have, values drawn by their counts.
+
+    A person with r rows has a value of share p with probability ``1 - (1 - p)^r``, everybody in a group with
+    their product, and one value or another of the most frequent ones as if these were independent.
+    """
+    rows = np.bincount(persons)
+    group = np.zeros(len(rows), np.int64)
+    group[persons] = labels  # all rows of a person are in one group
+    shares = np.sort(np.bincount(codes) / len(codes))[::-1][:FREQUENT]
+    none = np.ones(len(heads))
+    for share in shares.tolist():
+        has = np.log(np.maximum(1.0 - (1.0 - share) ** rows, 1e-300))
+        none *= 1.0 - np.exp(np.bincount(group, has, len(heads)))
+    return float((heads * (1.0 - none)).sum() / heads.sum())
 
 
 def _one(table: Table, name: str, labels: Ints, sizes: Ints) -> Disclosed:

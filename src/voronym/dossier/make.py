@@ -30,6 +30,7 @@ from voronym.evidence import Evidence
 from voronym.keys import weights_of
 from voronym.methods.local_suppression import FATE, FIGURES
 from voronym.methods.weights import MEAN
+from voronym.partition import Partition
 from voronym.ranges.publish import RANGED
 from voronym.rate import Rate
 from voronym.recipe import Recipe
@@ -298,9 +299,22 @@ def _linkage(evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Contex
     """Let somebody who holds the original keys link them to the nearest released records."""
     if evidence.X is None or Y is None:
         return None
+    if evidence.table.persons is not None:
+        return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))
     return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
+
+
+def _people_linkage(
+    X: Floats, Y: Floats, persons: NDArray[np.int64], order: NDArray[np.int64], ctx: Context
+) -> Rate:
+    """Let somebody who holds all original rows of everybody link each, by their mean, to released people."""
+    alone = Partition(persons)
+    after = np.empty(alone.n_cells, np.int64)
+    after[alone.labels[order]] = np.arange(len(order))  # all rows of a person are published alike
+    whom = np.arange(alone.n_cells)
+    return record_linkage(alone.centroids(X), Y[after], truth=whom, ctx=ctx).rate
 
 
 def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:

@@ -11,7 +11,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.partition import Partition
 from voronym.table.table import Table
+from voronym.table.units import distinct
 
 Ints = NDArray[np.int64]
 MOST_MEMBERS = 12
@@ -35,6 +37,12 @@ class Unfolded:
         The keys that all of them are published with.
     size : int
         People in the group; no more than some are in ``originals``.
+    rows : int
+        Rows of the group, more than people where several are of one.
+    people : tuple of int
+        Of each row that is shown, its person: 1, 2 and so on.
+    shared : tuple of str
+        Confidential columns in which all people of the group have a value in common.
     """
 
     keys: tuple[str, ...]
@@ -43,6 +51,9 @@ class Unfolded:
     kept: tuple[Row, ...]
     published: Row
     size: int
+    rows: int
+    people: tuple[int, ...]
+    shared: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,16 +79,21 @@ def unfolded(
     moved : array, shape (n,)
         How far each released record is from its original.
     """
-    labels = released.classes.labels
-    sizes = np.bincount(labels)
-    means = np.bincount(labels, moved) / sizes
+    labels, persons = released.classes.labels, released.persons
+    many = np.bincount(labels)
+    sizes = many if persons is None else distinct(labels, persons, len(many))
+    means = np.bincount(labels, moved) / many
     usual = np.flatnonzero(sizes == int(np.median(sizes)))
     if not len(usual):
         usual = np.arange(len(sizes))
     chosen = usual[np.argmin(np.abs(means[usual] - np.median(means[usual])))]
     members = np.flatnonzero(labels == chosen)
-    members = members[np.argsort(order[members])][:MOST_MEMBERS]  # rows of a release are in no order
+    members = members[np.argsort(order[members])]  # rows of a release are in no order
+    whose = np.arange(len(members)) if persons is None else Partition(persons[members]).labels
     keys, kept = released.keys[:MOST_COLUMNS], released.confidential[:3]
+    shared = tuple(name for name in kept if _in_common(released.codes(name)[members], whose))
+    together = np.argsort(whose, kind="stable")[:MOST_MEMBERS]
+    members, whose = members[together], whose[together]
     return Unfolded(
         tuple(keys),
         tuple(kept),
@@ -85,7 +101,16 @@ def unfolded(
         written(released.frame, kept, members),
         written(released.frame, keys, members[:1])[0],
         int(sizes[chosen]),
+        int(many[chosen]),
+        tuple((whose + 1).tolist()),
+        shared,
     )
+
+
+def _in_common(codes: Ints, whose: Ints) -> bool:
+    """Whether there is a value that everybody has, in one row at least."""
+    held = [set(codes[whose == person].tolist()) for person in np.unique(whose)]
+    return bool(set.intersection(*held))
 
 
 def samples(original: nw.DataFrame[Any], released: Table, order: Ints, *, seed: int = 0) -> Samples:

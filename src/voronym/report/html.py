@@ -203,6 +203,7 @@ def _environment() -> Environment:
         "number": write.cell,
         "names": write.names,
         "plural": write.plural,
+        "whole": write.whole,
         "interval": write.interval,
         "measured": write.measured,
         "flow": _flow,

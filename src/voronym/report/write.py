@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +11,9 @@ from itertools import pairwise
 from voronym.dossier.counts import Distribution
 from voronym.rate import Rate
 from voronym.report.svg import clean, moment, percent, shorten, tick_labels, write_time
+
+_GLANCE = 24
+"""Signs of a cell that may stay on one line."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,17 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return decimal(value)
     return clean(value)
+
+
+def whole(value: str) -> bool:
+    """Say whether a cell stays on one line: a word, a number, a date or a time, which are read at a glance.
+
+    Examples
+    --------
+    >>> whole("2024-05-17"), whole("2024-05-17 08:30"), whole("kept as it was")
+    (True, True, False)
+    """
+    return len(value) <= _GLANCE and re.fullmatch(r"\S*|[\d\s:.,+-]*", value) is not None
 
 
 def decimal(value: float | None, digits: int = 3) -> str:
@@ -87,13 +102,15 @@ def nats(value: float | None) -> str:
     return f"{value:.3g}" if value >= 0.001 or value == 0.0 else "< 0.001"
 
 
-def names(items: Sequence[str], most: int = 12, room: int = 140) -> str:
+def names(items: Sequence[str], most: int = 12, room: int = 140, *, word: str = "and") -> str:
     """List names in a sentence, and count those that do not fit.
 
     Examples
     --------
     >>> names(["age", "sex", "zip"]), names(["age", "sex", "zip"], 2)
     ('age, sex and zip', 'age, sex and 1 more')
+    >>> names(["age", "sex"], word="or")
+    'age or sex'
     """
     shown: list[str] = []
     for item in items[:most]:
@@ -102,8 +119,8 @@ def names(items: Sequence[str], most: int = 12, room: int = 140) -> str:
         shown.append(shorten(item, 400))
     rest = len(items) - len(shown)
     if rest > 0:
-        return f"{', '.join(shown)} and {rest} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "none"
+        return f"{', '.join(shown)} {word} {rest} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {word} {shown[-1]}" if shown else "none"
 
 
 def interval(rate: Rate) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 
 from voronym.context import Context
-from voronym.dossier.disclosed import Disclosed, by_chance
+from voronym.dossier.disclosed import Disclosed, by_chance, in_order
 from voronym.dossier.make import GROUPS, _columns, _public_recipe
 from voronym.dossier.parts import Dossier, Inside, Loss, Public
 from voronym.evaluate.utility import Utility, utility
@@ -173,4 +173,4 @@ def _disclosed(
         many = list(counts.values())
         share, usual = people / made.rows, max(many) / made.rows
         out.append(Disclosed(name, groups, people, share, by_chance(sizes, many), usual, known / made.rows))
-    return tuple(sorted(out, key=lambda one: -one.excess))
+    return in_order(out)

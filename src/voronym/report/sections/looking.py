@@ -20,16 +20,25 @@ from voronym.report.write import Table, share
 )
 def rows(d: Dossier, found: Samples) -> Data:
     """Show a few people as they were and as they are published."""
+    what = "row" if _several(d) else "person"
     numbered = [(str(i + 1), *row) for i, row in enumerate(found.before)]
     after = [(str(i + 1), *row) for i, row in enumerate(found.after)]
-    head = ("person", *found.columns)
+    head = (what, *found.columns)
     beside = [name for name in found.columns if name not in d.public.names("key")]
     return {
         "kept": [name for name in beside if name in d.public.kept],
         "changed": [name for name in beside if name not in d.public.kept],
+        "what": what,
         "before": Table(head, tuple(numbered), "Before", numeric=False),
-        "after": Table(head, tuple(after), "After: the same people", numeric=False),
+        "after": Table(
+            head, tuple(after), f"After: the same {'rows' if what == 'row' else 'people'}", numeric=False
+        ),
     }
+
+
+def _several(d: Dossier) -> bool:
+    """Whether a person may have several rows."""
+    return d.inside is not None and bool(d.inside.recipe.get("schema", {}).get("person"))
 
 
 @section(
@@ -37,17 +46,15 @@ def rows(d: Dossier, found: Samples) -> Data:
 )
 def unfolded(_: Dossier, found: Unfolded) -> Data:
     """Show the people of one group, and the one row of keys that all of them are published with."""
-    both = zip(found.originals, found.kept, strict=True)
-    people = [(str(i + 1), *own, *kept) for i, (own, kept) in enumerate(both)]
+    both = zip(found.people, found.originals, found.kept, strict=True)
+    people = [(str(number), *own, *kept) for number, own, kept in both]
     published = ("published", *found.published, *("as above" for _ in found.confidential))
     head = ("person", *found.keys, *found.confidential)
-    values = [sorted({row[i] for row in found.kept}) for i in range(len(found.confidential))]
-    alike = [name for name, own in zip(found.confidential, values, strict=True) if len(own) == 1]
     return {
         "found": found,
         "table": Table(head, (*people, published), numeric=False),
-        "alike": alike,
-        "different": [name for name in found.confidential if name not in alike],
+        "alike": found.shared,
+        "different": [name for name in found.confidential if name not in found.shared],
     }
 
 
