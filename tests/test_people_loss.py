@@ -109,3 +109,13 @@ def test_the_picture_of_fewer_people_than_the_largest_k(bench, tmp_path):
     chosen = Settings(roles=dict.fromkeys(KEYS, "key") | {"patient": "identifier"}, person="patient")
     bench.sketch(Wishes(told.append), settings=chosen.plain())
     assert {one["row"]["k"] for one in told if "row" in one} == {2, 3, 4, 5, 6, 7, 8}
+
+
+def test_the_page_counts_people_who_stand_alone_not_their_rows(bench):
+    chosen = Settings(roles=dict.fromkeys(KEYS, "key") | {"patient": "identifier"}, person="patient")
+    found = bench.alone(Wishes(lambda _: None), settings=chosen.plain())
+    owners: dict[tuple, set[str]] = {}
+    for row in stays().to_dicts():
+        owners.setdefault(tuple(row[name] for name in KEYS), set()).add(row["patient"])
+    alone = set().union(*(own for own in owners.values() if len(own) == 1))
+    assert (found["alone"], found["records"], found["counted"]) == (len(alone), 50, "people")

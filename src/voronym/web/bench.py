@@ -23,10 +23,13 @@ from voronym.problem import check_k
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
 from voronym.staging import together
+from voronym.table.classes import equivalence_classes
+from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.source import source_of
 from voronym.table.table import Table
+from voronym.table.units import Units
 from voronym.web.intake import check_columns, check_lines, check_unpacked
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.shown import told
@@ -148,14 +151,14 @@ class Bench:
 
         def count(names: list[str]) -> int:
             wishes.check()
-            return risk(self.frame, names, units=units).unique if names else 0
+            return _alone(self.frame, names, units)[0] if names else 0
 
-        found = risk(self.frame, keys, units=units)
+        found, everybody = _alone(self.frame, keys, units)
         rest = {key: count([name for name in keys if name != key]) for key in keys}
         return {
-            "records": found.records,
-            "alone": found.unique,
-            "more": {key: [count([key]), found.unique - fewer] for key, fewer in rest.items()},
+            "records": everybody,
+            "alone": found,
+            "more": {key: [count([key]), found - fewer] for key, fewer in rest.items()},
             "counted": "people" if units is None else units.counted,
         }
 
@@ -232,6 +235,17 @@ class Bench:
             release.report(place / "report-public.html", audience="public")
             wishes.check()
             return told(release, dossier, receipt, self.frame)
+
+
+def _alone(frame: pl.DataFrame, keys: list[str], units: Units | None) -> tuple[int, int]:
+    """Return how many stand alone by some keys, in one row at least, and how many there are."""
+    if units is None:
+        found = risk(frame, keys)
+        return found.unique, found.records
+    classes = equivalence_classes(as_frame(frame), keys)
+    codes = next(one for one in (units.household, units.person) if one is not None)
+    bare = units.heads(classes.labels, len(classes.sizes))[classes.labels] == 1
+    return len(np.unique(codes[bare])), len(np.unique(codes))
 
 
 def _warm_up() -> None:
