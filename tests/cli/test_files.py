@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -163,3 +164,11 @@ def test_kinds_and_orders_of_columns_with_odd_names():
         orders_of(["a=low,mid,high"], "ab")
     with pytest.raises(InputError, match="'a' twice"):
         kinds_of(["a=nominal", "a=numeric"], "ab")
+
+
+def test_the_loss_of_groups_that_publish_ranges_has_its_name(voronym):  # noqa: F811
+    save("in.csv", GERMAN)
+    code, _, err = voronym(*MAKE, "--publish", "interval", "--method", "mdav")
+    assert code == 0, err
+    assert re.search(r"^information loss +[\d.]+ % of the keys' variance in the groups", err, re.MULTILINE)
+    assert "values that can occur" not in err

@@ -32,10 +32,13 @@ def test_a_folder_in_a_folder_out(data: Path, tmp_path: Path) -> None:
                       1, "--save-recipe", recipe, "--json")  # fmt: skip
     told = json.loads(said)
     assert (code, told["rows"], told["k_counted"]) == (0, 6000, 4)
-    code, _ = call(
+    code, said = call(
         "anonymize", f"{data}/*.parquet", "-o", tmp_path / "again", "--recipe", recipe, "--workers", 1
     )
     assert code == 0
+    assert "k-anonymity: 4, required 4" in said
+    assert "required 4: holds" not in said  # it stands in front
+    assert "of 6,000 records" not in said  # all were looked at
     assert rows(tmp_path / "out").equals(rows(tmp_path / "again"))
 
 

@@ -110,6 +110,12 @@ def test_groups_that_are_kept_take_no_steps(tmp_path):
         )
 
 
+def test_a_step_on_a_column_that_is_dropped_says_so():
+    asked = {"keys": ["age"], "drop_undeclared": True, "method": "mdav"}
+    with pytest.raises(vr.VoronymError, match=r"'cost' is dropped, as an identifier or for want of a role"):
+        vr.anonymize(vr.datasets.hospital(30, seed=1), steps=["round cost=50"], **asked)
+
+
 def test_on_the_command_line(tmp_path):
     vr.datasets.hospital(200, seed=8).write_csv(tmp_path / "p.csv")
     words = ["anonymize", str(tmp_path / "p.csv"), "-o", str(tmp_path / "r.csv"), "--key", "age,sex",

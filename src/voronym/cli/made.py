@@ -63,11 +63,11 @@ def _losses(release: Release) -> Lines:
         yield "information loss", f"{loss:.2f} % of the keys' variance, as published"
     if loss is not None and loss > 100:
         yield "", "above 100 %: a wrong category is further from the truth than the average of all records is"
-    if release.group_loss is not None:
-        yield (
-            "",
-            f"{release.group_loss:.2f} % in the groups, before their centres became values that can occur",
-        )
+    within = release.group_loss
+    if within is not None and loss is None:  # ranges are published, which have no variance
+        yield "information loss", f"{within:.2f} % of the keys' variance in the groups, by their centres"
+    elif within is not None:
+        yield "", f"{within:.2f} % in the groups, before their centres became values that can occur"
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"

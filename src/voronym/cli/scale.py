@@ -213,7 +213,8 @@ def show(made: FilesRelease, others: Sequence[Path] = ()) -> None:
     grid.add_column()
     grid.add_row("records", f"{made.rows:,} in {made.files:,} {'file' if made.files == 1 else 'files'}")
     for finding in made.findings:
-        grid.add_row("holds" if finding.required is not None else "measured", str(finding))
+        said = str(finding).removesuffix(": holds")
+        grid.add_row("holds" if finding.required is not None else "measured", said)
     if made.information_loss is not None:
         grid.add_row("information loss", f"{made.information_loss:.2f} % of the keys' variance, as published")
     if made.group_loss is not None:
@@ -222,7 +223,8 @@ def show(made: FilesRelease, others: Sequence[Path] = ()) -> None:
         )
     grid.add_row("counted in the files", f"k = {made.k}")
     for what, many_ in made.sampled.items():
-        grid.add_row("sampled", f"{what}: from {many_:,} of {made.rows:,} records")
+        if many_ < made.rows:
+            grid.add_row("sampled", f"{what}: from {many_:,} of {made.rows:,} records")
     grid.add_row(
         "bytes",
         f"{spoken(made.bytes_read)} of files read, {spoken(made.bytes_spilled)} through the work folder, "

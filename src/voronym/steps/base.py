@@ -131,7 +131,10 @@ class ColumnStep(ABC):
                 known = [column.name for column in schema]
                 raise SchemaError(f"step '{self}': there is no column {name!r}{meant(name, known)}")
             if schema[name].role == "identifier":
-                raise SchemaError(f"step '{self}': {name!r} is an identifier, which no release has")
+                raise SchemaError(
+                    f"step '{self}': {name!r} is dropped, as an identifier or for want of a role, so no "
+                    "release has it"
+                )
 
     def asks(self) -> tuple[str, ...]:
         """Return the columns that it looks at and does not change."""
