@@ -110,7 +110,8 @@ def test_a_sweep_gains_and_draws_cells_around_their_points(clusters, monkeypatch
     assert all(mark.ours <= 1e-9 for mark in marks if "gain" in mark.what)
     assert {mark.exhibit for mark in marks} == {f"Figure {small.sweep}", f"Figure {small.sweep + 1}"}
     gains = {mark.what: mark.ours for mark in marks if mark.what.startswith("gain") and "= 4" in mark.what}
-    assert list(gains.values()) == sorted(gains.values(), reverse=True), "PCL, the search, what is proven"
+    *reached, proven = gains.values()  # PCL, the search, what no groups exceed
+    assert clusters or all(gain > proven - 1e-9 for gain in reached)
     assert len(gains) == (1 if clusters else 3)
     starts = [5, 5] if clusters else [2, 2]
     first, others, means, *_ = chart.curves

@@ -30,6 +30,10 @@ Init = str | Partition | Quantizer | ArrayLike
 """A method's name or "random", a partition, an earlier quantizer, or centroids."""
 
 
+SHAKEN = (0.4, 0.8)
+"""How far centroids move when a design is shaken, in shares of the distance to the next; drawn each time."""
+
+
 @dataclass(frozen=True, eq=False)
 class Start:
     """Centroids and costs to start from, and labels where there are."""
@@ -99,20 +103,31 @@ def shake(
     *,
     reach: float | None = None,
 ) -> Start:
-    """Return the centroids of a design, moved about as far as points are from them, or ``reach`` of it.
+    """Return the centroids of a design, each moved about half as far as the next one is.
 
-    Better than starting anew: most of what the design found out stays. Where there is nothing between two
-    centroids, one in five is replaced by a random point instead.
+    Better than starting anew: most of what the design found out stays. With ``reach`` all move that share of
+    how far points are from them on the average. Where there is nothing between two centroids, one in five is
+    replaced by a random point instead.
     """
     C = np.array(best.centroids)
     m, d = C.shape
     if linear:
-        share = rng.uniform(0.4, 1.2) if reach is None else reach
-        C += share * np.sqrt(distortion / d) * rng.standard_normal(C.shape)
+        far = _apart(C) if reach is None else reach * np.sqrt(distortion)
+        share = rng.uniform(*SHAKEN) if reach is None else 1.0
+        C += share / np.sqrt(d) * far * rng.standard_normal(C.shape)
     else:
         some = rng.choice(m, max(1, m // 5), replace=False)
         C[some] = X[rng.choice(len(X), len(some), replace=False)]
     return Start(C, np.array(best.costs))
+
+
+def _apart(C: Floats) -> Floats:
+    """Return how far each centroid is from the next, shape (m, 1)."""
+    from scipy.spatial import cKDTree  # takes a while to load
+
+    if len(C) < 2:
+        return np.ones((1, 1))
+    return np.asarray(cKDTree(C).query(C, 2)[0][:, 1:])
 
 
 def resized(X: Floats, begin: Start, m: int, space: Space) -> Start:

@@ -15,6 +15,7 @@ from voronym.partition import Partition
 from voronym.problem import check_points
 from voronym.quantize import _start
 from voronym.quantize._cooling import cooled
+from voronym.quantize._mixing import mixed
 from voronym.quantize._steps import Exact, Near, hurry
 from voronym.quantize.costs import SOLVERS
 from voronym.quantize.costs.base import Bounds, Floats, Integers, Sizes, check_space, round_sizes
@@ -142,9 +143,10 @@ def pcl(
         How far centroids move, above 0 and up to 2. The papers took 1/2; beyond 1 there are fewer steps,
         which end lower, too. The last steps are whole in any case.
     restarts : int, optional
-        How many designs; all but the first start from the best so far, shaken. The best is returned. By
-        default 8 where a method makes the first cells and there are up to 100,000 pairs of points and
-        cells, fewer up to 500,000, which takes a second or two; else 1.
+        How many designs; all but the first start from the best so far, shaken, and are joined with it, the
+        better of both in each place where they differ. The best is returned. By default 8 where a method
+        makes the first cells and there are up to 100,000 pairs of points and cells, fewer up to 500,000,
+        which takes a second or two; else 1.
     cooling : int, optional
         Rounds of cooling: one more design, and each after the first, starts from assignments that are soft
         at first and harden slowly. In spaces whose centroids are means. By default 50 where there are
@@ -260,6 +262,7 @@ def alternate(
 ) -> Design:
     """Design from a start and then, as often as asked for, from the best so far, shaken; return the best.
 
+    Of a new design and the best so far the better is kept in each place (`mixed`).
     From the first assignment on there is a result: a wish to finish or the deadline then ends the work.
     """
     if not settings.exact and not bounds.exact:
@@ -289,6 +292,9 @@ def alternate(
             found = follow(steps, settings, part)
             if engine is None:
                 found = _ended(X, found, bounds, space, settings, part)
+            elif best is not None:
+                engine.tick = partial(hurry, ctx)
+                found = _joined(X, best, found, bounds, engine, settings, part)
         except Unfinished:
             if best is None:
                 raise
@@ -297,6 +303,19 @@ def alternate(
             best = found
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
+
+
+def _joined(
+    X: Floats, best: Design, found: Design, bounds: Bounds, engine: Engine, settings: Settings, ctx: Context
+) -> Design:
+    """Return a design from the better of two in each place, where they differ; else the better one."""
+    labels = mixed(X, best.labels, found.labels, len(bounds.low), engine.space)
+    for whole in (best, found):
+        if (labels == whole.labels).all():
+            return whole
+    means = engine.space.centroids(X, labels, len(bounds.low))
+    begin = _start.Start(means, np.array(best.quantizer.costs), labels)
+    return follow(Exact(X, begin, bounds, engine, settings.speed), settings, ctx.quiet())
 
 
 def _ended(X: Floats, near: Design, bounds: Bounds, space: Space, settings: Settings, ctx: Context) -> Design:

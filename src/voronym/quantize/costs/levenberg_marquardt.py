@@ -233,14 +233,16 @@ class _Work:
     def fill(self, view: _View) -> _View:
         """Lower the costs of cells that have no points, until they win as many as they should have."""
         empty = np.flatnonzero((view.counts == 0) & (self.target > 0))
-        for q in empty:
-            best = self.space.paired(self.X, self.C, view.labels) + view.costs[view.labels]
+        if not len(empty):
+            return view
+        costs, last = view.costs.copy(), len(self.X) - 1
+        best = self.space.paired(self.X, self.C, view.labels) + costs[view.labels]
+        for q in empty:  # one after the other: what the last one won is dearer to win
             own = self.space.cost(self.X, self.C[q : q + 1])[:, 0]
-            rank = min(int(self.target[q]), len(self.X) - 1)
-            costs = view.costs.copy()
-            costs[q] = np.partition(best - own, len(self.X) - 1 - rank)[len(self.X) - 1 - rank]
-            view = self.look(costs)
-        return view
+            rank = last - min(int(self.target[q]), last)
+            costs[q] = np.partition(best - own, rank)[rank]
+            best = np.minimum(best, own + costs[q])
+        return self.look(costs)
 
     def jacobian(self, view: _View, share: float) -> Any:
         """Estimate the Jacobian of the shares: column q from a rise of cost q that costs it ``share``."""
