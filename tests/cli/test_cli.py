@@ -96,7 +96,7 @@ def test_a_guarantee_that_cannot_be_met_is_exit_code_3_and_no_file(voronym, tmp_
         (["anonymize", "none.csv", "-o", "out.csv", "--key", "age"], 1, "none.csv"),
         (["anonymize", "patients.csv", "-o", "out.csv", "--key", "age"], 2, "zip"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "1"], 2, "hides nobody"),
-        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "2.5"], 2, "valid integer"),
+        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "2.5"], 2, "-k takes a whole number"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--key", "agee"], 2, "agee"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--kind", "age"], 2, "COLUMN=KIND"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--location", "lat"], 2, "LAT,LON"),

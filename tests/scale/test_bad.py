@@ -212,3 +212,24 @@ def test_options_that_many_files_do_not_have(tmp_path: Path) -> None:
         assert done.exit_code == 1, option
         assert f"{option} is for single tables" in " ".join(done.output.split()) + str(done.exception), option
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_a_place_that_cannot_be_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of the data that is closed is never left out in silence; whoever runs this may be root."""
+    write(people(300), tmp_path / "data", 3)
+    plain = Path.is_file
+
+    def closed(path: Path) -> bool:
+        if path.name == "part-2.parquet":
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path)
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    with pytest.raises(vr.ReadError, match=r"not all that is at .*data' can be looked at: Permission denied"):
+        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED)
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_long_a_name_is_no_defect() -> None:
+    done = CliRunner().invoke(app, ["measure", "a" * 300, "--key", "age"])
+    assert isinstance(done.exception, vr.ReadError)

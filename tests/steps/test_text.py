@@ -95,7 +95,7 @@ def test_columns_that_no_release_has():
     roles = {"keys": ["age"], "identifiers": ["name"], "drop_undeclared": True}
     with pytest.raises(SchemaError, match="no column 'aeg'"):
         vr.anonymize(table, steps=["top aeg=90"], **roles)
-    with pytest.raises(SchemaError, match="'name' is an identifier"):
+    with pytest.raises(SchemaError, match="'name' is dropped, as an identifier"):
         vr.anonymize(table, steps=["suppress name"], **roles)
 
 

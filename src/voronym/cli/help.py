@@ -221,14 +221,17 @@ def _row(label: str, words: str, wide: int, paint: bool) -> list[str]:
 
 
 def command_lines(command: str, wide: int) -> list[str]:
-    r"""Return a command in lines that can be pasted; an option stays with its value.
+    r"""Return a command in lines that can be pasted: options stay with their values, quotes stay whole.
 
     Examples
     --------
     >>> command_lines("voronym measure table.csv --key age,sex", 30)
     ['  voronym measure table.csv \\', '      --key age,sex']
+    >>> command_lines("voronym inspect t.db --query 'select a from b'", 30)
+    ['  voronym inspect t.db \\', "      --query 'select a from b'"]
     """
-    tied = re.sub(r"(?<= )(--?[a-z][a-z-]*) (?=[^-])", "\\1\0", command)
+    whole = re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: found.group().replace(" ", "\0"), command)
+    tied = re.sub(r"(?<= )(--?[a-z][a-z-]*) (?=[^-])", "\\1\0", whole)
     lines = wrapped(tied, wide, "  ", "      ", end=" \\")
     return [line.replace("\0", " ") for line in lines]
 

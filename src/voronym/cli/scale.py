@@ -39,11 +39,11 @@ def _scaling(values: list[Any]) -> dict[str, Any]:
 
 def many(source: str, scaling: Mapping[str, Any]) -> bool:
     """Whether a source is a data set of many files: a folder, a pattern, or one with an engine."""
-    return (
-        bool(scaling)
-        or Path(source).is_dir()
-        or (not Path(source).exists() and any(sign in source for sign in "*?["))
-    )
+    try:
+        folder, there = Path(source).is_dir(), Path(source).exists()
+    except OSError:  # too long a name, say, or a place that is closed: reading says so
+        folder = there = False
+    return bool(scaling) or folder or (not there and any(sign in source for sign in "*?["))
 
 
 def with_query(reading: Mapping[str, Any], query: str | None) -> dict[str, Any]:

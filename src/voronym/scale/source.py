@@ -90,14 +90,11 @@ def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> l
         source = [source]
     found: list[Path] = []
     for one in source:
-        path = Path(one)
-        if path.is_dir():
-            here = [file for file in path.rglob("*") if file.is_file() and not _hidden(file, path)]
-        elif path.exists():
-            here = [path]
-        else:
-            matches = [Path(name) for name in glob.glob(str(one), recursive=True)]  # noqa: PTH207 - any root
-            here = [file for match in matches for file in _inside(match)]
+        try:
+            here = _named(one)
+        except OSError as error:  # without its path, which may be somebody's name
+            what = error.strerror or type(error).__name__
+            raise ReadError(f"not all that is at {str(one)!r} can be looked at: {what}") from None
         if not here:
             raise ReadError(f"there are no files at {str(one)!r}; name a folder, a pattern or a file")
         found += here
@@ -132,6 +129,17 @@ def _refuse_versions(files: Sequence[Path]) -> None:
             "the engines can tell which are in the present one: write that to Parquet files first, with the "
             "library that keeps the table, and name these"
         )
+
+
+def _named(one: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that a path, a folder or a pattern names."""
+    path = Path(one)
+    if path.is_dir():
+        return _inside(path)
+    if path.exists():
+        return [path]
+    matches = [Path(name) for name in glob.glob(str(one), recursive=True)]  # noqa: PTH207 - any root
+    return [file for match in matches for file in _inside(match)]
 
 
 def _inside(path: Path) -> list[Path]:

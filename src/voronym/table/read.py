@@ -72,7 +72,7 @@ def read(
     if source == "-":
         return delimited.read_bytes(sys.stdin.buffer.read(), "standard input", known)
     path = Path(source)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - `Path.is_dir` fails where the name is too long
         raise ReadError(
             f"{path.name!r} is a folder; name a file. `voronym anonymize` and `voronym measure` also take a "
             "folder, as one table in many files"
