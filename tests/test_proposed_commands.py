@@ -202,7 +202,9 @@ def test_inspect_proposes_the_query(tmp_path):
         database.execute("create table people (age integer, ill text)")
         database.executemany("insert into people values (?, ?)", [(20 + i, "flu") for i in range(30)])
     query = "select age from people where age > 25 and " + " and ".join(f"age <> {i}" for i in range(9))
-    answer = CliRunner().invoke(app, ["inspect", str(tmp_path / "d.sqlite"), "--query", query])
+    answer = CliRunner().invoke(
+        app, ["inspect", str(tmp_path / "d.sqlite"), "--query", query], env={"COLUMNS": "80"}
+    )
     assert answer.exit_code == 0, answer.output
     command = answer.stdout.partition("The command for this proposal:")[2].replace("\\\n", " ")
     assert parsed(shlex.split(command))[1]["query"] == query
