@@ -75,7 +75,7 @@ def run(
         if after is not None:
             process.send_signal(number)
         try:
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=240)  # a busy machine
         finally:
             process.kill()
     left = sorted(
