@@ -146,7 +146,7 @@ def pcl(
         How many designs; all but the first start from the best so far, shaken, and are joined with it, the
         better of both in each place where they differ. The best is returned. By default 8 where a method
         makes the first cells and there are up to 100,000 pairs of points and cells, fewer up to 500,000,
-        which takes a second or two; else 1.
+        which takes seconds; else 1.
     cooling : int, optional
         Rounds of cooling: one more design, and each after the first, starts from assignments that are soft
         at first and harden slowly. In spaces whose centroids are means. By default 50 where there are
