@@ -97,8 +97,10 @@ def parsed(words: list[str]) -> tuple[str, dict]:
     """Read a command line as our own program does; return the verb, and what was said, said in one way."""
     assert words[0] == "voronym"
     group = typer.main.get_command(app)
-    command = group.get_command(click.Context(group), words[1])
-    context = command.make_context(words[1], words[2:])
+    # A command keeps the help options that it is first asked for: they are the program's own.
+    above = click.Context(group, **group.context_settings)
+    command = group.get_command(above, words[1])
+    context = command.make_context(words[1], words[2:], parent=above)
     said = {name: value for name, value in context.params.items() if value not in (None, False, (), [])}
     for name in LISTS:
         if name in said:
