@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import signal
 from collections.abc import Callable
 from time import process_time
 
@@ -26,6 +27,14 @@ for name, examples in (("house", 50), ("thorough", 200)):  # the second for `mak
         max_examples=examples,
     )
 settings.load_profile("house")
+
+
+def pytest_configure() -> None:
+    """Heed signals: what `nohup` or a script starts in the background ignores them, and tests send them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(trylast=True)
