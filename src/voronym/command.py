@@ -13,6 +13,7 @@ from typing import Any
 from voronym.keys import DEFAULT_SPACE
 from voronym.recipe import Recipe
 from voronym.registry import METHODS
+from voronym.table.infer import DATES
 from voronym.table.schema import Schema
 
 LEDGER = "LEDGER"
@@ -31,7 +32,9 @@ def said_of_columns(schema: Schema) -> dict[str, Any]:
         "kinds": {
             one.name: one.kind
             for one in said
-            if one.kind != "location" and one.categories is None and (one.declared or "codes" in one.note)
+            if one.kind != "location"
+            and one.categories is None
+            and (one.declared or "codes" in one.note or one.note == DATES)
         },
         "orders": {one.name: list(one.categories) for one in said if one.categories and one.declared},
         "locations": [[one.name, one.partner] for one in said if one.axis == "lat" and one.partner],

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import os
 import re
+import shlex
 import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from cli.test_cli import voronym  # noqa: F401 - a fixture
 from voronym.cli.files import kinds_of, orders_of
 from voronym.errors import InputError
+from voronym.table import read, write
 
 GERMAN = "Alter;Größe;Tag;Wert\r\n" + "".join(
     f"{20 + i % 7};1,{60 + i % 30};{13 + i % 9}.05.2020;{'-999' if i % 9 == 0 else f'1.23{i % 10},50'}\r\n"
@@ -172,3 +176,31 @@ def test_the_loss_of_groups_that_publish_ranges_has_its_name(voronym):  # noqa: 
     assert code == 0, err
     assert re.search(r"^information loss +[\d.]+ % of the keys' variance in the groups", err, re.MULTILINE)
     assert "values that can occur" not in err
+
+
+def proposed(voronym: Any, file: str) -> tuple[int, str]:  # noqa: F811
+    """Do what `voronym inspect` proposes for a file; return its exit code and what it said."""
+    code, out, err = voronym("inspect", file, "--json")
+    assert code == 0, err
+    code, _, err = voronym(*shlex.split(json.loads(out)["command"])[1:])
+    return code, err
+
+
+def test_the_command_proposed_for_infinite_values_makes_a_release(voronym):  # noqa: F811
+    rows = "".join(f"{20 + i % 40},{'-Infinity' if i % 50 == 0 else i / 10}\n" for i in range(100))
+    save("in.csv", "age,ratio\n" + rows)
+    code, _, err = voronym("anonymize", "in.csv", "-o", "out.csv", "--key", "age,ratio")
+    assert (code, "2 infinite values out of 100; make them missing (--missing inf,-inf)" in err) == (2, True)
+    assert proposed(voronym, "in.csv")[0] == 0
+
+
+def test_the_command_proposed_for_dates_in_a_spreadsheet_makes_means_of_dates(voronym):  # noqa: F811
+    pytest.importorskip("fastexcel")
+    days = [dt.date(2020, 1, 1) + dt.timedelta(i) for i in range(60)]
+    table = pl.DataFrame({"age": range(20, 80), "day": [f"{one:%d.%m.%Y}" for one in days]})
+    write(table, "in.xlsx", keys=["age"], k=1)
+    code, err = proposed(voronym, "in.xlsx")
+    assert code == 0, err
+    found = read("release.csv")["day"]
+    assert found.dtype == pl.Date
+    assert found.n_unique() < 60

@@ -306,3 +306,38 @@ def test_labels_of_a_file_are_those_of_its_columns(tmp_path: Path) -> None:
     part = labels.only(["job"])
     assert set(part.missing) == set(part.measures) == set(part.values) == {"job"}
     assert part.title == "A survey"
+
+
+def test_a_spreadsheet_whose_dates_are_partly_texts_has_dates(tmp_path: Path) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    days = [dt.date(2020, 1, 1) + dt.timedelta(40 * i) for i in range(12)]
+
+    def made(others: str, odd: str | None = None) -> pl.Series:
+        with xlsxwriter.Workbook(tmp_path / "book.xlsx") as book:
+            page, form = book.add_worksheet("x"), book.add_format({"num_format": "dd.mm.yyyy"})
+            page.write_row(0, 0, ["age", "day"])
+            for row, day in enumerate(days, start=1):
+                page.write_number(row, 0, row)
+                if row % 3:
+                    page.write_datetime(row, 1, day, form)
+                else:
+                    page.write_string(row, 1, f"{day:{others}}")
+            if odd is not None:
+                page.write_string(1, 1, odd)
+        return read(tmp_path / "book.xlsx")["day"]
+
+    assert made("%d.%m.%Y").to_list() == days
+    assert made("%d.%m.%Y", odd="soon").dtype == pl.String
+    assert made("%d.%m.%Y", odd="31.02.2020").dtype == pl.String
+    made("%d-%m-%y")
+    assert read(tmp_path / "book.xlsx")["day"].dtype == pl.String  # a year of two digits is a guess
+    assert read(tmp_path / "book.xlsx", date_format="dd-mm-yy")["day"].to_list() == days
+
+
+def test_texts_of_a_spreadsheet_are_dates_where_somebody_says_so(tmp_path: Path) -> None:
+    table = pl.DataFrame({"age": [30, 31], "day": ["01/02/2020", "03/04/2020"], "note": ["a", "01/02/2020"]})
+    write(table, tmp_path / "x.xlsx", keys=["age"], k=1)
+    assert read(tmp_path / "x.xlsx")["day"].dtype == pl.String
+    found = read(tmp_path / "x.xlsx", date_format="dd/mm/yyyy")
+    assert found["day"].to_list() == [dt.date(2020, 2, 1), dt.date(2020, 4, 3)]
+    assert found["note"].to_list() == table["note"].to_list()

@@ -90,3 +90,28 @@ def test_names_in_other_languages(role: str, names: list[str]) -> None:
     table = pl.DataFrame({name: [f"v{i % 12}" for i in range(60)] for name in (*names, "age")})
     found = Schema.infer(table).schema
     assert {name: found[name].role for name in names} == dict.fromkeys(names, role)
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d", "%m/%d/%Y", "%Y-%m-%d 10:20"])
+def test_texts_that_are_dates_are_proposed_as_the_same_dates_in_a_text_file(form: str) -> None:
+    days = pl.select(pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 4, 9))).to_series()
+    table = people().with_columns(admitted=days.dt.strftime(form))
+    proposal = Schema.infer(table)
+    column = proposal.schema["admitted"]
+    assert (column.role, column.kind) == ("key", "datetime")
+    assert "--kind admitted=datetime" in proposal.command("people.xlsx")
+    Codec.fit(table, proposal.schema)
+    ambiguous = table.with_columns(admitted=pl.lit("01/02/") + (pl.int_range(1900, 2000)).cast(pl.String))
+    assert Schema.infer(ambiguous).schema["admitted"].role == "identifier"  # days and months may be swapped
+
+
+def test_infinite_values_are_counted_and_the_command_makes_them_missing() -> None:
+    weights = [float("inf"), -float("inf"), *range(98)]
+    table = people().with_columns(pl.Series("weight", weights), pl.Series("a,b", [float("inf"), *range(99)]))
+    proposal = Schema.infer(table)
+    assert "key 'weight' has 2 infinite values" in str(proposal)
+    assert "--missing weight=inf,weight=-inf" in proposal.command("people.csv")
+    assert "--missing inf" in proposal.command("people.csv")  # a name with a comma cannot be said there
+    assert proposal.infinite == {"weight": ("inf", "-inf"), "a,b": ("inf",)}
+    assert "infinite" not in str(Schema.infer(people()))
+    assert "--missing" not in Schema.infer(people()).command("people.csv")

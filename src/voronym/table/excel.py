@@ -13,6 +13,7 @@ from voronym.errors import MissingExtraError, ReadError, WriteError
 from voronym.table.dialect import Reading
 from voronym.table.frame import listing
 from voronym.table.heading import refuse_data_as_header
+from voronym.table.moments import find_moment, in_signs, parse
 from voronym.table.source import Source, attach_source
 from voronym.table.spelling import Hints, declared_missing
 from voronym.table.statistical import whole
@@ -20,6 +21,7 @@ from voronym.table.statistical import whole
 _ROWS = 1_048_575  # below the header
 _LETTERS = 32_767  # in a cell
 _FIRST = dt.date(1900, 3, 1)  # Excel's calendar has a day before that never was
+_MIDNIGHT = r"^\d{4}-\d\d-\d\d 00:00:00$"
 _NAME = r"[\[\]:*?/\\]"
 
 
@@ -93,18 +95,42 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
         ).to_polars()
     except Exception as error:  # a sheet of nothing but a header, for one
         raise ReadError(f"sheet {sheet!r} of {name!r} holds no table ({type(error).__name__})") from None
-    return body.select(_column(column) for column in body.get_columns())
+    return body.select(_column(column, reading.date_format) for column in body.get_columns())
 
 
-def _column(column: pl.Series) -> pl.Series:
-    """Return doubles that are all whole as integers, and moments that are all midnight as dates."""
+def _column(column: pl.Series, date_format: str | None) -> pl.Series:
+    """Return doubles that are all whole as integers, and moments that are all midnight as dates.
+
+    Texts stay texts, unless somebody said how dates are written and all of them are, or some cells are dates.
+    """
     if isinstance(column.dtype, pl.Datetime):
         days = column.dt.date()
         return days if column.drop_nulls().dt.time().eq(dt.time(0)).all() else column.cast(pl.Datetime("us"))
     if column.dtype == pl.String:
         plain = column.str.strip_chars()
-        return plain.set(plain == "", None)
+        plain = plain.set(plain == "", None)
+        said = None if date_format is None else parse(plain, in_signs(date_format))
+        read = _days(plain, date_format) if said is None or said.null_count() == len(said) else said
+        return plain if read is None else read
     return whole(column)
+
+
+def _days(texts: pl.Series, date_format: str | None) -> pl.Series | None:
+    """Return days of which some cells are dates and the others texts; None if that is not what it is.
+
+    Where a sheet has both, its dates come as texts, too: 2020-12-31 00:00:00 beside 31.12.2020. A column of
+    texts alone stays as it is.
+    """
+    cells = texts.str.contains(_MIDNIGHT).fill_null(False)
+    others = texts.set(cells, None)
+    if not cells.any() or others.null_count() == len(others):
+        return None
+    form = find_moment(others, date_format)
+    read = None if form is None else form.read(others)
+    if read is None or read.dtype != pl.Date:
+        return None
+    own = texts.set(~cells, None).str.to_date("%Y-%m-%d 00:00:00", strict=False)
+    return own.zip_with(cells, read).alias(texts.name) if own.null_count() == (~cells).sum() else None
 
 
 def write_file(frame: pl.DataFrame, path: Path, sheet: str) -> int:

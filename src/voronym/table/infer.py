@@ -6,21 +6,21 @@ import re
 import shlex
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from voronym.errors import SchemaError
-from voronym.table.conform import check_kinds, doubt
+from voronym.table.conform import as_kind, check_kinds, doubt
 from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
 from voronym.table.doubts.base import plain as _plain
 from voronym.table.doubts.codes import code_reason
 from voronym.table.doubts.repeats import looks_like_unit
 from voronym.table.doubts.unique import NEAR_UNIQUE, near_unique
 from voronym.table.frame import NUMBERS
-from voronym.table.kinds import MAX_CATEGORIES, find_kind, looks_like_text
+from voronym.table.kinds import MAX_CATEGORIES, Found, find_kind, looks_like_text
 from voronym.table.schema import Column, Role, Schema
 from voronym.table.values import Columns, Values
 
@@ -52,6 +52,8 @@ class Proposal:
     """How many different values each column has."""
     missing: dict[str, int] = field(default_factory=dict)
     """How many rows have no value, where there are some."""
+    infinite: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Keys with infinite values, and how these are declared missing: "inf", "-inf"."""
     several: tuple[tuple[str, str], ...] = ()
     """“person” or “household”, and the advice to name its column; among the warnings where none is named."""
 
@@ -120,8 +122,10 @@ class Proposal:
                 lat, lon = schema.location(column.name, schema.keys)
                 words += ["--location", f"{lat},{lon}"]
                 done |= {lat, lon}
-            elif column.note.startswith(CODES):
+            elif column.note.startswith((CODES, DATES)):
                 words += ["--kind", f"{column.name}={column.kind}"]
+        for name, codes in self.infinite.items():
+            words += ["--missing", _declared(name, codes)]
         return shlex.join([*words, "-k", "5"])
 
 
@@ -133,8 +137,11 @@ def infer(frame: Any) -> Proposal:
     reasons: dict[str, str] = {}
     columns: dict[str, Column] = {}
     for name in table.columns:
-        role, reason = _role(table[name])
+        dates = as_kind(table[name], "datetime") is not None and table[name].form in ("string", "category")
+        role, reason = _role(table[name], dates=dates)
         found = find_kind(table[name], role=role)
+        if dates and role != "identifier":
+            found = Found("datetime", None, DATES)
         reasons[name] = f"{reason}; {found.note}" if role != "identifier" else reason
         if found.kind == "nominal" and (odd := doubt(table[name])) is not None:
             reasons[name] = f"{reason}; {odd}"
@@ -152,15 +159,17 @@ def infer(frame: Any) -> Proposal:
     several = {one: _unit(one) for one in early if one.name in ("repeats", "namesakes")}
     doubts = [one for one in early if several.get(one) not in schema.units]  # advice that was taken is none
     doubts += about_columns(table, schema)
-    warnings += [*check_kinds(table, schema), *map(str, doubts)]
+    endless = list(_find_infinite(table, schema))
+    warnings += [*check_kinds(table, schema), *(said for _, _, said in endless), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
     distinct, missing = {}, {}
     for name in table.columns:
         if table[name].form not in ("mixed", "other"):
             distinct[name] = len(table[name].levels)
             missing[name] = len(table) - int(table[name].observed)
+    infinite = {name: codes for name, codes, _ in endless}
     advice = tuple((what, str(one)) for one, what in several.items())
-    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing, advice)
+    return Proposal(schema, reasons, tuple(warnings), shapes, distinct, missing, infinite, advice)
 
 
 def _lines(text: str, width: int, indent: str, first: str | None = None) -> list[str]:
@@ -175,6 +184,28 @@ def _lines(text: str, width: int, indent: str, first: str | None = None) -> list
 
 
 CODES = "looks like codes"
+DATES = "texts that all read as dates in one way"
+
+
+def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Find keys with infinite values, of which there is no mean: the column, the values, what to do."""
+    for name in schema.keys:
+        if table[name].form != "float" or schema[name].kind not in ("numeric", "location"):
+            continue
+        values = table[name].numbers
+        signs = {"inf": int(np.isposinf(values).sum()), "-inf": int(np.isneginf(values).sum())}
+        codes = tuple(sign for sign, count in signs.items() if count)
+        if codes:
+            said = (
+                f"key {name!r} has {sum(signs.values())} infinite values, of which there is no mean: let "
+                f"them count as missing (--missing {_declared(name, codes)}), or write what they stand for"
+            )
+            yield name, codes, said
+
+
+def _declared(name: str, codes: Sequence[str]) -> str:
+    """Return missing codes of a column as --missing takes them; a name with a comma cannot stand there."""
+    return ",".join(code if "," in name else f"{name}={code}" for code in codes)
 
 
 def _find_codes(table: Columns, columns: dict[str, Column], reasons: dict[str, str], name: str) -> None:
@@ -244,8 +275,9 @@ def _promote(columns: dict[str, Column]) -> str:
     return chosen.name
 
 
-def _role(column: Values) -> tuple[Role, str]:
-    held, name = column.form, _plain(column.name)
+def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
+    """Propose a role; texts that are dates are looked at as dates, which may all be different."""
+    held, name = "date" if dates else column.form, _plain(column.name)
     if held in ("mixed", "other"):
         return "identifier", "holds values that cannot be masked, so it is dropped"
     if _IDENTIFIERS.search(name):

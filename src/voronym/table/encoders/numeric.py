@@ -157,5 +157,5 @@ def _refuse_infinite(values: NDArray[Any], column: Column) -> None:
         count = int((~np.isfinite(values)).sum())
         raise SchemaError(
             f"{column.kind} key {column.name!r} has {count} infinite values out of {len(values)}; "
-            "make them missing, or numbers"
+            "make them missing (--missing inf,-inf), or numbers"
         )
