@@ -13,6 +13,7 @@ import re
 import shlex
 import sqlite3
 import warnings
+from contextlib import closing
 
 import click
 import polars as pl
@@ -200,7 +201,7 @@ def test_inspect_proposes_how_the_table_was_read(tmp_path):
 
 
 def test_inspect_proposes_the_query(tmp_path):
-    with sqlite3.connect(tmp_path / "d.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "d.sqlite")) as database, database:
         database.execute("create table people (age integer, ill text)")
         database.executemany("insert into people values (?, ?)", [(20 + i, "flu") for i in range(30)])
     query = "select age from people where age > 25 and " + " and ".join(f"age <> {i}" for i in range(9))

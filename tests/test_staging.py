@@ -20,7 +20,7 @@ from voronym.staging import placed
 with placed(Path(sys.argv[1])) as temporary:
     temporary.write_text("half")
     print(flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

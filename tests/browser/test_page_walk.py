@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from voronym import datasets
-from web.house import House, house
+from web.house import House, house, quiet_port
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -37,7 +37,7 @@ def browser() -> Iterator[object]:
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as made:
+    with house(tmp_path, "--port", str(quiet_port())) as made:  # one test starts another server there
         yield made
 
 

@@ -214,7 +214,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path):
         process.stdout.readline()  # imported: from here on Ctrl-C is ours to answer
         time.sleep(2)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=240)
     assert process.returncode == 130, err
     assert "nothing was written" in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]

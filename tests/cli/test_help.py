@@ -201,7 +201,7 @@ def test_completion_answers_the_shell():
         capture_output=True,
         text=True,
         env={**os.environ, **asked},
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.stdout.split() == ["measure"], done.stderr

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="there is no Chromium (Debian: apt-get install chromium)"
 )
 WIDTHS = {"desk": 1280, "phone": 390}
+SLOW = 90_000  # milliseconds, on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,7 @@ class Window:
         self.context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
         )
+        self.context.set_default_timeout(SLOW)
         self.page = self.context.new_page()
         self.asked: list[str] = []
         self.wrong: list[str] = []
@@ -98,6 +100,7 @@ class Window:
             self.page.get_by_text("I am an operator").click()
             self.page.get_by_label("Code of your second factor").fill(code)
         self.page.get_by_role("button", name="Sign in").click()
+        self.page.wait_for_url(lambda url: not url.endswith("/sign-in"))  # else what is asked next ends it
 
 
 def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, place: Any) -> None:
@@ -108,15 +111,18 @@ def test_a_citizen_signs_up_places_the_home_and_sees_the_point(browser: Any, pla
         page.locator("main").get_by_role("link", name="Sign up").click()
         page.get_by_label("E-mail address").fill("walk@example.org")
         page.get_by_role("button", name="Send me a code").click()
+        page.get_by_label("Code").wait_for()
         page.get_by_label("Code").fill(code_for(one, "walk@example.org"))
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Verify").click()
+        page.get_by_role("button", name="Sign in").wait_for()
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("link", name="Place my home").click()
         page.get_by_label("Address, or latitude and longitude").fill(made.addresses[40])
         page.get_by_role("button", name="Show on the map").click()
-        assert page.locator("#where").inner_text() == ", ".join(f"{v:.5f}" for v in made.houses[40])
+        there = ", ".join(f"{v:.5f}" for v in made.houses[40])
+        sync_api.expect(page.locator("#where")).to_have_text(there, timeout=SLOW)
         page.get_by_role("button", name="This is my home").click()
         page.get_by_role("heading", name="You are waiting for neighbours").wait_for()
         assert one.home(page_token(window)) is not None
@@ -160,13 +166,18 @@ def test_the_map_works_without_scripts(browser: Any, place: Any) -> None:
         window.sign_in(address, "p2@example.org")
         page = window.page
         page.goto(f"{address}/home")
-        before = float(page.locator("#where").inner_text().split(", ")[1])
+        where = page.locator("#where")
+        first = where.inner_text()
+        before = float(first.split(", ")[1])
         page.locator(".frame input:visible").click(position={"x": 240, "y": 160})
+        sync_api.expect(where).not_to_have_text(first, timeout=SLOW)  # by another page, in its own time
         # A quarter of a kilometre, which is what the map shows, to the east.
-        after = float(page.locator("#where").inner_text().split(", ")[1])
+        second = where.inner_text()
+        after = float(second.split(", ")[1])
         assert (after - before) * 111_195 * 0.6656 == pytest.approx(250, abs=8)
         page.get_by_role("button", name="West").click()
-        assert float(page.locator("#where").inner_text().split(", ")[1]) < after
+        sync_api.expect(where).not_to_have_text(second, timeout=SLOW)
+        assert float(where.inner_text().split(", ")[1]) < after
         page.get_by_role("button", name="This is my new home").click()
         page.wait_for_url("**/me")
 

@@ -90,7 +90,7 @@ def node(code: str, *arguments: str) -> str:
     if shutil.which("node") is None:
         pytest.skip("Node is not installed: the JavaScript client is not tried")
     done = subprocess.run(
-        ["node", "-e", code, "--", *arguments], capture_output=True, text=True, timeout=60, check=False
+        ["node", "-e", code, "--", *arguments], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

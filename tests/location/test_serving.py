@@ -23,6 +23,7 @@ from voronym.errors import InputError
 from voronym.location.logs import JsonLines
 from voronym.location.metrics import Metrics
 from voronym.location.settings import ServiceSettings
+from web.house import quiet_port
 
 
 def directory(folder: Path) -> Path:
@@ -119,8 +120,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
 
 
 def test_a_server_listens_and_ends_politely(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = quiet_port()
     words = [
         sys.executable,
         "-m",
@@ -144,7 +144,7 @@ def test_a_server_listens_and_ends_politely(tmp_path: Path) -> None:
                 time.sleep(0.1)
         assert answer == {"status": "ok", "epoch": None}
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=240)
     finally:
         process.kill()
         process.wait()

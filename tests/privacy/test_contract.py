@@ -83,7 +83,7 @@ class Bad(PSensitive):
         if self.fault == "leak":
             return replace(found, worst=({"value": frame["label"][0]},))
         if self.fault == "order":
-            return replace(found, value=float(hash(frame["key"][0]) % 1000 + len(set(frame["number"][:3]))))
+            return replace(found, value=float(sum(frame["key"][0].encode()) + len(set(frame["number"][:3]))))
         if self.fault == "verdict":
             return replace(found, holds=not found.holds)
         if self.fault == "infinite":

@@ -125,7 +125,7 @@ print(sorted(path.name for path in folder.iterdir()))
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the data of a process")
 def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None:
     words = [sys.executable, "-c", LIMITED, str(tmp_path)]
-    said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240).stdout.splitlines()
     assert said[0] == "100000000"
     assert said[1].startswith("VoronymError a task of the stage 'greedy' needs more memory than a worker has")
     assert said[2] == "['greedy-000100.done', 'job.pickle']"
@@ -166,7 +166,7 @@ def test_what_is_reserved_does_not_count_as_memory(tmp_path: Path) -> None:
     """A worker that counts a thousand rows holds some 200 MB; one without any memory begins all the same."""
     surroundings = {**os.environ, **local.ALONE}
     words = [sys.executable, "-c", RESERVED, str(tmp_path)]
-    said = subprocess.run(words, env=surroundings, capture_output=True, text=True, check=True, timeout=60)
+    said = subprocess.run(words, env=surroundings, capture_output=True, text=True, check=True, timeout=240)
     held, begun = said.stdout.split()
     assert int(held) < 600
     assert begun == "begun"

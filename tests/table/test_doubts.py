@@ -23,6 +23,12 @@ AGES = RNG.integers(18, 90, N)
 SEXES = RNG.choice(["m", "f"], N)
 
 
+@pytest.fixture(autouse=True)
+def _same_draws_in_any_order(monkeypatch):
+    """What a test draws does not hang on which others came before it."""
+    monkeypatch.setitem(globals(), "RNG", np.random.default_rng(6))
+
+
 def found(columns, *, keys=(), other=(), confidential=(), kinds=None):
     """Return the doubts about a table as pairs of name and strength, by column."""
     table = Table.build(
@@ -359,7 +365,7 @@ def test_dropped_columns_that_repeat_by_nature_are_not():
         {
             "age": AGES,
             "sex": SEXES,
-            "zip": [f"0{hash(t) % 9000}" for t in towns],
+            "zip": [f"0{8000 + 37 * int(t.split()[1])}" for t in towns],
             "town": towns,
             "surname": RNG.choice([f"n{i}" for i in range(90)], N),
         }

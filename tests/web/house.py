@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -45,7 +47,7 @@ class House:
     @property
     def address(self) -> str:
         """The address that was printed last."""
-        ends = time.monotonic() + 60
+        ends = time.monotonic() + 240
         while time.monotonic() < ends:
             found = re.findall(r"http://127\.0\.0\.1:\d+/\?token=\S+", self.printed)
             if found:
@@ -79,8 +81,8 @@ class House:
     def end(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(30)
-        self._reader.join(10)
+        code = self.process.wait(240)
+        self._reader.join(60)
         if self.process.stdout is not None:
             self.process.stdout.close()
         return code
@@ -93,6 +95,15 @@ def house(folder: Path, *arguments: str) -> Iterator[House]:
         yield made
     finally:
         made.end()
+
+
+def quiet_port() -> int:
+    """Return a port that is free, and that no other program is given by chance: below those handed out."""
+    ports = range(20_000, 32_000)
+    for port in random.Random(os.getpid()).sample(ports, len(ports)):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("no port is free")
 
 
 def upload(client: httpx.Client, name: str, content: bytes) -> httpx.Response:

@@ -27,14 +27,14 @@ class Target:
 
     def ask(self, method: str, path: str, **heads: str) -> httpx.Response:
         """Ask without anything that the client knows."""
-        with httpx.Client(base_url=self.house.base, timeout=30) as stranger:
+        with httpx.Client(base_url=self.house.base, timeout=60) as stranger:
             return stranger.request(method, path.replace("TABLE", self.place), headers=heads)
 
-    def raw(self, text: str) -> str:
-        """Send bytes as they are, and return what comes back."""
-        with socket.create_connection(("127.0.0.1", self.house.port), timeout=5) as door:
+    def raw(self, text: str, seconds: float = 60.0) -> str:
+        """Send bytes as they are, and return what comes back, until the door is closed or nobody answers."""
+        with socket.create_connection(("127.0.0.1", self.house.port), timeout=60) as door:
             door.sendall(text.replace("\r\n", "\r\nConnection: close\r\n", 1).encode("latin-1"))
-            door.settimeout(1)
+            door.settimeout(seconds)
             came = b""
             try:
                 while piece := door.recv(4096):

@@ -237,8 +237,12 @@ def test_an_upload_that_breaks_off(target: Target) -> None:
     own = f"127.0.0.1:{target.house.port}"
     heads = f"Host: {own}\r\nCookie: {target.cookie}\r\nSec-Fetch-Site: same-origin\r\n"
     heads += "Content-Length: 5000000\r\n"
-    target.raw(f"POST /tables?name=b.csv HTTP/1.1\r\n{heads}\r\na,b\n1,2\n")
+    before = target.house.files()
+    target.raw(f"POST /tables?name=b.csv HTTP/1.1\r\n{heads}\r\na,b\n1,2\n", seconds=1.0)  # no answer comes
     target.client.get("/")
+    ends = time.monotonic() + 60
+    while target.house.files() != before and time.monotonic() < ends:  # the server hears of it when it does
+        time.sleep(0.05)
 
 
 def test_html_and_formulas_stay_text(target: Target) -> None:
