@@ -65,12 +65,13 @@ def test_ours_stands_beside_the_baseline():
     )
 
 
-def test_answers_to_limits_and_wishes_are_timed():
+def test_answers_to_limits_and_wishes_are_timed(monkeypatch):
     cases = list(Limits().cases(quick=True))
     assert {case["asked"] for case in cases} == {"limit", "cancel", "finish"}
     assert {case["method"] for case in cases if case["asked"] == "cancel"} > {"mdav", "records", "channel"}
     row = Limits.measure(method="anneal", n=300, asked="limit", granted=0.5)
     assert row["seconds"] >= 0.5
     assert row["answer"] == "result"
+    monkeypatch.setattr("benchmarks.limits.WAIT", 60.0)  # a busy machine may take a second for anything
     early = Limits.measure(method="mst", n=50, asked="finish", granted=2.0)
     assert (early["answer"], early["kept"]) == ("done before", True)

@@ -228,7 +228,7 @@ def test_regions_and_dives_find_better_partitions(monkeypatch):
 )
 def test_stopped_in_any_part_of_the_work(room, name, wish, monkeypatch):
     X = np.random.default_rng(7).normal(size=(500, 6))
-    ctx = Context(time_limit=30)
+    ctx = Context(time_limit=300)  # never reached, however busy the machine is
     where = importlib.import_module(f"voronym.certify.{room}")
     work, asked = getattr(where, name), []
 

@@ -6,7 +6,6 @@ import base64
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -53,7 +52,8 @@ def test_signing_in_takes_as_long_for_nobody(tmp_path: Path) -> None:
                 with pytest.raises(Refused):
                     one.sign_in(f"{who}@example.org", "wrong password!")
                 found.append(time.process_time() - began)
-        assert 0.5 < median(times["here"]) / median(times["nobody"]) < 2.0
+        # The least: on a busy machine some take longer, and none takes less than the work does.
+        assert 0.5 < min(times["here"]) / min(times["nobody"]) < 2.0
 
 
 @pytest.mark.parametrize("email", ["here@example.org", "nobody@example.org"])

@@ -76,8 +76,8 @@ def test_the_time_limit_is_kept(processor_clock):
     start = vr.microaggregate(X, 5, method="mdav")
     vr.refine(X[:50], vr.Partition(np.arange(50) // 5), k=5, method="exchange")  # compiled
     before = processor_clock()
-    part = vr.refine(X, start, method="exchange", time_limit=0.5)
-    assert processor_clock() - before < 3
+    part = vr.refine(X, start, method="exchange", time_limit=1.0)  # ten times what the first gain takes
+    assert processor_clock() - before < 3.5
     assert part.sse(X) < start.sse(X)
     assert vr.refine(X, start, method="exchange", time_limit=0).sse(X) <= start.sse(X)
 
