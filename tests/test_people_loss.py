@@ -119,3 +119,13 @@ def test_the_page_counts_people_who_stand_alone_not_their_rows(bench):
         owners.setdefault(tuple(row[name] for name in KEYS), set()).add(row["patient"])
     alone = set().union(*(own for own in owners.values() if len(own) == 1))
     assert (found["alone"], found["records"], found["counted"]) == (len(alone), 50, "people")
+
+
+@pytest.mark.parametrize("whose", [{}, {"person": "patient"}])
+def test_the_progress_says_whose_loss_it_tells(whose):
+    told = []
+    release(stays(), KEYS, k=5, method="auto", time_limit=0.5, progress=told.append, **whose)
+    vr.compare(stays(), keys=KEYS, k=5, methods=["exchange"], progress=told.append, **whose)
+    stages = {step.stage for step in told if step.loss is not None}
+    assert stages
+    assert all(("people's means" in stage) is bool(whose) for stage in stages), stages

@@ -67,14 +67,8 @@ def after(
     found = list(check_published(table, made, categories))
     several = masked.partition is not None and masked.partition.n_cells > 1
     for name, (loss, gone) in losses.items():
-        if loss > MUCH and gone > GONE and several:
-            text = (
-                f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
-                f"all there is to lose: next to nothing is left. Drop it (--identifier {name}), give it "
-                "fewer categories, take fewer keys or a smaller k; or allow it: "
-                f"--allow-loss {name} (allow_loss=[{name!r}] in Python)"
-            )
-            found.append(Doubt("loss", name, text, "refuse"))
+        if several and (doubt := next_to_nothing(name, loss, gone)) is not None:
+            found.append(doubt)
     each = [loss for loss, _ in losses.values()]
     if several and (said := useless(each)) is not None:
         found.append(Doubt("useless", "", said))
@@ -86,6 +80,22 @@ def after(
         )
         found.append(Doubt("one-group", "", text))
     return refuse(found, allowed)
+
+
+def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
+    """Return the doubt about a key of which next to nothing is left; else None.
+
+    ``loss`` and ``gone`` are in percent: of its variance, and of what can be lost at all.
+    """
+    if loss <= MUCH or gone <= GONE:
+        return None
+    text = (
+        f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
+        f"all there is to lose: next to nothing is left. Drop it (--identifier {name}), give it "
+        "fewer categories, take fewer keys or a smaller k; or allow it: "
+        f"--allow-loss {name} (allow_loss=[{name!r}] in Python)"
+    )
+    return Doubt("loss", name, text, "refuse")
 
 
 def useless(losses: Sequence[float]) -> str | None:

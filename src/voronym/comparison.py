@@ -286,7 +286,9 @@ def compare_methods(
     width = (1.0 - start) / max(1, len(tasks))
     for number, (place, (name, problem)) in enumerate(tasks):
         label = f"{name}, k={problem.k}"
-        here = ctx.part(start + width * number, start + width * (number + 1), stage=f"grouping by {label}")
+        here = ctx.part(
+            start + width * number, start + width * (number + 1), stage=f"{crowd.stage} by {label}"
+        )
         try:
             alone = here.unhurried(strict=True)
             if METHODS[name].groups:

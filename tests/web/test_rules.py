@@ -16,10 +16,12 @@ import voronym as vr
 from voronym.cli import main
 from voronym.errors import InputError
 from voronym.steps import parse_step
+from voronym.table.table import Table
 from voronym.web.bench import _wrong
 from voronym.web.forms import RECIPE, protection_of
 from voronym.web.screens import _rules
 from voronym.web.settings import Settings, refuse_files
+from voronym.web.words import on_page
 
 ROLES = {"age": "key", "region": "key", "income": "confidential", "weight": "other"}
 FORM = {
@@ -123,3 +125,19 @@ def test_what_is_wrong_is_said_as_on_the_command_line(survey: pl.DataFrame) -> N
         assert part in _wrong(table, name, value)
     assert _wrong(table, "steps", ["top age=80"]) == ""
     assert _wrong(table, "options", {"strata": ["region"], "suppress": "1%"}) == ""
+
+
+def test_a_recipe_of_a_gpu_says_so_until_the_form_says_otherwise(survey: pl.DataFrame) -> None:
+    schema = vr.Schema.build(survey, keys=["age", "region"], confidential=["income"], other=["weight"])
+    chosen = Settings.of_recipe(vr.Recipe(schema, k=3, method="pairs", device="cuda"))
+    assert chosen.arguments()["device"] == "cuda"
+    assert chosen.command("survey.csv", {}).endswith("--device cuda")
+    form = {"k": "3", "method": "pairs"}
+    assert protection_of(form, chosen).device == "cuda"
+    assert protection_of({**form, "device": ""}, chosen).device is None
+    assert Settings.of_recipe(vr.Recipe(schema, k=3)).device is None
+    table = Table.of(survey, schema)
+    with mock.patch("voronym._cuda.device.missing", return_value="there is none"):
+        sentence = on_page(_wrong(table, "device", "cuda"))
+    assert "there is none. “Groups are made on: the processor” needs none" in sentence
+    assert not _wrong(table, "device", None)

@@ -85,7 +85,8 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     if n > COLUMNS or k > LARGEST:
         return REFINERS["exchange"].improve(problem, best, ctx.part(share, 1.0)), None
     try:
-        bound = prove(problem, ctx.part(share, 1.0, stage="proving"), kind="columns", part=best)
+        proving = ctx.stage.replace("grouping", "proving") or "proving"  # of whom: rows, or people's means
+        bound = prove(problem, ctx.part(share, 1.0, stage=proving), kind="columns", part=best)
     except Unfinished:
         return best, None
     if bound.partition is not None:

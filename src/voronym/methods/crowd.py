@@ -103,6 +103,11 @@ class Crowd:
         """Return the groups of the rows from those of the records."""
         return part if self.of_row is None else Partition(part.labels[self.of_row])
 
+    @property
+    def stage(self) -> str:
+        """What is done while groups are made, in words; a search tells the loss of what it groups."""
+        return "grouping" if self.of_row is None else "grouping people's means"
+
     def loss(self, part: Partition) -> float:
         """Return what the rows lose in these groups, in percent of what a single group of all rows would.
 

@@ -184,7 +184,7 @@ def mask_by_groups(
     obeyed = bool(demands)
     parts: tuple[Stratum, ...] = ()
     together = table.schema.pseudonyms and table.schema.household is not None
-    grouping, obeying = ctx.part(0.05, 0.75, stage="grouping"), ctx.part(0.75, 0.95)
+    grouping, obeying = ctx.part(0.05, 0.75, stage=crowd.stage), ctx.part(0.75, 0.95)
     bound, bare = None, None
     if strata:
         if together or kept is not None:
@@ -326,7 +326,7 @@ def _within_strata(
 
     def divide(some: Problem, rows: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
         asked = [*crowd.only(rows).demands(problem.k), *demands_of(table.rows(rows), models)]
-        grouping = here.part(0.0, 0.7, stage="grouping")
+        grouping = here.part(0.0, 0.7, stage=crowd.stage)
         found, _ = _groups(some, method, settings.method, grouping, bool(asked))
         return _obey(some, found, asked, settings.groups.way, here.part(0.7, 1.0))
 

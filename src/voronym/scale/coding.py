@@ -264,7 +264,28 @@ class Coding:
         )
         return made
 
+    def for_everybody(self) -> NDArray[np.float64]:
+        """Return what everybody would publish in one group, encoded, shape (d,).
+
+        The mean of every number, as a value that can occur, and the most frequent of every category.
+        """
+        row: dict[str, Any] = {}
+        for encoder in self.encoders:
+            if isinstance(encoder, WideNominal):
+                made = [encoder.levels.gather(np.array([_most_frequent(encoder.levels)]))]
+            else:
+                made = encoder.decode(np.zeros((1, encoder.width)))  # the mean of all
+            row.update(zip(encoder.columns, (one.to_native() for one in made), strict=True))
+        return np.asarray(self.encode(self.repack(pl.DataFrame(row)))[0])
+
     def repack(self, published: pl.DataFrame) -> pl.DataFrame:
         """Return published keys with codes for their categories, to be encoded."""
         columns = Columns(nw.from_native(published, eager_only=True))
         return published.with_columns(known.code(columns[name]) for name, known in self.levels.items())
+
+
+def _most_frequent(known: Known) -> int:
+    """Return the code of the category that most records have; -1 where most have none."""
+    if not len(known.counts) or known.missing > int(known.counts.max()):
+        return -1
+    return int(np.argmax(known.counts))

@@ -301,8 +301,7 @@ def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[
         total = float(had.sum())
         loss = 100.0 * float(lost.sum()) / total if total else 0.0
         group = 100.0 * sum(one["error"] for one in answers) / total if total else 0.0
-        for name, here in job.recall("coding").blocks():
-            losses[name] = 100.0 * float(lost[here].sum()) / max(float(had[here].sum()), 1e-300)
+        losses = {name: loss for name, (loss, _) in lead.key_losses().items()}
         leaves = [(one["rows"], one["groups"], one["error"]) for one in answers]
         said = cautions.useless(list(losses.values())), cautions.single_leaves(leaves, recipe.required_k)
         course.notes += [one for one in said if one is not None]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from voronym import cautions
 from voronym.clock import now
 from voronym.context import Context
 from voronym.errors import GuaranteeError, InputError, WriteError
@@ -21,6 +22,7 @@ from voronym.scale.outcome import spoken, too_little
 from voronym.scale.runners import Runner
 from voronym.scale.source import Dataset, is_parquet, survey
 from voronym.scale.texts import Layout, layout_of
+from voronym.table.doubts import refuse
 from voronym.table.doubts.exposed import SHARE
 
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
@@ -185,7 +187,28 @@ class Engine:
         self.course.answers["published"] = answers
         if sum(one["rows"] for one in answers) != data.rows:
             raise WriteError("some records were lost on the way, or are there twice; nothing was released")
+        self._refuse_lost()
         return tasks
+
+    def key_losses(self) -> dict[str, tuple[float, float]]:
+        """Return two losses of each key over all leaves, in percent: of its variance, and of all there is."""
+        answers, coding = self.course.answers["published"], self.job.recall("coding")
+        lost, had = (np.sum([one[what] for one in answers], axis=0) for what in ("lost", "spreads"))
+        most = had + sum(one["rows"] for one in answers) * np.square(coding.for_everybody())  # means are 0
+        out = {}
+        for name, here in coding.blocks():
+            gone = float(lost[here].sum())
+            out[name] = (
+                100.0 * gone / max(float(had[here].sum()), 1e-300),
+                100.0 * gone / max(float(most[here].sum()), 1e-300),
+            )
+        return out
+
+    def _refuse_lost(self) -> None:
+        """Refuse keys of which next to nothing is left in all leaves together, unless that is allowed."""
+        if sum(one["groups"] for one in self.course.answers["published"]) > 1:
+            found = (cautions.next_to_nothing(name, *both) for name, both in self.key_losses().items())
+            refuse([one for one in found if one is not None], self.job.recipe.allow)
 
     def _refuse_alike(self) -> None:
         """Refuse text files in which the values of a column that a model looks at would look alike."""

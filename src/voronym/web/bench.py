@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from voronym import cautions, datasets
+from voronym._cuda.device import choose
 from voronym.comparison import Row, compare
 from voronym.context import Step, Stop
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
@@ -44,7 +45,7 @@ SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
 FEW = (5, 10, 3, 20, 15)
 SEARCHED = 6_000
 """Rows up to which the default method takes a second or two for each k."""
-LOCAL = ("k", "method", "models", "time_limit", "seed", "intruder", "options", "space", "steps")
+LOCAL = ("k", "method", "models", "time_limit", "seed", "intruder", "options", "space", "steps", "device")
 
 
 class Wishes:
@@ -257,7 +258,7 @@ def _warm_up() -> None:
 def _wrong(table: Table, name: str, value: Any) -> str:
     """Return what the house says about one choice on its own; nothing where it is fine."""
     given: dict[str, Any] = {name: value}
-    if name in ("options", "space", "intruder", "seed", "steps") and value in (None, {}, (), []):
+    if name in ("options", "space", "intruder", "seed", "steps", "device") and value in (None, {}, (), []):
         return ""
     try:
         if name == "intruder":
@@ -266,6 +267,8 @@ def _wrong(table: Table, name: str, value: Any) -> str:
             GroupOptions(**{one: value[one] for one in GroupOptions.names() if one in value})
         if name == "models":
             given = {"models": tuple(split_models(value))}
+        if name == "device":
+            choose(value)  # says why there is none
         made = Recipe(table.schema, **given)
         if name == "k" or (name == "models" and value):
             check_k(made.required_k, table.n)

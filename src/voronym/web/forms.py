@@ -122,5 +122,6 @@ def protection_of(fields: Fields, before: Settings) -> Settings:
         steps=[line.strip() for line in fields.get("steps", "").splitlines() if line.strip()],
         time_limit=number(fields.get("time_limit", "")),
         seed=number(fields.get("seed", "")),
+        device=fields.get("device", before.device) or None,
         intruder=fields.get("intruder") if models and fields.get("intruder") == "method" else None,
     )

@@ -29,7 +29,7 @@ class Settings:
         From each column to its role.
     kinds, orders, locations, person, household, pseudonyms, allow_near_unique, allow_loss
         As in `voronym.anonymize`.
-    k, method, models, time_limit, seed, intruder, options, space, steps
+    k, method, models, time_limit, seed, intruder, options, space, steps, device
         As in `voronym.anonymize`. What cannot be a number is kept as it was typed: the house says why.
     """
 
@@ -51,6 +51,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     space: str | None = None
     steps: Sequence[str] = ()
+    device: str | None = None
 
     def of(self, role: str) -> list[str]:
         """Return the columns of a role."""
@@ -88,6 +89,7 @@ class Settings:
             "options": dict(self.options),
             "space": self.space,
             "steps": list(self.steps),
+            "device": self.device,
         }
 
     def plain(self) -> dict[str, Any]:
@@ -128,6 +130,7 @@ class Settings:
             options=options,
             space=None if recipe.space == DEFAULT_SPACE else recipe.space,
             steps=list(recipe.steps),
+            device=None if recipe.device == "cpu" else recipe.device,
         )
 
     def command(self, source: str, reading: Mapping[str, Any], release: str = "release.csv") -> str:
@@ -159,6 +162,7 @@ class Settings:
             intruder=self.intruder,
             time_limit=self.time_limit,
             seed=self.seed,
+            device=self.device,
         )
         words = ["voronym", "anonymize", source, "-o", release, *columns, *protection]
         return shlex.join([*words, *reading_words(reading)])

@@ -49,6 +49,7 @@ PARTS = [
     (rf"--kind [^\n=]*=({KINDS}) or [^\n=]*=({KINDS})", r"the kind \1 or \2"),
     (rf"--kind [^\n=]*=({KINDS})", r"the kind \1"),
     (r"\bsuppress must be\b", "“Records that may be left out” must be"),
+    (r"With device='cpu' it works without one", "“Groups are made on: the processor” needs none"),
     (r"--intruder (keys|method)", r"the intruder who knows the \1"),
 ]
 FLAG = re.compile(r"(?<![\w'\"-])--([a-z][a-z-]+)")

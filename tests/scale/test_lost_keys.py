@@ -1,0 +1,55 @@
+"""A key of which next to nothing is left is refused over several leaves as it is in one table."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import voronym as vr
+from scale.conftest import KEYS, ROLES, people, write
+from voronym.errors import SchemaError
+from voronym.keys import Coordinates
+from voronym.partition import Partition
+from voronym.scale import statistics
+from voronym.scale.coding import Coding
+from voronym.table.table import Table
+
+
+def towns(n: int = 1200) -> pl.DataFrame:
+    """Make people of 400 towns, which have nothing to do with the other keys."""
+    rng = np.random.default_rng(3)
+    town = [f"t{i}" for i in rng.integers(0, 400, n)]
+    return pl.DataFrame({"town": town, "age": rng.normal(50, 9, n), "size": rng.normal(170, 9, n)})
+
+
+def release(folder: Path, out: str, **more: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return vr.anonymize_files(
+            folder, folder.parent / out, keys=["town", "age", "size"], k=25, method="kd", rounds=1,
+            leaf=500, workers=1, **more,
+        )  # fmt: skip
+
+
+def test_a_key_that_is_gone_is_refused_unless_that_is_allowed(tmp_path: Path) -> None:
+    folder = write(towns(), tmp_path / "data", 3)
+    with pytest.raises(SchemaError, match=r"key 'town' would lose 1\d\d\.\d % .*--allow-loss town"):
+        release(folder, "out")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["data"]
+    made = release(folder, "out", allow_loss=["town"])
+    assert made.rows == 1200
+    assert made.key_losses["town"] > 150.0
+
+
+def test_one_row_for_everybody_is_that_of_the_table_in_memory() -> None:
+    frame = people(900).with_columns(many=pl.Series([f"m{i * i % 97}" for i in range(900)]))
+    table = Table.build(frame, **{**ROLES, "keys": [*KEYS, "many"]})
+    coding = Coding(table.schema, statistics.look(table, table.schema, ()), table.n)
+    keys = Coordinates(table)
+    row = table.like(keys.publish(Partition(np.zeros(table.n, np.int64))).frame)
+    np.testing.assert_allclose(coding.for_everybody(), keys.codec.encode(row)[0], atol=1e-9)
