@@ -54,6 +54,16 @@ def together(before: Callable[[], None] | None = None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def at_once() -> Iterator[None]:
+    """Have files that are placed within this block get their names there, whatever is open around it."""
+    token = _open.set(None)
+    try:
+        yield
+    finally:
+        _open.reset(token)
+
+
+@contextlib.contextmanager
 def placed(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Give the path of a file to be made, which becomes ``target`` when it and all beside it are whole.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -136,11 +138,56 @@ def test_room_is_kept_at_the_least_cost(homes):
         (["--cells", "4", "--place", "x,y"], "no latitude"),
         (["--cells", "999", "--column", "x,y"], "240"),
         (["--cells", "4", "--column", "x,y,lat", "--map", "m.svg"], "two coordinates"),
+        (["--cells", "4", "--column", "x,y", "--map", "m.png"], r"call the file 'm\.svg', not 'm\.png'"),
+        (["--cells", "4", "--column", "x,y", "--place", "lat,lon"], "not both"),
+        (["--cells", "4", "--column", "x,y,x"], "names 'x' twice"),
+        (["--cells", "0", "--column", "x,y"], "from 1 on"),
+        (["--cells", "4", "--column", "x,far"], "2 of 240 values of 'far' are infinite"),
+        (["--cells", "4", "--column", "x,yy"], "'a, b'$"),
     ],
 )
 def test_what_cannot_be_asked(homes, words, said):
+    far = homes["x"].to_numpy().copy()
+    far[:2] = np.inf
+    homes.with_columns(pl.Series("far", far), pl.lit(1.0).alias("a, b")).write_csv("homes.csv")
     with pytest.raises(InputError, match=said):
         call("design", "homes.csv", "-o", "d.json", *words)
+    assert not Path("d.json").exists()  # what is wrong is said before anything is written
+
+
+def test_tables_that_are_read_are_never_written_over(homes):
+    homes[:3].write_csv("places.csv")
+    before = Path("places.csv").read_bytes()
+    words = ["allocate", "homes.csv", "places.csv", "--column", "x,y", "--overwrite"]
+    for outputs in (["-o", "places.csv"], ["-o", "plan.csv", "--map", "places.csv"]):
+        with pytest.raises(InputError, match=r"places\.csv, which is read"):
+            call(*words, *outputs)
+    assert Path("places.csv").read_bytes() == before
+
+
+def test_a_table_on_stdout_is_alone_there(homes):
+    call("design", "homes.csv", "-o", "d.json", "--column", "x,y", "--cells", "8")
+    for words in (["assign", "homes.csv", "d.json"], ["allocate", "homes.csv", "homes.csv"]):
+        out = call(*words, "-o", "-", "--column", "x,y")
+        assert len(pl.read_csv(io.StringIO(out))) == 240
+        with pytest.raises(InputError, match="cannot both go to standard output"):
+            call(*words, "-o", "-", "--column", "x,y", "--json")
+    with pytest.raises(InputError, match="the quantizer has 2 coordinates, and --column names 1"):
+        call("assign", "homes.csv", "d.json", "-o", "-", "--column", "x")
+
+
+def test_numbers_on_the_map_are_those_of_the_table(homes):
+    pl.DataFrame({"x": [134.0, 200.0], "y": [525.0, 525.0], "room": [200, 40]}).write_csv("places.csv")
+    words = ["--column", "x,y", "--map", "plan.svg"]
+    said = call("allocate", "homes.csv", "places.csv", "-o", "plan.csv", "--capacity", "room", *words)
+    assert "240 records to 2 places" in said
+    assert "the least there is." in said
+    drawn = ElementTree.parse("plan.svg").getroot()  # noqa: S314 - our own
+    places = {int(one.text): float(one.get("x")) for one in drawn.findall("{*}text")}
+    assert set(places) == {1, 2} == set(pl.read_csv("plan.csv")["place"])
+    assert places[1] < places[2] < 720.0  # a place far from everybody is on the map, too
+    said = call("design", "homes.csv", "-o", "one.json", "--column", "x,y", "--cells", "1")
+    assert said.startswith("1 cell of 240 points, written to one.json.")
 
 
 def test_another_space_and_a_column_that_is_there(homes):

@@ -176,6 +176,35 @@ def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monke
         assert f"{number}.25" in out
 
 
+def test_all_numbers_that_are_shown_are_counted(toy, voronym, tmp_path, monkeypatch):
+    @toy.experiment("large", "Toys of the full run alone", shows=("Table 2",))
+    def large(full, ctx):
+        yield Mark("Table 2", "large" if full else "small", 3.0, 3.0, ".1f")
+
+    assert voronym("papers", "toy", "--full", "--store", str(tmp_path))[0] == 0
+    monkeypatch.setattr("voronym.papers.stored.results.__defaults__", (tmp_path,))
+    code, out, err = voronym("papers", "toy")
+    assert code == 0, err
+    assert ("  large" in out, "  small" in out) == (True, True)
+    assert "4 numbers: 1 better than published, 1 drawn without numbers, 2 the same" in out
+
+
+def test_what_was_found_is_kept_though_the_next_experiment_fails(toy, voronym, tmp_path):
+    @toy.experiment("more", "More toys", shows=("Table 2",))
+    def more(full, ctx):
+        yield Mark("Table 2", "more", 3.0, 3.0, ".1f")
+
+    @toy.experiment("broken", "Broken toys", shows=("Table 2",))
+    def broken(full, ctx):
+        raise InputError("the toy is broken")
+
+    code, _, err = voronym("papers", "toy", "--store", str(tmp_path), "--report", str(tmp_path / "page.html"))
+    assert code != 0
+    assert "the toy is broken" in err
+    assert set(results(toy, tmp_path)) == {("four", False), ("more", False)}
+    assert not (tmp_path / "page.html").exists()
+
+
 @given(st.lists(st.integers(3, 40), min_size=1, max_size=20), st.integers(40, 200), st.integers(1, 2))
 def test_no_column_is_lost_and_groups_fit(widths, width, keys):
     groups = verdicts.cut(widths, width, keys)

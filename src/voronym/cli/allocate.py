@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voronym.cli import common, files
-from voronym.cli.points import Columns, Map, Output, Overwrite, Place, Weight, far, numbers, points, write_map
+from voronym.cli.points import (
+    Columns,
+    Map,
+    Output,
+    Overwrite,
+    Place,
+    Weight,
+    check_map,
+    count,
+    far,
+    flat,
+    numbers,
+    points,
+    write_map,
+)
 from voronym.errors import InputError
+
+if TYPE_CHECKING:
+    from voronym.quantize import Allocation
 
 NAME = "place"
 
@@ -38,6 +56,7 @@ def allocate(
     places_reading: Any = None,
 ) -> None:
     """Send each record to one of some fixed places, at the least total cost, within their room."""
+    import numpy as np
     import polars as pl
 
     from voronym import quantize
@@ -45,11 +64,14 @@ def allocate(
     from voronym.table.read import read
     from voronym.table.write import write
 
-    common.check_outputs([output, map], source=source, overwrite=overwrite)
+    written = files.check_release(output, json=json)
+    common.check_outputs([*written, map], source=source, overwrite=overwrite, also=[places])
+    check_map(map)
     frame, there = read(source, **reading), read(places, **places_reading)
     if NAME in frame.columns:
         raise InputError(f"the table has a column {NAME!r} already; rename it first")
     (X, space), (C, _) = points(frame, column, place), points(there, column, place)
+    shown = np.vstack([flat(map, X, space), flat(map, C, space)])
     with common.ticker(not json) as bar:
         plan = quantize.allocate(
             X,
@@ -62,7 +84,8 @@ def allocate(
         )
     table = frame.with_columns(pl.Series(NAME, plan.labels + 1))
     write(table, output, keys=[NAME], k=1, overwrite=overwrite)
-    write_map(map, X, plan.quantizer(), f"{len(C)} places for {len(X):,} points")
+    title = f"{count(len(C), 'place')} for {count(len(X), 'point')}"
+    write_map(map, shown, plan.quantizer(), title, first=1)  # numbers as in the table
     figures: dict[str, Any] = {
         "cost": plan.cost,
         "gap": plan.gap,
@@ -75,13 +98,24 @@ def allocate(
     if json:
         common.emit(figures)
         return
-    typer.echo(f"{len(X):,} records to {len(C)} places, numbered from 1 as in {places}: in {output}.")
+    aside = not written  # the table itself is on stdout
+    where = "." if aside else f": in {output}."
+    typer.echo(
+        f"{count(len(X), 'record')} to {count(len(C), 'place')}, numbered from 1 as in {places}{where}",
+        err=aside,
+    )
+    for line in _lines(plan, ways):
+        typer.echo(line, err=aside)
+
+
+def _lines(plan: Allocation, ways: Mapping[str, float]) -> Iterator[str]:
+    """Say what each place gets, what it costs, and that nothing costs less."""
     for number, (load, price) in enumerate(zip(plan.loads, plan.costs, strict=True), 1):
-        typer.echo(f"  place {number}: {load:,.6g}" + (f", price of room {price:,.4g}" if price else ""))
-    typer.echo(f"Total cost {plan.cost:,.6g}; none is less by more than {max(plan.gap, 0.0):.2g}.")
+        yield f"  place {number}: {load:,.6g}" + (f", price of room {price:,.4g}" if price else "")
+    near = f", to within {plan.gap:.2g}" if plan.gap > 1e-9 * abs(plan.cost) else ""
+    yield f"Total cost {plan.cost:,.6g}, the least there is{near}."
     for name, value in ways.items():
-        typer.echo(f"{name.replace('_', ' ')}: {value:,.6g}")
+        yield f"{name.replace('_', ' ')}: {value:,.6g}"
     if len(plan.divided):
-        typer.echo(
-            f"{len(plan.divided)} records are divided between places; each is told with the largest share."
-        )
+        some = "1 record is" if len(plan.divided) == 1 else f"{len(plan.divided)} records are"
+        yield f"{some} divided between places; each is told with the largest share."

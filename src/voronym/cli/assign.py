@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common, files
-from voronym.cli.points import Columns, Output, Overwrite, Place, far, points
+from voronym.cli.points import Columns, Output, Overwrite, Place, between, count, far, points
 from voronym.errors import InputError
 
 NAME = "cell"
@@ -37,7 +37,8 @@ def assign(
     from voronym.table.read import read
     from voronym.table.write import write
 
-    common.check_outputs([output], source=source, overwrite=overwrite)
+    written = files.check_release(output, json=json)
+    common.check_outputs(written, source=source, overwrite=overwrite, also=[quantizer])
     frame = read(source, **reading)
     X, space = points(frame, column, place)
     rule = load(quantizer)
@@ -45,6 +46,11 @@ def assign(
         raise InputError(
             f"the quantizer is of the space {rule.space.name}: give "
             + ("--place LAT,LON" if rule.space.name == "sphere" else "--column")
+        )
+    if rule.centroids.shape[1] != X.shape[1]:
+        raise InputError(
+            f"the quantizer has {count(rule.centroids.shape[1], 'coordinate')}, and --column names "
+            f"{X.shape[1]}: give the columns that it was made of, in the same order"
         )
     if NAME in frame.columns:
         raise InputError(f"the table has a column {NAME!r} already; rename it first")
@@ -56,8 +62,11 @@ def assign(
     if json:
         common.emit(figures | said)
         return
+    aside = not written  # the table itself is on stdout
     typer.echo(
-        f"{len(labels):,} records in {rule.n_cells} cells of {sizes.min():,} to {sizes.max():,}, in {output}."
+        f"{count(len(labels), 'record')} in {count(rule.n_cells, 'cell')} of "
+        f"{between(sizes.min(), sizes.max())}" + ("." if aside else f", in {output}."),
+        err=aside,
     )
     for name, value in said.items():
-        typer.echo(f"{name.replace('_', ' ')}: {value:,.6g}")
+        typer.echo(f"{name.replace('_', ' ')}: {value:,.6g}", err=aside)

@@ -310,8 +310,10 @@ def on_interrupt(choice: str) -> None:
     signals.take_best(choice == "best")
 
 
-def check_outputs(paths: Sequence[Path | None], *, source: str, overwrite: bool) -> None:
-    """Refuse outputs that cannot be, before the work is done rather than after."""
+def check_outputs(
+    paths: Sequence[Path | None], *, source: str, overwrite: bool, also: Sequence[str | Path] = ()
+) -> None:
+    """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
     given = [path for path in paths if path is not None]
     places = [path.resolve() for path in given]
     for folder in {place.parent for place in places}:
@@ -320,6 +322,9 @@ def check_outputs(paths: Sequence[Path | None], *, source: str, overwrite: bool)
         raise InputError("two outputs have the same name; every output needs one of its own")
     if Path(source).resolve() in places:
         raise InputError("an output has the name of the source; the original is never written over")
+    read = [str(one) for one in also if Path(one).resolve() in places]
+    if read:
+        raise InputError(f"an output has the name of {read[0]}, which is read; it is never written over")
     homeless = [str(path) for path in given if not path.resolve().parent.is_dir()]
     if homeless:
         raise WriteError(f"the folder of {', '.join(homeless)} does not exist; make it first")

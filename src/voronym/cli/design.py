@@ -7,7 +7,22 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common, files
-from voronym.cli.points import Columns, Map, Output, Overwrite, Place, Weight, far, numbers, points, write_map
+from voronym.cli.points import (
+    Columns,
+    Map,
+    Output,
+    Overwrite,
+    Place,
+    Weight,
+    between,
+    check_map,
+    count,
+    far,
+    flat,
+    numbers,
+    points,
+    write_map,
+)
 from voronym.errors import InputError
 
 
@@ -40,6 +55,7 @@ def design(
     if output.suffix.lower() != ".json":
         named = output.with_suffix(".json").name
         raise InputError(f"a quantizer is written as JSON: call the file {named!r}, not {output.name!r}")
+    check_map(map)
     levels = _counts(cells)
     if len(levels) > 1 and (weight is not None or map is not None):
         raise InputError("--weight and --map are for one level of cells: give one number")
@@ -47,6 +63,7 @@ def design(
     with common.ticker(not json) as bar:
         frame = read(source, **reading)
         X, space = points(frame, column, place)
+        shown = flat(map, X, space)
         if len(levels) > 1:
             quantizer = design_levels(X, levels, space=space, seed=seed)
             labels = quantizer.assign(X)
@@ -61,16 +78,15 @@ def design(
             quantizer, labels, sizes = found.quantizer(), found.labels, found.whole_loads
     quantizer.save(output)
     if isinstance(quantizer, Quantizer):
-        write_map(map, X, quantizer, f"{cells} cells of {len(X):,} points")
+        write_map(map, shown, quantizer, f"{count(levels[0], 'cell')} of {count(len(X), 'point')}")
     figures = {"cells": quantizer.n_cells, "smallest": float(sizes.min()), "largest": float(sizes.max())}
     figures |= far(X, quantizer, labels)
     if json:
         common.emit(figures)
         return
-    what = "points" if weight is None else weight
-    typer.echo(
-        f"{quantizer.n_cells} cells of {sizes.min():,.6g} to {sizes.max():,.6g} {what}, written to {output}."
-    )
+    held = between(figures["smallest"], figures["largest"])
+    what = weight if weight is not None else "point" if held == "1" else "points"
+    typer.echo(f"{count(quantizer.n_cells, 'cell')} of {held} {what}, written to {output}.")
     for name, value in list(figures.items())[3:]:
         typer.echo(f"{name.replace('_', ' ')}: {value:,.6g}")
     typer.echo("The rule promises no k for other points. To release a table, use anonymize.")
@@ -80,5 +96,7 @@ def _counts(cells: str) -> list[int]:
     """Return how many cells there are to be on each level."""
     counts = [text.strip() for text in cells.split(",")]
     if not all(text.isascii() and text.isdigit() and int(text) > 0 for text in counts):
-        raise InputError(f"--cells is a whole number, or several with commas between them, not {cells!r}")
+        raise InputError(
+            f"--cells is a whole number from 1 on, or several with commas between them, not {cells!r}"
+        )
     return [int(text) for text in counts]

@@ -188,7 +188,7 @@ def check_release(output: Path, *, json: bool) -> list[Path]:
         raise InputError("-o names no file; name one, or - for standard output")
     if str(output) == "-":
         if json:
-            raise InputError("the release and --json cannot both go to standard output; name a file with -o")
+            raise InputError("the table and --json cannot both go to standard output; name a file with -o")
         return []
     from voronym.table.write import check_target
 

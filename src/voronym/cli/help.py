@@ -61,10 +61,10 @@ VERBS: dict[str, tuple[str, ...]] = {
 """What the verbs of the program are for; those of a verb stand under "Verbs"."""
 _NAMED = {
     **dict.fromkeys((*PURPOSES["Columns"][:4], "allow_near_unique", "allow_loss"), "COLUMNS"),
-    **dict.fromkeys(("person", "household", "weights"), "COLUMN"),
+    **dict.fromkeys(("person", "household", "weights", "weight", "capacity", "minimum"), "COLUMN"),
     **dict.fromkeys(("original", "control", "population", "earlier"), "FILE"),
     **dict.fromkeys(("missing", "original_missing", "places_missing"), "CODES"),
-    "step": "STEP", "publish": "[COLUMN=]WAY", "folder": "FOLDER",
+    "step": "STEP", "publish": "[COLUMN=]WAY", "folder": "FOLDER", "store": "FOLDER",
 }  # fmt: skip
 _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[str]": "NAMES"}
 

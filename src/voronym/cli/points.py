@@ -26,7 +26,7 @@ Columns = Annotated[
     ),
 ]
 Place = Annotated[
-    str | None, typer.Option("--place", help="LAT,LON: two columns in degrees, instead of --column.")
+    str | None, typer.Option("--place", help="LAT,LON: Two columns in degrees, instead of --column.")
 ]
 Weight = Annotated[
     str | None, typer.Option("--weight", help="The column that says how much a point counts, such as people.")
@@ -41,14 +41,18 @@ def numbers(frame: Any, name: str) -> NDArray[np.float64]:
     import numpy as np
 
     if name not in frame.columns:
-        raise InputError(f"there is no column {name!r}; there are: {', '.join(frame.columns)}")
+        known = [repr(one) if "," in one else one for one in frame.columns]
+        raise InputError(f"there is no column {name!r}; there are: {', '.join(known)}")
     column = frame[name]
     if not column.dtype.is_numeric():
-        raise InputError(f"the column {name!r} is not numeric; coordinates and weights are numbers")
-    gone = int(column.is_null().sum())
-    if gone:
-        raise InputError(f"{gone} of {len(column)} values of {name!r} are missing; leave those records out")
-    return np.asarray(column.to_numpy(), dtype=np.float64)
+        raise InputError(f"the column {name!r} is not numeric; coordinates, weights and room are numbers")
+    values = np.asarray(column.cast(float).to_numpy(), dtype=np.float64)
+    for gone, what in ((np.isnan(values), "missing"), (np.isinf(values), "infinite")):
+        if gone.any():
+            raise InputError(
+                f"{int(gone.sum())} of {len(values)} values of {name!r} are {what}; leave those records out"
+            )
+    return values
 
 
 def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[NDArray[np.float64], Space]:
@@ -57,7 +61,9 @@ def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[ND
 
     from voronym.space import Euclidean, Sphere
 
-    if (columns is None) == (place is None):
+    if columns is not None and place is not None:
+        raise InputError("the points are said twice: give --column or --place, not both")
+    if columns is None and place is None:
         raise InputError("say where the points are: --column X,Y, or --place LAT,LON")
     if place is not None:
         both = common.names([place], frame.columns)
@@ -65,6 +71,9 @@ def points(frame: Any, columns: list[str] | None, place: str | None) -> tuple[ND
             raise InputError(f"--place takes two columns, LAT,LON, not {place!r}")
         return Sphere.from_degrees(*(numbers(frame, name) for name in both)), Sphere()
     chosen = common.names(columns, frame.columns)
+    twice = [name for name in dict.fromkeys(chosen) if chosen.count(name) > 1]
+    if twice:
+        raise InputError(f"--column names {twice[0]!r} twice")
     return np.column_stack([numbers(frame, name) for name in chosen]), Euclidean()
 
 
@@ -90,26 +99,77 @@ def far(
     return {"distortion": float(np.mean(quantizer.space.paired(X, quantizer.centroids, labels)))}
 
 
-def write_map(path: Path | None, X: NDArray[np.float64], quantizer: Quantizer, title: str) -> None:
-    """Write a map of the cells around the points, where one is asked for."""
+def check_map(path: Path | None) -> None:
+    """Refuse a map that is called something else than SVG."""
+    if path is not None and path.suffix.lower() != ".svg":
+        named = path.with_suffix(".svg").name
+        raise InputError(f"a map is written as SVG: call the file {named!r}, not {path.name!r}")
+
+
+def flat(path: Path | None, X: NDArray[np.float64], space: Space) -> NDArray[np.float64]:
+    """Return points as a map has them, x before y; refuse a map of others before the work is done."""
+    import numpy as np
+
+    from voronym.space import Sphere
+
+    if space.name == "sphere":
+        latitude, longitude = Sphere.to_degrees(X)
+        return np.column_stack([longitude, latitude])
+    if path is not None and X.shape[1] != 2:
+        raise InputError("a map has two coordinates: give two columns, or --place LAT,LON")
+    return X
+
+
+def write_map(
+    path: Path | None, shown: NDArray[np.float64], quantizer: Quantizer, title: str, *, first: int = 0
+) -> None:
+    """Write a map of the cells around some places, where one is asked for.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The file.
+    shown : array, shape (n, 2)
+        What must be on the map, as `flat` returns it.
+    quantizer : Quantizer
+        The cells.
+    title : str
+        Of the map.
+    first : int
+        The number of the first cell.
+    """
     if path is None:
         return
     import numpy as np
 
     from voronym.quantize.picture import cell_map
-    from voronym.space import Sphere
 
-    if quantizer.space.name == "sphere":
-        latitude, longitude = Sphere.to_degrees(X)
-        flat = np.column_stack([longitude, latitude])
-    elif X.shape[1] == 2:
-        flat = X
-    else:
-        raise InputError("a map has two coordinates: give two columns, or --place LAT,LON")
-    low, high = flat.min(axis=0), flat.max(axis=0)
+    low, high = shown.min(axis=0), shown.max(axis=0)
     room = 0.05 * np.where(high > low, high - low, 1.0)
     low, high = low - room, high + room
     if quantizer.space.name == "sphere":
         low, high = np.maximum(low, [-180.0, -90.0]), np.minimum(high, [180.0, 90.0])
     box = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
-    path.write_text(cell_map(quantizer, box, title=title), encoding="utf-8")
+    path.write_text(cell_map(quantizer, box, title=title, first=first), encoding="utf-8")
+
+
+def count(number: int, word: str) -> str:
+    """Return how many there are of something, in words.
+
+    Examples
+    --------
+    >>> count(1, "cell"), count(1200, "place")
+    ('1 cell', '1,200 places')
+    """
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def between(least: float, most: float) -> str:
+    """Return the range of sizes in words, one number where all are alike.
+
+    Examples
+    --------
+    >>> between(3, 3), between(3, 4.5)
+    ('3', '3 to 4.5')
+    """
+    return f"{least:,.6g}" if least == most else f"{least:,.6g} to {most:,.6g}"

@@ -12,7 +12,7 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from voronym.papers import Mark, Outcome, Paper, Table
+    from voronym.papers import Outcome, Paper, Table
     from voronym.papers.overview import Line
 
 NARROW = 16
@@ -41,16 +41,13 @@ def listed(known: Sequence[Paper]) -> None:
 def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
     """Show what an experiment found, beside what was published and the full run that was kept."""
     from voronym.papers import Table
-    from voronym.papers.overview import lines
 
     out = _console()
     shown = f": {_named(outcome.experiment.shows)}" if outcome.experiment.shows else ""
     took = f"{outcome.seconds:.0f} seconds"
     out.rule(f"[bold]{escape(outcome.experiment.title)}[/]{shown}; {took}", align="left", style="dim")
-    kept = _kept(entry, outcome)
-    full, quick = (outcome.marks, kept) if outcome.full else (kept, outcome.marks)
     order = [one.name for one in entry.exhibits]
-    found = sorted(lines(full, quick), key=lambda line: order.index(line.exhibit))
+    found = sorted(_lines(entry, outcome), key=lambda line: order.index(line.exhibit))
     if found:
         _verdicts(out, entry, found, full=outcome.full)
     for item in outcome.items:
@@ -59,11 +56,14 @@ def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
     out.print()
 
 
-def _kept(entry: Paper, outcome: Outcome) -> tuple[Mark, ...]:
+def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
+    """Return the figures of an experiment, of this run and of the other one that was kept."""
+    from voronym.papers.overview import lines
     from voronym.papers.stored import results
 
     kept = results(entry).get((outcome.experiment.name, not outcome.full))
-    return () if kept is None else kept.marks
+    marks = () if kept is None else kept.marks
+    return lines(outcome.marks, marks) if outcome.full else lines(marks, outcome.marks)
 
 
 def _verdicts(out: Console, entry: Paper, found: list[Line], *, full: bool) -> None:
@@ -131,11 +131,11 @@ def _named(shows: Sequence[str]) -> str:
 
 
 def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
-    """Say how many figures are the same, and how long it took."""
-    from voronym.papers.overview import WORDS, count, lines
+    """Say how many of the figures that were shown are the same, and how long it took."""
+    from voronym.papers.overview import WORDS, count
 
     seconds = sum(outcome.seconds for _, outcomes in found for outcome in outcomes)
-    told = count(line for _, outcomes in found for o in outcomes for line in lines(o.marks, ()))
+    told = count(line for entry, outcomes in found for one in outcomes for line in _lines(entry, one))
     total = sum(told.values())
     words = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in told.items())
     took = f"{total} numbers: {words}; {seconds:.0f} seconds" if total else f"{seconds:.0f} seconds"

@@ -206,7 +206,7 @@ def check_room(task: Task, *, plain: bool) -> None:
         raise InputError(f"{above} of {len(low)} places have a minimum above their capacity")
     if np.isinf(low).any():
         raise InputError("a minimum must be finite")
-    slack, what = 1e-9 * total, "points" if plain else "load"
+    slack, what = 1e-9 * total, "points" if plain else "loads"
     if high.sum() < total - slack:
         raise InputError(
             f"there is room for {high.sum():.10g} in all, and the {what} come to {total:.10g}: "

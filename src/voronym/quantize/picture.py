@@ -13,17 +13,19 @@ from voronym.quantize.quantizer import Quantizer
 from voronym.space import Sphere
 
 WIDE = 720  # pixels
+NUMBERED = 100  # cells up to which each has its number
 GRID = 180  # squares in a row, where borders are not straight
 
 Box = tuple[float, float, float, float]
 Placing = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells") -> str:
+def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells", first: int = 0) -> str:
     """Return a map of the cells within (left, bottom, right, top), as the text of an SVG file.
 
     In the plane, with straight borders, cells are polygons. On the sphere the box is in degrees, longitude
-    and latitude, and cells are drawn as small squares. Dots are the centroids; no points of people are drawn.
+    and latitude, and cells are drawn as small squares. Dots are the centroids, with the numbers of the cells
+    from ``first`` on, where there are up to a hundred; no points of people are drawn.
 
     Examples
     --------
@@ -42,18 +44,20 @@ def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells") -> str:
         x = (points[:, 0] - left) / (right - left) * WIDE
         return np.column_stack([x, (top - points[:, 1]) / (top - bottom) * tall])
 
-    shapes = _squares(quantizer, box, tall) if globe else _polygons(quantizer, box, place)
+    shapes = _squares(quantizer, box, tall) if globe else _polygons(quantizer, box, place, first)
     centres = quantizer.centroids
     if globe:
         latitude, longitude = Sphere.to_degrees(centres)
         centres = np.column_stack([longitude, latitude])
     dots = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"><title>cell {cell}</title></circle>'
-        for cell, (x, y) in enumerate(place(centres))
+        + (f'<text x="{x + 6:.1f}" y="{y + 5:.1f}">{cell}</text>' if len(centres) <= NUMBERED else "")
+        for cell, (x, y) in enumerate(place(centres), first)
     ]
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {tall:.0f}" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {tall:.0f}" role="img" '
+            'font-family="sans-serif" font-size="15">',
             f"<title>{_escaped(title)}</title>",
             *shapes,
             *dots,
@@ -62,14 +66,14 @@ def cell_map(quantizer: Quantizer, box: Box, *, title: str = "Cells") -> str:
     )
 
 
-def _polygons(quantizer: Quantizer, box: Box, place: Placing) -> list[str]:
+def _polygons(quantizer: Quantizer, box: Box, place: Placing, first: int) -> list[str]:
     out = []
     for cell, corners in enumerate(quantizer.diagram(box)):
         if len(corners):
             drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in place(corners))
             out.append(
                 f'<polygon points="{drawn}" fill="{_colour(cell)}" stroke="#444" stroke-width="1">'
-                f"<title>cell {cell}</title></polygon>"
+                f"<title>cell {first + cell}</title></polygon>"
             )
     return out
 
