@@ -213,7 +213,7 @@ def test_hospitals_on_the_globe():
         ({"weights": [1, 1, 1, 1, -1]}, "1 of 5 weights are negative"),
         ({"loads": [1, 1, 1, 1, np.nan]}, "1 of 5 loads"),
         ({"weights": "abcde"}, "must be an array of numbers"),
-        ({"weights": [0.5] * 5, "capacities": 1.2}, "room for 2.4 in all, and the load come to 2.5"),
+        ({"weights": [0.5] * 5, "capacities": 1.2}, "room for 2.4 in all, and the loads come to 2.5"),
         ({"centroids": [[1.0, 2.0]]}, "shape"),
     ],
 )
