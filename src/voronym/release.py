@@ -31,7 +31,8 @@ from voronym.table.read import read
 from voronym.table.schema import Schema
 from voronym.table.source import Source, read_again
 from voronym.table.table import Table
-from voronym.table.write import WriteReceipt, reading_back, write
+from voronym.table.typeset import read_ranges
+from voronym.table.write import WriteReceipt, dialect_for, reading_back, write
 
 if TYPE_CHECKING:
     from voronym.dossier import Dossier
@@ -248,7 +249,8 @@ class Release:
 
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
-            found = as_frame(read_again(read(file, **reading), self._table.columns, self.schema.keys))
+            again = read_again(read(file, **reading), self._table.columns, self.schema.keys)
+            found = as_frame(again if dialect is None else read_ranges(again, dialect, source))
             kept = [name for name in self._table.columns if name not in self.schema.identifiers]
             table = Table.of(found, self.schema, only=kept)
             table = table.like(table.frame, units=units)
@@ -267,6 +269,9 @@ class Release:
 
         source = self._table.source
         reading = reading_back(Path(path), source, table, delimiter=delimiter, **style)
+        dialect = (
+            dialect_for(Path(path), source, delimiter=delimiter, **style) if "delimiter" in reading else None
+        )
         with together():
             receipt = write(
                 self._table.frame,

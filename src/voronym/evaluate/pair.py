@@ -18,12 +18,14 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
+from voronym.evaluate.ranged import read_ranges
 from voronym.table.alike import common, moment, plain
 from voronym.table.classes import equivalence_classes
 from voronym.table.codec import Block, Codec
 from voronym.table.conform import conform
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
+from voronym.table.source import source_of
 from voronym.table.spans import middles
 from voronym.table.typeset import unguarded
 
@@ -74,11 +76,14 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
     for what, table in (("original", before), ("table", after)):
         if len(table) == 0:
             raise InputError(f"the {what} has no rows, so there is nothing to compare")
+    files = {"original": source_of(before), "released": source_of(after)}
     before, after = conform(before, schema), conform(after, schema)
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
     left, right, odd, ranged = [], [], [], {}
     for name in names:
         first, second = plain(before[name]), _bare(plain(after[name]))
+        if second.dtype == pl.String and (times := _on_line(first)) is not None:
+            second = read_ranges(second, times=times, **files)
         middle = _middle(first, second)
         if middle is not None:
             ranged[name] = second
@@ -103,12 +108,16 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
     return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes), ranged)
 
 
+def _on_line(before: pl.Series) -> bool | None:
+    """Whether a column holds times; None where it holds neither times nor numbers."""
+    times = before.dtype in (pl.Date, pl.Datetime)
+    return times if times or before.dtype.is_numeric() else None
+
+
 def _middle(before: pl.Series, after: pl.Series) -> pl.Series | None:
     """Return the middles of ranges that stand for numbers or times; None where these are none."""
-    times = before.dtype in (pl.Date, pl.Datetime)
-    if after.dtype != pl.String or not (times or before.dtype.is_numeric()):
-        return None
-    return middles(after, times=times)
+    times = _on_line(before)
+    return None if after.dtype != pl.String or times is None else middles(after, times=times)
 
 
 def _bare(column: pl.Series) -> pl.Series:

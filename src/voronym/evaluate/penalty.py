@@ -15,11 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.evaluate.pair import common, numbers, plain
+from voronym.evaluate.ranged import read_ranges
 from voronym.plain import Plain
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Schema
+from voronym.table.source import source_of
 from voronym.table.spans import ANY, DASH, OR_LESS, OR_MORE, Ends, ends
 
 Floats = NDArray[np.float64]
@@ -105,12 +107,15 @@ def penalty(
     """
     before, after = as_frame(original), as_frame(released)
     trees = {name: Hierarchy.of(one) for name, one in (hierarchies or {}).items()}
+    files = {"original": source_of(before), "released": source_of(after)}
     keys = list(schema.keys)
     classes = equivalence_classes(after, keys)
     by_key: dict[str, float] = {}
     lacking, there = 0.0, 0.0
     for name in keys:
         first, second = plain(before[name]), plain(after[name])
+        if second.dtype == pl.String and name not in trees and numbers(first) is not None:
+            second = read_ranges(second, times=first.dtype in (pl.Date, pl.Datetime), **files)
         codes, values = _codes(first, _order(schema, name))
         order = _order(schema, name)
         shown = _covers(first, second, codes, rows, classes.labels, values, trees.get(name), order)

@@ -13,7 +13,7 @@ delta-disclosure a class that holds may join one that does not, and more have to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -289,10 +289,10 @@ def lattice(
             f"no levels of the hierarchies keep all promises with {100 * options.suppress:g} % of the "
             "records suppressed: allow more (--suppress), or ask for less"
         )
-    return _masked(table, found)
+    return _masked(table, found, options.hierarchies or {})
 
 
-def _masked(table: Table, found: Lattice) -> Grouped:
+def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
     """Publish the solution of least loss."""
     best = min(found.front, key=lambda one: (one.loss, one.suppressed))
     labels, many = found.labels(best.levels)
@@ -317,7 +317,7 @@ def _masked(table: Table, found: Lattice) -> Grouped:
             one.name: f"level {level} of {one.height} of its hierarchy, for all records"
             for one, level in zip(found.columns, best.levels, strict=True)
         },
-        schema=ranged_schema(table.schema, list(made)),
+        schema=ranged_schema(table.schema, list(made), trees=trees),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,9 @@ from voronym.errors import InputError
 from voronym.keys import Coordinates, Keys, Published
 from voronym.options import Options, by_column, one_of, option
 from voronym.partition import Partition
-from voronym.ranges.columns import RangeColumn, range_columns
+from voronym.ranges.columns import RangeColumn, Tree, range_columns
 from voronym.table.hierarchy import Hierarchy
-from voronym.table.schema import Schema
+from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 
 WAYS = ("mean", "median", "interval", "hierarchy")
@@ -168,21 +168,24 @@ def with_ranges(
         published,
         frame=frame,
         published_as={**dict(published.published_as), **named},
-        schema=ranged_schema(table.schema, list(made)),
-    )
-
-
-def ranged_schema(schema: Schema, names: Sequence[str]) -> Schema:
-    """Return the schema of what is published: ranges are texts."""
-    return replace(
-        schema,
-        columns=tuple(
-            replace(one, kind="nominal", categories=None, partner=None, axis=None, note=RANGED)
-            if one.name in names
-            else one
-            for one in schema.columns
+        schema=ranged_schema(
+            table.schema, list(made), trees=[one.name for one in columns if isinstance(one, Tree)]
         ),
     )
+
+
+def ranged_schema(schema: Schema, names: Sequence[str], *, trees: Collection[str] = ()) -> Schema:
+    """Return the schema of what is published: ranges are texts.
+
+    Texts of ``trees`` are those of a hierarchy that somebody wrote, and are left as they are.
+    """
+
+    def made(one: Column) -> Column:
+        own = one.name not in trees and (one.ranges or one.kind in ("numeric", "location", "datetime"))
+        bare = replace(one, categories=None, partner=None, axis=None, note=RANGED)
+        return replace(bare, kind="nominal", ranges=own)
+
+    return replace(schema, columns=tuple(made(one) if one.name in names else one for one in schema.columns))
 
 
 def _medians(keys: Keys, part: Partition, published: Published, names: Sequence[str]) -> Published:

@@ -82,7 +82,7 @@ def ordinal(schema: Schema, levels: Mapping[str, tuple[str, ...]]) -> Schema:
     return replace(
         schema,
         columns=tuple(
-            replace(one, kind="ordinal", categories=levels[one.name], note=RECODED)
+            replace(one, kind="ordinal", categories=levels[one.name], note=RECODED, ranges=True)
             if one.name in levels
             else one
             for one in schema.columns

@@ -12,6 +12,7 @@ import polars as pl
 
 from voronym.table import spelling
 from voronym.table.codebook import attach, labels_of
+from voronym.table.moments import DIGITS, Moment
 from voronym.table.source import Source, source_of
 from voronym.table.spelling import form_of
 from voronym.table.values import Columns, Values
@@ -82,8 +83,11 @@ def _followed(source: Source, table: Columns, made: Mapping[str, Any], schema: S
         if texts is None:
             continue
         raw[name] = texts
-        codes = schema[name].kind == "nominal"
-        spellings[name] = replace(spellings[name], form=None if codes else form_of(texts))
+        kind = schema[name].kind
+        form = None if kind == "nominal" else form_of(texts)
+        if kind == "datetime" and not isinstance(form, Moment):
+            form = DIGITS
+        spellings[name] = replace(spellings[name], form=form)
     return replace(source, spellings=spellings, raw=raw)
 
 

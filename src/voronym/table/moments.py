@@ -51,6 +51,11 @@ class Moment:
         """Whether a program would write it so."""
         return self.pattern.startswith("%Y-%m-%d")
 
+    @property
+    def day(self) -> str:
+        """The pattern without the time of day."""
+        return re.split(r"[T ]?%H", self.pattern)[0]
+
     def says(self) -> str:
         """Return the pattern in letters."""
         out = self.pattern
@@ -66,10 +71,12 @@ class Moment:
 
     def write(self, times: pl.Series) -> pl.Series:
         """Return dates or times as texts of this form."""
-        pattern = self.pattern
-        if times.dtype == pl.Date:
-            pattern = re.split(r"[T ]?%H", pattern)[0]
+        pattern = self.day if times.dtype == pl.Date else self.pattern
         return times.dt.strftime(pattern).alias(times.name)
+
+
+DIGITS = Moment("%Y%m%d")
+"""Days as whole numbers: 20251231, where somebody says that they are days."""
 
 
 def in_signs(pattern: str) -> str:

@@ -107,13 +107,22 @@ class Number:
         elif numbers.dtype.is_float() and self.most is not None and self._exact(numbers):
             out = self._fixed(numbers.cast(pl.Float64))
         else:
-            out = default_text(numbers)
-            out = out.str.replace(".", self.decimal, literal=True) if self.decimal != "." else out
-        if self.thousands:
-            out = _group(out, self.thousands)
+            out = self._pointed(default_text(numbers))
+        return self._around(out).alias(numbers.name)
+
+    def dressed(self, texts: pl.Series) -> pl.Series:
+        """Return texts as a program writes them, 1234.50, in this form, and with all their digits."""
+        return self._around(self._pointed(texts)).alias(texts.name)
+
+    def _pointed(self, texts: pl.Series) -> pl.Series:
+        return texts.str.replace(".", self.decimal, literal=True) if self.decimal != "." else texts
+
+    def _around(self, texts: pl.Series) -> pl.Series:
+        """Put the sign of thousands between, and what stands around every number."""
+        out = _group(texts, self.thousands) if self.thousands else texts
         if self.prefix or self.suffix:
             out = pl.select(pl.lit(self.prefix) + out + pl.lit(self.suffix)).to_series()
-        return out.alias(numbers.name)
+        return out
 
     def _exact(self, numbers: pl.Series) -> bool:
         largest: Any = numbers.abs().max()

@@ -43,6 +43,9 @@ class Column:
         Which coordinate of a location this is.
     note : str
         Why this kind.
+    ranges : bool
+        Whether its texts are ranges of numbers or dates that were made here: a text file has them in its own
+        form, as it has numbers and dates.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Column:
     partner: str | None = None
     axis: Literal["lat", "lon"] | None = None
     note: str = ""
+    ranges: bool = False
 
     @property
     def declared(self) -> bool:

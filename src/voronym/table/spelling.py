@@ -14,6 +14,7 @@ import polars as pl
 
 from voronym.table.moments import DATE, MOMENT, YEAR_FIRST, YEAR_LAST, Moment, day_first, find_moment
 from voronym.table.numerals import CODE, NUMBER, Comma, Number, all_match, default_text, find_number
+from voronym.table.respell import respelled
 
 __all__ = [
     "CODE", "DATE", "MISSING", "MOMENT", "NUMBER", "YEAR_FIRST", "YEAR_LAST", "Comma", "Hints", "Spelling",
@@ -111,11 +112,14 @@ class Spelling:
         How a missing value is written.
     quoted : {"needed", "present", "always"}
         Which cells have quotes: those that need them, those that are not missing, or all.
+    ranges : bool
+        Whether the column has ranges now, whose ends are written in the form.
     """
 
     form: Number | Moment | Truth | None = None
     gap: str = ""
     quoted: Quoted = "needed"
+    ranges: bool = False
 
     def write(self, column: pl.Series) -> pl.Series:
         """Return the values as the file would have them, without quotes and without nulls."""
@@ -127,6 +131,8 @@ class Spelling:
         }
         if self.form is not None and fits[type(self.form)]:
             out = self.form.write(column)
+        elif self.ranges and dtype == pl.String and isinstance(self.form, (Number, Moment)):
+            out = respelled(column, self.form)
         elif dtype in (pl.Categorical, pl.Enum):
             out = column.cast(pl.String)
         elif dtype == pl.Duration:

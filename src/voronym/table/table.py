@@ -17,9 +17,12 @@ from voronym.table.codebook import Labels, attach, labels_of
 from voronym.table.conform import check_kinds, conformed
 from voronym.table.doubts.base import Doubt, about_columns, about_table
 from voronym.table.frame import Form, listing
+from voronym.table.moments import Moment
+from voronym.table.numerals import Number
 from voronym.table.read import load
 from voronym.table.schema import Schema
 from voronym.table.source import Source, source_of
+from voronym.table.spelling import Spelling
 from voronym.table.units import Units
 from voronym.table.values import Columns, Values
 
@@ -213,7 +216,22 @@ class Table(Columns):
         same = [name for name in self.columns if name not in schema or schema[name] == self.schema[name]]
         labels = None if self.labels is None else self.labels.only(same)
         source = None if self.source is None else self.source.only(same)
+        if source is not None and any(one.ranges for one in schema):
+            source = replace(source, spellings={**source.spellings, **self._of_ranges(schema)})
         return Table(self.frame, schema, labels, source=source, units=self.units)
+
+    def _of_ranges(self, schema: Schema) -> dict[str, Spelling]:
+        """Return how ranges are spelled in the file: their ends as its numbers or dates were."""
+        made = {}
+        for one in schema:
+            if not one.ranges or one.name not in self.schema or self.source is None:
+                continue
+            form = self.source.spellings.get(one.name, Spelling())
+            if form.form is None and self.schema[one.name].kind in ("numeric", "location", "datetime"):
+                plain = Moment("%Y-%m-%d") if self.schema[one.name].kind == "datetime" else Number()
+                form = replace(form, form=plain)
+            made[one.name] = replace(form, gap="", ranges=True)  # NA is a gap among numbers, not among texts
+        return made
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:

@@ -16,7 +16,8 @@ from voronym.table.dialect import Dialect
 from voronym.table.moments import Moment
 from voronym.table.numerals import NUMBER, Number
 from voronym.table.packing import packed
-from voronym.table.source import Source
+from voronym.table.respell import plain_texts
+from voronym.table.source import Source, attach_source, source_of
 from voronym.table.spelling import Spelling
 
 FORMULA = r"^[=+\-@\t\r]"  # how a cell starts that a spreadsheet may run
@@ -76,9 +77,11 @@ def texts_of(
     column: pl.Series, dialect: Dialect, source: Source | None, *, guard: bool
 ) -> tuple[pl.Series, int]:
     """Return a column as the cells of a text file, without quotes, and how many of them were guarded."""
-    cells = _cells(column, _spelling(column, source), dialect, source)
+    spelling = _spelling(column, source)
+    cells = _cells(column, spelling, dialect, source)
     if guard and column.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return _guard(cells)
+        form = _restyled(spelling, dialect).form if spelling.ranges else None
+        return _guard(cells, form if isinstance(form, Number) else None)
     return cells, 0
 
 
@@ -115,8 +118,25 @@ def _restyled(spelling: Spelling, dialect: Dialect) -> Spelling:
     return spelling
 
 
-def _guard(cells: pl.Series) -> tuple[pl.Series, int]:
+def read_ranges(frame: pl.DataFrame, dialect: Dialect, source: Source | None) -> pl.DataFrame:
+    """Return a release that was read from its text file with its ranges as they are in memory."""
+    made = []
+    for column in frame.get_columns():
+        spelling = _restyled(_spelling(column, source), dialect)
+        if spelling.ranges and column.dtype == pl.String and isinstance(spelling.form, (Number, Moment)):
+            made.append(plain_texts(column, spelling.form))
+    if not made:
+        return frame
+    out = frame.with_columns(made)
+    attach_source(out, source_of(frame))
+    return out
+
+
+def _guard(cells: pl.Series, form: Number | None = None) -> tuple[pl.Series, int]:
+    """Put an apostrophe before what may be run; -5,5 of a column with decimal commas is a number."""
     risky = cells.str.contains(FORMULA) & ~cells.str.contains(NUMBER)
+    if form is not None:
+        risky &= ~form.fits(cells)
     count = int(risky.sum())
     if count:
         cells = pl.select(
