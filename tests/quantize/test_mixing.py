@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import product
+from importlib import import_module
+from itertools import combinations, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, milp
 
 import voronym as vr
 from voronym.context import Context
 from voronym.quantize import _start, pcl
 from voronym.quantize._mixing import mixed
+from voronym.quantize.pcl import HOME, WALK
 from voronym.space import Euclidean, Manhattan
+
+pcl_module = import_module("voronym.quantize.pcl")  # its name in the package is the function
 
 
 def loss(X, labels):
@@ -84,6 +90,59 @@ def test_parts_whose_cells_have_other_sizes_stay():
     one = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])  # 3, 3, 3
     other = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2])  # 2, 3, 4
     assert (mixed(X, one, other, 3, Euclidean()) == one).all()
+
+
+def test_with_slack_a_part_may_cost_a_little_more():
+    X = np.array([0.0, 1.0, 2.0, 3.5, 100.0, 101.0, 900.0, 901.0])[:, None]
+    one = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    other = np.array([0, 1, 0, 1, 2, 3, 2, 3])  # a little worse, and far worse
+    assert (mixed(X, one, other, 4, Euclidean()) == one).all()
+    rng = np.random.default_rng(0)
+    found = [mixed(X, one, other, 4, Euclidean(), slack=5.0, rng=rng) for _ in range(50)]
+    assert {tuple(each[:4]) for each in found} == {(0, 0, 1, 1), (0, 1, 0, 1)}
+    assert {tuple(each[4:]) for each in found} == {(2, 2, 3, 3)}
+
+
+def best_pairs(X):
+    """The least loss of points in pairs, by an integer programme."""
+    pairs = np.array(list(combinations(range(len(X)), 2)))
+    cost = ((X[pairs[:, 0]] - X[pairs[:, 1]]) ** 2).sum(axis=1) / 2
+    member = (pairs[None] == np.arange(len(X))[:, None, None]).any(axis=2)
+    return milp(cost, constraints=LinearConstraint(member, 1, 1), integrality=np.ones(len(pairs))).fun
+
+
+def test_many_designs_come_near_the_best_pairs():
+    for seed in range(2):
+        X = np.random.default_rng([5, seed]).random((60, 2))
+        found = pcl(X, 30, restarts=61, cooling=0).distortion * 60
+        assert 1.0 - 1e-9 <= found / best_pairs(X) < 1.05
+
+
+def test_a_walk_leaves_the_best_and_comes_home_with_what_it_found():
+    def design(cost):
+        return SimpleNamespace(distortion=cost)
+
+    asked = []
+
+    def join(one, other, slack=0.0):
+        asked.append(slack)
+        return design(other.distortion - 0.5) if slack else min(one, other, key=lambda each: each.distortion)
+
+    settings = pcl_module.Settings(restarts=WALK + 1)
+    best = here = design(10.0)
+    for turn in range(1, WALK):
+        best, here = pcl_module._onward(best, here, design(11.0 + turn), turn, settings, join)
+        assert best.distortion == 10.0
+        assert (here is best) == (turn == WALK - 1), turn  # at home after the last one only
+    slacks = asked[::2]
+    assert slacks == sorted(slacks, reverse=True)
+    assert slacks[0] > 0.0
+    assert slacks[-HOME:] == [0.0] * HOME
+    assert asked[1::2] == [0.0] * len(slacks)  # the best takes nothing that is worse
+    best, _ = pcl_module._onward(best, here, design(9.0), WALK, settings, join)
+    assert best.distortion == 8.5
+    few = pcl_module.Settings(restarts=WALK)
+    assert pcl_module._onward(design(3.0), design(4.0), design(2.0), 1, few, join)[1].distortion == 2.0
 
 
 def test_more_designs_gain_where_one_shake_of_all_cells_does_not():

@@ -8,7 +8,16 @@ from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Space
 
 
-def mixed(X: Floats, one: Integers, other: Integers, cells: int, space: Space) -> Integers:
+def mixed(
+    X: Floats,
+    one: Integers,
+    other: Integers,
+    cells: int,
+    space: Space,
+    *,
+    slack: float = 0.0,
+    rng: np.random.Generator | None = None,
+) -> Integers:
     """Return a grouping that costs no more than either, made of parts of both; the first where nothing gains.
 
     Call two cells, one of each grouping, linked where they share a point. Cells that are linked directly or
@@ -17,6 +26,13 @@ def mixed(X: Floats, one: Integers, other: Integers, cells: int, space: Space) -
     are many parts: what one design found here and another there comes together.
 
     This is the partition crossover of the travelling salesman, for groups.
+
+    Parameters
+    ----------
+    slack, rng : float, Generator
+        Where the first is above 0, the second way is also taken where it costs a little more: a number drawn
+        for each part, on the average so many times the mean cost of a cell. So a search gets away from where
+        nothing gains.
 
     References
     ----------
@@ -43,7 +59,10 @@ def mixed(X: Floats, one: Integers, other: Integers, cells: int, space: Space) -
     here, there = (way.order[even[way.part[way.order]]] for way in ways)  # part by part, then by size
     even[part[here[ways[0].sizes[here] != ways[1].sizes[there]]]] = False
     costs = [np.bincount(way.part, way.costs, parts) for way in ways]
-    better = even & (costs[1] < costs[0] - 1e-12 * costs[0].sum())
+    more = np.full(parts, -1e-12 * costs[0].sum())
+    if slack and rng is not None:
+        more = slack * costs[0].sum() / cells * rng.exponential(size=parts)
+    better = even & (costs[1] < costs[0] + more) & (costs[1] != costs[0])
     names = np.arange(cells)
     names[there] = here
     return np.where(better[part[one]], names[other], one)

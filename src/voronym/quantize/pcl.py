@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -37,6 +38,10 @@ ROUNDS, DESIGNS, BUDGET = 50, 8, 800_000
 
 docs/decisions/cooling.md has the data they are from.
 """
+
+WALK, SLACK, HOME = 20, 0.5, 5
+"""Designs of a walk where there are more than these, how much worse a place may be at its beginning, in cells
+of mean cost, and at how many of its last designs no place may be worse: docs/decisions/cooling.md."""
 
 HOT, WARM = 1.0, 0.3
 """Heat at which cooling begins, in units of the distortion: at first, and after a design was shaken."""
@@ -262,7 +267,9 @@ def alternate(
 ) -> Design:
     """Design from a start and then, as often as asked for, from the best so far, shaken; return the best.
 
-    Of a new design and the best so far the better is kept in each place (`mixed`).
+    Of a new design and the best so far the better is kept in each place (`mixed`). Where there are many, that
+    soon gains nothing more; so they go for walks, on which places may become a little worse, and come home
+    with those that became better.
     From the first assignment on there is a result: a wish to finish or the deadline then ends the work.
     """
     if not settings.exact and not bounds.exact:
@@ -272,15 +279,16 @@ def alternate(
         ctx = ctx.part(0.2, 1.0)
     engine = Engine(X, space, ctx) if settings.exact else None
     best: Design | None = None
+    here: Design | None = None
     turns = settings.restarts + (settings.cooling > 0)
     for turn in range(turns):
         part = ctx.part(turn / turns, (turn + 1) / turns)
-        if best is None:
+        if best is None or here is None:
             start = _start.start(X, bounds, init, space, part.part(0.0, 0.3))
         elif ctx.over:
             break
         else:
-            start = _again(X, best, bounds, space, settings, part.part(0.0, 0.3), first=turn == 1)
+            start = _again(X, here, bounds, space, settings, part.part(0.0, 0.3), first=turn == 1)
         part = part.part(0.3, 1.0)
         steps: Exact | Near
         if engine is not None:
@@ -292,29 +300,54 @@ def alternate(
             found = follow(steps, settings, part)
             if engine is None:
                 found = _ended(X, found, bounds, space, settings, part)
-            elif best is not None:
+            elif best is not None and here is not None:
                 engine.tick = partial(hurry, ctx)
-                found = _joined(X, best, found, bounds, engine, settings, part)
+                join = partial(_joined, X, bounds, engine, settings, part)
+                best, here = _onward(best, here, found, turn, settings, join)
+                continue
         except Unfinished:
             if best is None:
                 raise
             break
-        if best is None or found.distortion < best.distortion:
-            best = found
+        best = here = found if best is None else _better(best, found)
     assert best is not None  # noqa: S101 - restarts is 1 or more
     return best
 
 
+def _onward(
+    best: Design, here: Design, found: Design, turn: int, settings: Settings, join: Callable[..., Design]
+) -> tuple[Design, Design]:
+    """Return the best so far, and the design to be shaken next: the best, or one on a walk away from it."""
+    if settings.restarts <= WALK:
+        best = _better(best, join(best, found))
+        return best, best
+    left = WALK - turn % WALK
+    here = join(here, found, SLACK * left / WALK if left > HOME else 0.0)
+    best = _better(best, join(best, here))
+    return best, best if left == 1 else here
+
+
+def _better(one: Design, other: Design) -> Design:
+    return other if other.distortion < one.distortion else one
+
+
 def _joined(
-    X: Floats, best: Design, found: Design, bounds: Bounds, engine: Engine, settings: Settings, ctx: Context
+    X: Floats,
+    bounds: Bounds,
+    engine: Engine,
+    settings: Settings,
+    ctx: Context,
+    one: Design,
+    other: Design,
+    slack: float = 0.0,
 ) -> Design:
     """Return a design from the better of two in each place, where they differ; else the better one."""
-    labels = mixed(X, best.labels, found.labels, len(bounds.low), engine.space)
-    for whole in (best, found):
+    labels = mixed(X, one.labels, other.labels, len(bounds.low), engine.space, slack=slack, rng=ctx.rng)
+    for whole in (one, other):
         if (labels == whole.labels).all():
             return whole
     means = engine.space.centroids(X, labels, len(bounds.low))
-    begin = _start.Start(means, np.array(best.quantizer.costs), labels)
+    begin = _start.Start(means, np.array(one.quantizer.costs), labels)
     return follow(Exact(X, begin, bounds, engine, settings.speed), settings, ctx.quiet())
 
 
