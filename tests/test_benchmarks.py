@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 base = pytest.importorskip("benchmarks.base", reason="the benchmarks are run from the root of the checkout")
 from benchmarks.limits import Limits  # noqa: E402
+from benchmarks.plane import best_pairs  # noqa: E402
 from benchmarks.quantize import OURS, THEIRS, Quantize, equal  # noqa: E402
 from benchmarks.speed import CASES, Speed  # noqa: E402
 
@@ -75,3 +77,17 @@ def test_answers_to_limits_and_wishes_are_timed(monkeypatch):
     monkeypatch.setattr("benchmarks.limits.WAIT", 60.0)  # a busy machine may take a second for anything
     early = Limits.measure(method="mst", n=50, asked="finish", granted=2.0)
     assert (early["answer"], early["kept"]) == ("done before", True)
+
+
+def test_the_bound_of_pairs_is_the_best_of_all_ways():
+    def least(left):  # the first of them with each of the others
+        first, *others = left
+        ways = ((other, [one for one in others if one != other]) for other in others)
+        return min(
+            ((X[first] - X[other]) ** 2).sum() / 2 + (least(rest) if rest else 0.0) for other, rest in ways
+        )
+
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((10, 2)) ** 3
+        for near in (5, 9):
+            assert best_pairs(X, near=near) == pytest.approx(least(list(range(10))), rel=1e-5)

@@ -149,7 +149,8 @@ def pcl(
         which end lower, too. The last steps are whole in any case.
     restarts : int, optional
         How many designs; all but the first start from the best so far, shaken, and are joined with it, the
-        better of both in each place where they differ. The best is returned. By default 8 where a method
+        better of both in each place where they differ. Where there are more than 20 a place may become a
+        little worse for a while, in what is shaken next. The best is returned. By default 8 where a method
         makes the first cells and there are up to 100,000 pairs of points and cells, fewer up to 500,000,
         which takes seconds; else 1.
     cooling : int, optional
