@@ -17,6 +17,7 @@ from voronym.context import Context
 from voronym.quantize import _start, pcl
 from voronym.quantize._mixing import mixed
 from voronym.quantize.pcl import HOME, WALK
+from voronym.quantize.settings import Settings
 from voronym.space import Euclidean, Manhattan
 
 pcl_module = import_module("voronym.quantize.pcl")  # its name in the package is the function
@@ -82,6 +83,8 @@ def test_every_place_has_the_better_of_both(case):
     X, one, other = case
     found = mixed(X, one, other, int(one.max()) + 1, Euclidean())
     assert (np.bincount(found) == np.bincount(one)).all()
+    loose = mixed(X, one, other, int(one.max()) + 1, Euclidean(), slack=3.0, rng=np.random.default_rng(0))
+    assert (np.bincount(loose) == np.bincount(one)).all()  # worse, perhaps, but nothing less than k
     assert loss(X, found) == pytest.approx(best_choice(X, one, other), abs=1e-9)
 
 
@@ -128,7 +131,7 @@ def test_a_walk_leaves_the_best_and_comes_home_with_what_it_found():
         asked.append(slack)
         return design(other.distortion - 0.5) if slack else min(one, other, key=lambda each: each.distortion)
 
-    settings = pcl_module.Settings(restarts=WALK + 1)
+    settings = Settings(restarts=WALK + 1)
     best = here = design(10.0)
     for turn in range(1, WALK):
         best, here = pcl_module._onward(best, here, design(11.0 + turn), turn, settings, join)
@@ -141,7 +144,7 @@ def test_a_walk_leaves_the_best_and_comes_home_with_what_it_found():
     assert asked[1::2] == [0.0] * len(slacks)  # the best takes nothing that is worse
     best, _ = pcl_module._onward(best, here, design(9.0), WALK, settings, join)
     assert best.distortion == 8.5
-    few = pcl_module.Settings(restarts=WALK)
+    few = Settings(restarts=WALK)
     assert pcl_module._onward(design(3.0), design(4.0), design(2.0), 1, few, join)[1].distortion == 2.0
 
 

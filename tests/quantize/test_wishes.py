@@ -12,7 +12,8 @@ from voronym.errors import Cancelled, Unfinished
 from voronym.quantize import _start, pcl
 from voronym.quantize.costs import SOLVERS, transport
 from voronym.quantize.costs.base import Bounds, equal_sizes
-from voronym.quantize.pcl import Settings, alternate
+from voronym.quantize.pcl import alternate
+from voronym.quantize.settings import Settings
 from voronym.space import Euclidean, Manhattan
 
 WISHES = [("cancel", Cancelled), ("finish", Unfinished)]

@@ -10,8 +10,8 @@ from voronym.location.population import Floats, Ints
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds
-from voronym.quantize.pcl import Settings as Lloyd
 from voronym.quantize.pcl import alternate
+from voronym.quantize.settings import Settings as Lloyd
 from voronym.refiners.registry import REFINERS
 from voronym.registry import METHODS
 from voronym.space import Euclidean

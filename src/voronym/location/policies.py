@@ -17,8 +17,8 @@ from voronym.named import Registry
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
 from voronym.quantize.pcl import Design, alternate
-from voronym.quantize.pcl import Settings as Lloyd
 from voronym.quantize.quantizer import Quantizer
+from voronym.quantize.settings import Settings as Lloyd
 from voronym.registry import METHODS
 from voronym.space import Euclidean
 

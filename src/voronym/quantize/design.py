@@ -17,8 +17,9 @@ from voronym.options import Options, number, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem, check_points
 from voronym.quantize.costs.base import Bounds, equal_sizes
-from voronym.quantize.pcl import Settings, alternate, pcl, thorough
+from voronym.quantize.pcl import alternate, pcl
 from voronym.quantize.quantizer import Quantizer
+from voronym.quantize.settings import Settings, thorough
 from voronym.registry import METHODS, algorithm
 
 REFERENCE = (

@@ -14,8 +14,9 @@ from voronym.partition import Partition, group_means
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
-from voronym.quantize.pcl import Settings, alternate
+from voronym.quantize.pcl import alternate
 from voronym.quantize.quantizer import Quantizer
+from voronym.quantize.settings import Settings
 from voronym.registry import METHODS, algorithm
 from voronym.space import Euclidean
 
