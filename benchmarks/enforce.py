@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from benchmarks.base import Benchmark, Case, Row
 from benchmarks.loss import ADULT
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partitioners import microaggregate
 from voronym.partitioners.loss import information_loss, standardize
 from voronym.privacy import TCloseness

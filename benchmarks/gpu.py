@@ -57,7 +57,7 @@ def loss(X: np.ndarray, labels: np.ndarray) -> tuple[float, int, int]:
 def measure(*, kind: str, n: int, d: int, work: str, limit: float | None) -> dict[str, Any]:
     """Run once on a small table, which compiles, and once on the whole."""
     from voronym._cuda import device, mdav, pairs
-    from voronym.context import Context
+    from voronym.core.context import Context
 
     X = data(kind, n, d)
     mdav.partition(X[:4000].copy(), K, Context())

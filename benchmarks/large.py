@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from benchmarks.base import Benchmark, Case, Row
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import METHODS
 from voronym.partitioners import microaggregate, standardize
 from voronym.problem import Problem
 from voronym.refiners.pairs import PairsOptions
-from voronym.registry import METHODS
 
 SEED = 1
 ROWS = {

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import voronym as vr
 from benchmarks.base import Benchmark, Case, Row
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Cancelled, Unfinished
 from voronym.making import make_release
+from voronym.method import METHODS
 from voronym.problem import Problem
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
 from voronym.table.table import Table
 
 K = 5

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.base import Benchmark, Case, Row
-from voronym import datasets, registry
+from voronym import datasets
+from voronym.method import METHODS, algorithms
 from voronym.partitioners import microaggregate
 from voronym.partitioners.loss import information_loss, standardize
 
@@ -39,7 +40,7 @@ class Loss(Benchmark):
                 "set VORONYM_DATA to the folder that holds the reference files, such as census.csv"
             )
         for data in DATA[: 3 if quick else 4]:
-            for method in registry.algorithms():
+            for method in algorithms():
                 yield {"data": data, "method": method}
 
     @staticmethod
@@ -47,7 +48,7 @@ class Loss(Benchmark):
         """Run a method for each k; a call beforehand compiles."""
         frame = getattr(datasets, data)()
         X = standardize((frame.select(ADULT) if data == "adult" else frame).to_numpy())
-        if registry.METHODS[method].univariate:
+        if METHODS[method].univariate:
             X = np.ascontiguousarray(X[:, :1])
         microaggregate(X, KS[-1], method=method)
         row: dict[str, Any] = {"n": len(X), "d": X.shape[1]}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from benchmarks.base import Benchmark, Case, Row
 from voronym import datasets
 from voronym.certify import lower_bound
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.methods.auto import solve
 from voronym.partitioners import microaggregate
 from voronym.partitioners.loss import information_loss, standardize

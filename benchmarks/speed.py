@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.base import Benchmark, Case, Row
 from benchmarks.memory import peak_mebibytes
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.problem import Problem
 
 # method, records, columns, with the plain loops too

@@ -12,7 +12,8 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
-from voronym import clock, datasets
+from voronym import datasets
+from voronym.core import clock
 
 # Hundreds of tests call the command line in this process; made anew for each, its options take as long as
 # many a command. It is cached before `typer.testing` takes its own reference.

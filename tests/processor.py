@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Timer
 from time import perf_counter, process_time
 
-from voronym import clock
+from voronym.core import clock
 
 
 def spent() -> float:

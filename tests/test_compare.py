@@ -8,8 +8,8 @@ import pytest
 
 import voronym as vr
 from voronym.comparison import compare_methods
+from voronym.method import Method
 from voronym.partitioners.mdav import mdav
-from voronym.registry import Method
 from voronym.table import Table
 
 
@@ -173,7 +173,7 @@ def test_progress_never_goes_back_and_names_method_and_k():
 
 def test_finishing_returns_the_rows_so_far():
     def stop():
-        raise vr.Stop
+        raise vr.FinishEarly
 
     progress, heard = watch("grouping by md, k=5", stop)
     found = vr.compare(table(), keys=["a", "b"], k=[3, 5], methods=["mdav", "md"], progress=progress)

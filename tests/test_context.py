@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voronym.context import Context, Step, Stop
+from voronym.core.context import Context, FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, Unfinished
 
 
 def test_parts_are_shares_of_the_whole():
-    told: list[Step] = []
+    told: list[Progress] = []
     ctx = Context(progress=told.append)
     second = ctx.part(0.5, 1.0, stage="proving")
     second.part(0.0, 0.5).tell(0.5, loss=3.0)
-    assert told == [Step("proving", 0.625, 3.0)]
+    assert told == [Progress("proving", 0.625, 3.0)]
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(-1, 2)), max_size=30))
 def test_progress_never_goes_back_and_ends_at_the_end(steps):
-    told: list[Step] = []
+    told: list[Progress] = []
     ctx = Context(progress=told.append)
     for start, stop, done in steps:
         ctx.part(min(start, stop), max(start, stop)).tell(done)
@@ -47,8 +47,8 @@ def test_a_deadline_ends_a_search_but_not_work_that_must_be_whole():
 
 
 def test_a_wish_to_finish():
-    def progress(step: Step) -> None:
-        raise Stop
+    def progress(step: Progress) -> None:
+        raise FinishEarly
 
     ctx = Context(progress=progress)
     with pytest.raises(Unfinished, match="no result yet"):

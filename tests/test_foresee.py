@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import voronym as vr
-from voronym import registry
-from voronym.context import Context, Stop
+from voronym import method as method_module
+from voronym.core.context import Context, FinishEarly
+from voronym.method import METHODS, Method
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS, Method
 
 
 def sleepy(seconds, power, clock=None):
@@ -26,15 +26,15 @@ def sleepy(seconds, power, clock=None):
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_estimate_follows_the_growth(power, monkeypatch):
-    monkeypatch.setattr(registry, "PROBED", 5_000)
+    monkeypatch.setattr(method_module, "PROBED", 5_000)
     problem = Problem.of(np.arange(16_000.0)[:, None], 5)
     clock = [0.0]
-    monkeypatch.setattr("voronym.context.now", lambda: clock[0])
+    monkeypatch.setattr("voronym.core.context.now", lambda: clock[0])
     assert sleepy(0.5, power, clock).foresee(problem, Context()) == pytest.approx(0.5 * 16.0**power)
 
 
 def test_long_work_is_announced_and_short_work_is_not(monkeypatch):
-    monkeypatch.setattr(registry, "PROBED", 1_000)
+    monkeypatch.setattr(method_module, "PROBED", 1_000)
     problem = Problem.of(np.arange(2_000.0)[:, None], 5)
     for seconds, said in ((1.0, True), (0.0, False)):
         method = sleepy(0.0, 1)
@@ -55,8 +55,8 @@ def test_long_work_is_announced_and_short_work_is_not(monkeypatch):
 def test_asking_changes_nothing(monkeypatch):
     X = vr.datasets.gaussian(1500, 3, seed=1)
     before = vr.microaggregate(X, 4, method="mdav")
-    monkeypatch.setattr(registry, "PROBED", 500)
-    monkeypatch.setattr(registry, "LONG", 0.0)
+    monkeypatch.setattr(method_module, "PROBED", 500)
+    monkeypatch.setattr(method_module, "LONG", 0.0)
     stages = []
     after = vr.microaggregate(X, 4, method="mdav", progress=lambda step: stages.append(step.stage))
     assert before == after
@@ -72,7 +72,7 @@ def test_a_comparison_that_is_ended_early_has_the_yardstick():
             order.append(name)
         if len(order) == 3:
             wish.append(True)
-            raise Stop
+            raise FinishEarly
 
     found = vr.compare(
         vr.datasets.hospital(80),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from voronym.registry import METHODS
+from voronym.method import METHODS
 
 EXTRAS = [
     "scipy.stats",  # no extra, but half a second
@@ -49,7 +49,7 @@ def test_help_does_not_load_the_numerical_libraries(words):
 
 def test_a_command_and_its_workers_have_every_method():
     """The command line loads the rest when it begins; a worker that has its arguments loads it at once."""
-    told = "import sys; sys.argv[0] = 'voronym'; from voronym.registry import METHODS; print(len(METHODS))"
+    told = "import sys; sys.argv[0] = 'voronym'; from voronym.method import METHODS; print(len(METHODS))"
     for command in (["-c", told], ["-m", "voronym", "methods", "--json"]):
         out = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True).stdout
         assert (int(out) if command[0] == "-c" else len(json.loads(out))) == len(METHODS)

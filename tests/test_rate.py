@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
+from voronym.core.rate import interval, rate
 from voronym.errors import InputError
-from voronym.rate import interval, rate
 
 
 @given(st.floats(0, 1), st.integers(1, 10**6), st.sampled_from([0.8, 0.95, 0.999]))

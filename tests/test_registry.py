@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import voronym as vr
+from voronym.method import METHODS, Method, Registry
 from voronym.partition import Partition
 from voronym.partitioners.front import OneGroupWarning
-from voronym.registry import METHODS, Method, Registry
 from voronym.testing import check_method
 
 NAMES = sorted(vr.algorithms())

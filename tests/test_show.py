@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 import voronym as vr
-from voronym.show import chip, html_table, text_table
+from voronym.core.display import chip, html_table, text_table
 
 NASTY = "<script>alert(1)</script>"
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from voronym.core.atomic import PREFIX, _File, placed, sweep, together
 from voronym.errors import WriteError
-from voronym.staging import PREFIX, _File, placed, sweep, together
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from voronym.staging import placed
+from voronym.core.atomic import placed
 with placed(Path(sys.argv[1])) as temporary:
     temporary.write_text("half")
     print(flush=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.context import Context, Step
+from voronym.core.context import Context, Progress
 from voronym.errors import Cancelled, Unfinished
 from voronym.making import make_release
 from voronym.recipe import Recipe
@@ -37,12 +37,12 @@ def table() -> Table:
 
 
 def run(
-    name: str, wish: str | None, moment: int, told: list[Step] | None = None
-) -> tuple[vr.Release, list[Step]]:
+    name: str, wish: str | None, moment: int, told: list[Progress] | None = None
+) -> tuple[vr.Release, list[Progress]]:
     """Make a release; at the given step of progress somebody wishes for something."""
     told = [] if told is None else told
 
-    def progress(step: Step) -> None:
+    def progress(step: Progress) -> None:
         told.append(step)
         if len(told) == moment and wish is not None:
             getattr(ctx, wish)()
@@ -71,7 +71,7 @@ def test_without_a_wish_progress_only_rises(name):
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(RECIPES)), st.integers(1, 40))
 def test_finish_at_any_moment(name, moment):
-    told: list[Step] = []
+    told: list[Progress] = []
     try:
         release, _ = run(name, "finish", moment, told)
     except Unfinished as error:
@@ -87,7 +87,7 @@ def test_finish_at_any_moment(name, moment):
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(RECIPES)), st.integers(1, 40))
 def test_cancel_at_any_moment(name, moment):
-    told: list[Step] = []
+    told: list[Progress] = []
     try:
         _, told = run(name, "cancel", moment)
     except Cancelled:

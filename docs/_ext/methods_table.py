@@ -21,7 +21,7 @@ class MethodsTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the table."""
         import voronym  # noqa: F401 - importing registers
-        from voronym.registry import METHODS
+        from voronym.method import METHODS
 
         wanted = self.arguments[0] if self.arguments else "groups"
         if wanted not in ("groups", "tables"):

@@ -155,7 +155,7 @@ def patients() -> Release:
 def method_picture(name: str) -> tuple[str, str]:
     """Return a picture of a method on sixty people, and a few words."""
     import voronym as vr
-    from voronym.registry import METHODS
+    from voronym.method import METHODS
     from voronym.report.maps import groups as draw
     from voronym.report.plot import standalone
 
@@ -276,8 +276,8 @@ def setup(app: Any) -> dict[str, bool]:
 
         def run(self) -> list[nodes.Node]:
             import voronym  # noqa: F401 - importing registers
+            from voronym.method import METHODS
             from voronym.privacy.base import MODELS as REGISTERED
-            from voronym.registry import METHODS
 
             if self.arguments[0] == "channel":
                 return [shown(*channel_picture())]

@@ -5,9 +5,9 @@ A release is a partition, a centroid per cell, and a proof that every cell has k
 
 from typing import TYPE_CHECKING, Any
 
-from voronym import _start  # before the rest: Ctrl-C is answered while that is imported
+from voronym.core import startup  # before the rest: Ctrl-C is answered while that is imported
 
-if TYPE_CHECKING or not _start.LATER:
+if TYPE_CHECKING or not startup.LATER:
     from voronym._public import *  # noqa: F403
     from voronym._public import __all__ as __all__
     from voronym._public import __version__ as __version__

@@ -5,10 +5,9 @@ from importlib.metadata import version as _version
 from voronym import (
     attacks,
     channel,
-    context,
     datasets,
     history,
-    options,
+    plugins,
     quantize,
     records,
     space,
@@ -17,7 +16,7 @@ from voronym import (
 )
 from voronym.certify import Bound, lower_bound
 from voronym.comparison import Comparison, compare
-from voronym.context import Context, Step, Stop
+from voronym.core.context import Context, FinishEarly, Progress
 from voronym.errors import (
     Cancelled,
     GuaranteeError,
@@ -34,6 +33,7 @@ from voronym.evaluate.measure import measure
 from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
 from voronym.intruder import attack
+from voronym.method import Method, algorithm, algorithms
 from voronym.partition import Partition
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.pipeline import anonymize
@@ -55,7 +55,6 @@ from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
 from voronym.recipe import Recipe
 from voronym.refiners import refine
-from voronym.registry import Method, algorithm, algorithms
 from voronym.release import Release
 from voronym.scale.door import anonymize_files
 from voronym.scale.measuring import measure_files
@@ -76,6 +75,7 @@ __all__ = [
     "DeltaPresence",
     "FilesRelease",
     "Finding",
+    "FinishEarly",
     "GuaranteeError",
     "Hierarchy",
     "InputError",
@@ -91,6 +91,7 @@ __all__ = [
     "Plane",
     "PopulationRisk",
     "Problem",
+    "Progress",
     "Quantizer",
     "Rate",
     "ReadError",
@@ -99,8 +100,6 @@ __all__ = [
     "Risk",
     "Schema",
     "SchemaError",
-    "Step",
-    "Stop",
     "Suda",
     "TCloseness",
     "Unfinished",
@@ -115,7 +114,6 @@ __all__ = [
     "attacks",
     "channel",
     "compare",
-    "context",
     "datasets",
     "history",
     "information_loss",
@@ -123,8 +121,8 @@ __all__ = [
     "measure",
     "measure_files",
     "microaggregate",
-    "options",
     "parse_model",
+    "plugins",
     "population_risk",
     "quantize",
     "read",

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Mapping, Sequence
 
 from voronym.errors import InputError, SchemaError
-from voronym.keys import Coordinates
-from voronym.masked import Grouped, Masked
+from voronym.keyspaces import Coordinates
+from voronym.result import Grouped, Masked
 from voronym.table.doubts import Doubt, check_published, refuse
 from voronym.table.table import Table
 

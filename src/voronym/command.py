@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voronym.keys import DEFAULT_SPACE
+from voronym.keyspaces import DEFAULT_SPACE
+from voronym.method import METHODS
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
 from voronym.table.infer import DATES
 from voronym.table.schema import Schema
 

@@ -11,20 +11,20 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from voronym.arguments import check_seed, checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.display import html_table, text_table
+from voronym.core.options import Options
+from voronym.core.validate import check_seed, checked
 from voronym.errors import Cancelled, InputError, Unfinished, VoronymError
 from voronym.evaluate.asked import check_risk, crowd_of
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.masks import mask_point, own_options
 from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
+from voronym.method import METHODS, algorithms
 from voronym.methods.crowd import Crowd
-from voronym.options import Options
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
-from voronym.registry import METHODS, algorithms
-from voronym.show import html_table, text_table
 from voronym.table import Table
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def compare(
     seed: int = 0,
     time_limit: float | None = None,
     each: Callable[[Row], None] | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Comparison:
     """Divide a table's records into groups by every method, and measure loss, risk and time.
@@ -197,7 +197,8 @@ def compare(
     each : callable, optional
         Called with every `Row` when it is done.
     progress : callable, optional
-        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with the rows so far.
+        Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with the
+        rows so far.
     **columns
         ``kinds``, ``orders``, ``locations`` and ``person``, as in `voronym.anonymize`. With the last, people
         are grouped, a record each, and losses are of their rows, as in a release.

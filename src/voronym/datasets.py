@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym.arguments import check_seed, checked
+from voronym.core.validate import check_seed, checked
 from voronym.errors import InputError, ReadError
 
 __all__ = [

@@ -10,10 +10,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.keys import Coordinates
-from voronym.masked import Grouped, Masked
+from voronym.keyspaces import Coordinates
 from voronym.methods.crowd import people_centres
 from voronym.partition import Partition
+from voronym.result import Grouped, Masked
 from voronym.steps.effect import Effect
 from voronym.table.codec import Codec
 from voronym.table.table import Table

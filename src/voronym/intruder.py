@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.attacks import Exposure, Scene, assault
 from voronym.attacks.scene import TARGETS, Matrix, Rerun
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
@@ -40,7 +40,7 @@ def attack(
     targets: int = TARGETS,
     confidence: float = 0.95,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Exposure:
     """Attack a release as intruders would, from those who know least to those who know most.
@@ -79,7 +79,7 @@ def attack(
     seed : int
         For all samples.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
     **columns
         ``kinds``, ``orders`` and ``locations``, as for `voronym.anonymize`.
 

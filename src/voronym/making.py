@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym import cautions
-from voronym.clock import now
-from voronym.context import Context
+from voronym.core.clock import now
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.history.following import follow
-from voronym.keys import DEFAULT_SPACE
-from voronym.masked import Grouped, Masked
+from voronym.keyspaces import DEFAULT_SPACE
+from voronym.method import METHODS
 from voronym.methods.grouped import Kept, mask_by_groups
 from voronym.methods.leaving import Known, stay
 from voronym.methods.weights import averaged
 from voronym.problem import check_k
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
 from voronym.release import Release
+from voronym.result import Grouped, Masked
 from voronym.steps import ColumnStep
 from voronym.steps import run as run_steps
 from voronym.table import tidy

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 
 

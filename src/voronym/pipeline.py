@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from voronym._cuda.device import choose
-from voronym.arguments import checked
-from voronym.clock import now
-from voronym.context import Context, Progress
+from voronym.core.clock import now
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.facts import ALLOW, OTHER_WORDS, ColumnFacts
 from voronym.history.booking import Booking
 from voronym.history.ledger import Ledger
 from voronym.history.people import naming_columns
-from voronym.keys import DEFAULT_SPACE
+from voronym.keyspaces import DEFAULT_SPACE
 from voronym.making import make_release
+from voronym.method import METHODS
 from voronym.privacy import Model, listed_models
 from voronym.ranges.publish import said_of
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
 from voronym.release import Release
 from voronym.steps import ColumnStep
 from voronym.table.read import load, read
@@ -53,7 +53,7 @@ def anonymize(
     keep_groups: bool = False,
     publish: str | Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **columns: Unpack[ColumnFacts],
 ) -> Release:
     """Make a k-anonymous release of a table.
@@ -120,7 +120,7 @@ def anonymize(
     hierarchies : mapping, optional
         By column, its hierarchy: a file, or whatever `voronym.table.Hierarchy.of` takes.
     progress : callable, optional
-        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
+        Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with
         the best so far, or anything else to end the work.
     **columns
         ``drop_undeclared``, ``kinds``, ``orders``, ``locations``, ``person``, ``household`` and

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.space import Euclidean, Space
@@ -17,14 +17,15 @@ from voronym.space.records import Points, Records, records_of
 from voronym.space.weighted import WeightedPoints, check_weights
 
 if TYPE_CHECKING:
-    from voronym.registry import Method
+    from voronym.method import Method
 
 
 class Problem:
     """Divide records into groups of at least k so that publishing the centroid of each group costs least.
 
     Minimise ``sum_i cost(x_i, centroid(group of i))`` over all partitions into groups of at least k records
-    that every demand accepts. A method sees this object and a `voronym.context.Context`, and nothing else.
+    that every demand accepts. A method sees this object and a `voronym.core.context.Context`, and nothing
+    else.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ class Problem:
     def check_method(self, method: Method) -> None:
         """Refuse a method that does not work on these records, and say which do."""
         if not method.anywhere and self.records.points is None:
-            from voronym.registry import algorithms  # a table of everything, only to say what would do
+            from voronym.method import algorithms  # a table of everything, only to say what would do
 
             able = [name for name, one in algorithms().items() if one.anywhere]
             raise InputError(
@@ -150,7 +151,7 @@ class Problem:
                 f"these also work without coordinates: {', '.join(able)}"
             )
         if self.weights is not None and not method.weighted:
-            from voronym.registry import algorithms
+            from voronym.method import algorithms
 
             heeding = [name for name, one in algorithms().items() if one.weighted]
             raise InputError(f"method {method.name!r} does not heed weights; these do: {', '.join(heeding)}")

@@ -18,15 +18,15 @@ import tomli_w
 from markupsafe import Markup
 
 from voronym._cuda.device import DEVICES
-from voronym.arguments import check_seconds, checked
+from voronym.core.atomic import placed
+from voronym.core.display import chip, html_facts
+from voronym.core.options import other_word
+from voronym.core.validate import check_seconds, checked
 from voronym.errors import InputError, WriteError
-from voronym.keys import DEFAULT_SPACE, KEY_SPACES
+from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES
+from voronym.method import METHODS
 from voronym.methods.grouped import options_of
-from voronym.options import other_word
 from voronym.privacy import KAnonymity, Model, parse_model
-from voronym.registry import METHODS
-from voronym.show import chip, html_facts
-from voronym.staging import placed
 from voronym.steps import ColumnStep, parse_step
 from voronym.table.dialect import Reading
 from voronym.table.schema import Schema

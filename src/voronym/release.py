@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voronym.certify import prove
-from voronym.context import Context, Progress
+from voronym.core.atomic import accompany, together
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.display import chip, html_facts, html_table
 from voronym.errors import GuaranteeError, WriteError
 from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
-from voronym.masked import Cost
 from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
 from voronym.recipe import Recipe
-from voronym.show import chip, html_facts, html_table
-from voronym.staging import accompany, together
+from voronym.result import Cost
 from voronym.steps.effect import Effect
 from voronym.table.frame import as_frame
 from voronym.table.mark import mark, refuse_changed
@@ -296,7 +296,7 @@ class Release:
         if "gap" not in vars(self):
             vars(self)["gap"] = self._find_gap(ctx)
 
-    def dossier(self, ctx: Context | None = None, *, progress: Progress | None = None) -> Dossier:
+    def dossier(self, ctx: Context | None = None, *, progress: ProgressCallback | None = None) -> Dossier:
         """Return all figures about this release, in a public part and one for the data holder; made once.
 
         Parameters
@@ -304,7 +304,7 @@ class Release:
         ctx : Context, optional
             Of the work that this is a part of.
         progress : callable, optional
-            Otherwise, called with a `voronym.Step` now and then.
+            Otherwise, called with a `voronym.Progress` now and then.
         """
         if self._dossier is None:
             from voronym.dossier import dossier  # a layer above: only when asked for

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from voronym.arguments import checked
 from voronym.attacks.contract import check_attack
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.validate import checked
 from voronym.errors import InputError
+from voronym.method import Method
 from voronym.partition import Partition
 from voronym.privacy.contract import check_model
 from voronym.problem import Problem
-from voronym.registry import Method
 from voronym.space import Euclidean, Mixed, Space
 from voronym.space.field import Field
 from voronym.space.metrics import Absolute, Nominal

@@ -17,7 +17,7 @@ from attacks.people import scene
 from voronym.attacks import ATTACKS, Found, Inapplicable, worlds
 from voronym.attacks.contract import noise
 from voronym.attacks.minimality import _said
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.table.table import Table
 
 RUNS = 500

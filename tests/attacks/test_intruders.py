@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import voronym as vr
 from voronym.attacks import ATTACKS, KNOWLEDGE, Scene, attacks
 from voronym.cli import app
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Cancelled, InputError
 from voronym.table.schema import Schema
 

@@ -12,7 +12,7 @@ import pytest
 import voronym as vr
 from voronym.attacks import posteriors
 from voronym.attacks.worlds import distinct
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.intruder import attack, rerun_of
 from voronym.table.table import Table

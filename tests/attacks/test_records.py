@@ -10,8 +10,8 @@ import pytest
 
 import voronym as vr
 from voronym.errors import GuaranteeError
+from voronym.method import METHODS
 from voronym.records import anonymize_records
-from voronym.registry import METHODS
 
 
 def stir(table, keys, confidential, **options):

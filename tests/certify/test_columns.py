@@ -12,14 +12,15 @@ import voronym as vr
 from certify import oracles
 from partitioners.points import records
 from processor import After
-from voronym import datasets, registry
+from voronym import datasets
 from voronym.certify import lower_bound
 from voronym.certify.columns import columns
 from voronym.certify.exact import by_subsets, distances, exact
 from voronym.certify.master import Master
 from voronym.certify.neighbours import neighbours
-from voronym.context import Context, Stop
+from voronym.core.context import Context, FinishEarly
 from voronym.errors import Cancelled, Unfinished
+from voronym.method import algorithms
 
 module = importlib.import_module("voronym.certify.columns")
 
@@ -47,7 +48,7 @@ def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
     assert found.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9, abs=1e-12)
     assert found.sse == pytest.approx(best.sse, abs=slack)
     assert neighbours(X, k, Context()).sse <= best.sse + 1e-12
-    for name, method in registry.algorithms().items():
+    for name, method in algorithms().items():
         if not method.univariate:
             part = vr.microaggregate(X, k, method=name)
             assert best.sse <= part.sse(X) + 1e-25
@@ -82,7 +83,7 @@ def test_stopped_at_any_step_it_proves_something_true(k):
 
         def stop(step, level=level):
             if step.bound >= level:
-                raise Stop
+                raise FinishEarly
 
         bound = columns(X, k, start(X, k), Context(progress=stop))
         assert bound.sse <= best.partition.sse(X)
@@ -191,7 +192,7 @@ def test_reference_files(name, k, loss):
 
     def enough(step):
         if step.bound is not None and step.bound >= loss:
-            raise Stop
+            raise FinishEarly
 
     bound = columns(X, k, start(X, k), Context(time_limit=60, progress=enough))
     assert bound.information_loss >= loss * (1 - 1e-9)

@@ -11,7 +11,7 @@ from partitioners import oracles
 from partitioners.points import records
 from voronym._kernels import subsets
 from voronym.certify.exact import by_subsets, distances, exact
-from voronym.context import Context
+from voronym.core.context import Context
 
 
 def tables(count, most):

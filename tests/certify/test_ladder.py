@@ -15,7 +15,7 @@ from voronym.certify.ladder import climb, spread
 from voronym.certify.prices import Prices
 from voronym.certify.pricing import nearest_table
 from voronym.certify.state import State
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 
 

@@ -15,7 +15,7 @@ from partitioners.points import records
 from voronym.certify import local as module
 from voronym.certify.local import listed, local
 from voronym.certify.neighbours import neighbours
-from voronym.context import Context
+from voronym.core.context import Context
 
 
 def few(monkeypatch, *, length=4, leaf=3, budget=5):

@@ -10,7 +10,7 @@ from certify import oracles
 from partitioners.points import records
 from voronym import datasets
 from voronym.certify.neighbours import BLOCK, neighbours
-from voronym.context import Context
+from voronym.core.context import Context
 
 
 @given(records(), st.integers(2, 9))

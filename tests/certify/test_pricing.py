@@ -6,7 +6,7 @@ import pytest
 from certify import oracles
 from voronym.certify.exact import distances
 from voronym.certify.pricing import Cuts, Pricer, nearest_table
-from voronym.context import Context
+from voronym.core.context import Context
 
 
 def pricer_of(D2, k):

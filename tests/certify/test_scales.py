@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import voronym as vr
-from voronym.context import Stop
+from voronym.core.context import FinishEarly
 
 
 @pytest.mark.usefixtures("processor_clock")
@@ -71,7 +71,9 @@ def stop_after(times, error):
 def test_a_wish_to_finish_keeps_what_is_proven():
     X = vr.datasets.gaussian(150, 3, seed=1)
     part = vr.microaggregate(X, 3, method="mdav")
-    bound = vr.lower_bound(X, 3, kind="columns", partition=part, time_limit=60, progress=stop_after(6, Stop))
+    bound = vr.lower_bound(
+        X, 3, kind="columns", partition=part, time_limit=60, progress=stop_after(6, FinishEarly)
+    )
     assert bound.kind == "columns"
     assert 0 < bound.sse <= bound.partition.sse(X)
 

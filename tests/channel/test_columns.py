@@ -9,7 +9,7 @@ from voronym.channel import columns as module
 from voronym.channel.alphabet import check_alphabet
 from voronym.channel.columns import columns
 from voronym.channel.interior import Limit, interior
-from voronym.context import Context
+from voronym.core.context import Context
 
 
 @pytest.fixture

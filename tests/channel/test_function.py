@@ -11,7 +11,7 @@ from channel.laws import measured, normal_grid, random_law
 from voronym.channel import FiniteChannel, blahut_arimoto, privacy_distortion, scalar_risk
 from voronym.channel.alphabet import check_alphabet, feasible
 from voronym.channel.mirror import mirror, steepest
-from voronym.context import Context, Stop
+from voronym.core.context import Context, FinishEarly
 from voronym.errors import GuaranteeError, InputError
 
 TWO = np.array([[0.4, 0.1], [0.1, 0.4]])
@@ -314,7 +314,7 @@ def test_progress_can_stop_the_work():
 @pytest.mark.parametrize("method", ["interior", "mirror"])
 def test_whoever_wishes_to_finish_gets_a_rule_that_keeps_its_limit(ask, method):
     def stop(step):
-        raise Stop
+        raise FinishEarly
 
     _, p, d = normal_grid(9)
     early = privacy_distortion(p, d, **ask, method=method, progress=stop)

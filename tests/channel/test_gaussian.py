@@ -19,7 +19,7 @@ from voronym.channel import (
 )
 from voronym.channel.logdet import certify, maximise
 from voronym.channel.waterfill import closed_form, waterfill
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from voronym.channel.measured import _cells, measure_revealed
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.privacy import Levels
 from voronym.table import Table
 

@@ -99,7 +99,7 @@ def test_the_bound_is_true_after_any_number_of_steps(asked):
     from voronym.channel import cones
     from voronym.channel.seeing import check_letters
     from voronym.channel.worst import _cone
-    from voronym.context import Context
+    from voronym.core.context import Context
 
     for seed in range(8):
         p, d = random_law(seed)

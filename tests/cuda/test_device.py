@@ -14,7 +14,7 @@ import voronym as vr
 from voronym._cuda import device, mdav
 from voronym._cuda.device import DeviceMemoryError, Unsuitable
 from voronym.cli import main
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.recipe import Recipe
 
 SOURCES = Path(device.__file__).parent

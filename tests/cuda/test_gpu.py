@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from partitioners import oracles
 from voronym._cuda import device, mdav, pairs
 from voronym._cuda.device import Unsuitable
-from voronym.context import Context
+from voronym.core.context import Context
 
 pytestmark = [
     pytest.mark.gpu,

@@ -14,9 +14,9 @@ import voronym
 from docs.pages import DOCS, PAGES, ROOT
 from voronym.cli import app
 from voronym.cli.files import READING
-from voronym.keys import KEY_SPACES
+from voronym.keyspaces import KEY_SPACES
+from voronym.method import METHODS
 from voronym.methods.grouped import options_of
-from voronym.registry import METHODS
 
 sys.path.insert(0, str(DOCS / "_ext"))
 import pictures

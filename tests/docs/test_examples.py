@@ -15,7 +15,7 @@ import pytest
 from docs.pages import PAGES, ROOT, Block, Command, blocks, commands, shows
 from voronym import datasets
 from voronym.cli import main
-from voronym.registry import METHODS
+from voronym.method import METHODS
 
 LANGUAGES = ("python", "pycon", "console")
 

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import pytest
 
 from docs.pages import DOCS
+from voronym.method import METHODS
 from voronym.privacy.base import MODELS
-from voronym.registry import METHODS
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import warnings
 import pytest
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.jsonable import plain
 from voronym.dossier import dossier
 from voronym.errors import Cancelled
-from voronym.plain import plain
 
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 WAYS = {

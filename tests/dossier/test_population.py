@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.dossier import dossier
 from voronym.dossier.population import in_population, outlook
 from voronym.errors import Cancelled, InputError

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.context import Context
-from voronym.keys import Coordinates
+from voronym.core.context import Context
+from voronym.keyspaces import Coordinates
 from voronym.privacy import LDiversity, PSensitive, TCloseness, levels
 from voronym.privacy.enforce import METHODS, WARY
 from voronym.privacy.enforce import enforce as door

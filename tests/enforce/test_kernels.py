@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from voronym._kernels import enforce as kernels
 from voronym._kernels import kernel, verdict
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.privacy import DeltaDisclosure, LDiversity, MutualInformation, PSensitive, TCloseness
 from voronym.privacy.cells import Levels
 from voronym.privacy.enforce.rules import Requirements

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.privacy import MutualInformation, PSensitive, TCloseness
 from voronym.privacy.cells import Levels
 from voronym.privacy.enforce.merge import Members, Merging, merge

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
+from voronym.method import METHODS as METHODS_OF
 from voronym.partition import Partition
 from voronym.privacy import parse_model
 from voronym.privacy.cells import Levels
@@ -20,7 +21,6 @@ from voronym.privacy.enforce import METHODS, enforce
 from voronym.privacy.enforce.blind import chance, grid
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
-from voronym.registry import METHODS as METHODS_OF
 from voronym.table.table import Table
 
 MODELS = ["p-sensitive=2", "l-diversity=2", "t-closeness=0.5,distance=equal"]

@@ -9,7 +9,7 @@ import pytest
 import voronym as vr
 from voronym import comparison
 from voronym.errors import InputError
-from voronym.registry import METHODS
+from voronym.method import METHODS
 
 
 def people(n=400):

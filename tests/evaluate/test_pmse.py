@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.evaluate.pmse import features, fit_logistic, pmse
 

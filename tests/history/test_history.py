@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.history import Policy, advance, shared, smallest_history
 from voronym.space import Euclidean

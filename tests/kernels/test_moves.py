@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from partitioners.points import records
 from voronym._kernels import cells as groups
 from voronym._kernels import exchange, icsm, kernel
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.icsm import IcsmOptions, Run, scores

@@ -80,7 +80,7 @@ def test_intersection_over_epochs_finds_nobody():
 @pytest.mark.parametrize(("policy", "alone"), [("afresh", 0.4), ("reuse", 0.1)])
 def test_the_intersection_finds_many_under_other_policies(policy, alone):
     """The same intruder, counted by the library: what the guard is for."""
-    from voronym.context import Context
+    from voronym.core.context import Context
     from voronym.location.simulate import _lives
 
     town, made, intruder = Town.make(900, seed=34), POLICIES[policy](SETTINGS), Intruder(linking=False)

@@ -9,7 +9,7 @@ import pytest
 
 from location.checker import Checker
 from voronym.cli import app
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Cancelled, InputError
 from voronym.location import Settings
 from voronym.location.intruders import Intruder

@@ -7,7 +7,7 @@ import pytest
 
 from location.checker import Checker
 from location.test_epochs import Pseudonyms, lives
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.location import Settings, check
 from voronym.location.simulate import _least
 from voronym.location.town import Town

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.people import least_heads, owner, read_rows, visits, write_rows
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.history import Ledger
 from voronym.methods.leaving import leave_out

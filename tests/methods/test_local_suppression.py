@@ -17,7 +17,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.tables import LIBRARIES, build, key_tables
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.methods import blank_bound
 from voronym.methods.blanks import Choices, Search

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.people import greatest_distance, least_diversity, read_rows, write_rows
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.methods.local_suppression import suppress_locally
 from voronym.privacy.cells import Judge, Levels

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 import voronym as vr
 from voronym.cli import app
+from voronym.core.options import Options, number, option
 from voronym.errors import InputError
-from voronym.masked import Masked
-from voronym.options import Options, number, option
-from voronym.registry import METHODS, table_method
+from voronym.method import METHODS, table_method
+from voronym.result import Masked
 
 PATIENTS = vr.datasets.hospital(80, seed=4).select("age", "sex", "diagnosis")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # notes of the method

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers import PAPERS, Mark, Picture, Table, reproduce
 from voronym.papers.crowd import example, hospital, pictures
 from voronym.records.divergence import divergence, edges, histogram

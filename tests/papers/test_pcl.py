@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import ReadError
 from voronym.papers import Chart, Highlight, Mark, Picture, Table, reproduce
 from voronym.papers.pcl import adult, census, gaussian, plane, published, runs, ten

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers import Mark
 from voronym.papers.items import Chart, Picture, Surfaces
 from voronym.papers.pcl import rationale

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from voronym.channel import scalar_multiplier, scalar_risk
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers import PAPERS, Chart, Mark, Table
 from voronym.papers.t_closeness import counted, function, places, published
 

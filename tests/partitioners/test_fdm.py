@@ -9,7 +9,7 @@ import voronym as vr
 from partitioners import twins
 from partitioners.points import records, scattered
 from voronym._kernels import shorten
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partitioners import _order, fdm, fdm_partitions
 
 

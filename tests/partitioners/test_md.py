@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from partitioners import oracles
 from partitioners.points import records, records_of
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import md, microaggregate
 

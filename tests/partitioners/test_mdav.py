@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from partitioners import oracles
 from partitioners.points import records, records_of
-from voronym import context, datasets
+from voronym import datasets
 from voronym._kernels import tree as trees
-from voronym.context import Context
+from voronym.core import context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners import mdav, microaggregate

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partitioners import mdav, mdav_lists
 from voronym.problem import Problem
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from records.mixtures import mixtures
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.records.fields import make_fields

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners import twins
 from partitioners.points import records, scattered
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners import mst
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners import twins
 from partitioners.points import records, scattered
-from voronym.context import Context
-from voronym.groups import split_large
+from voronym.core.context import Context
+from voronym.method import split_large
 from voronym.partition import Partition
 from voronym.partitioners import _cells
 from voronym.problem import Problem

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Cancelled, InputError
+from voronym.method import METHODS, algorithm
 from voronym.problem import Problem
 from voronym.quantize import hierarchy as module
 from voronym.quantize.costs.transport import transport
-from voronym.registry import METHODS, algorithm
 
 
 @given(st.integers(2, 20), st.integers(1, 50), st.integers(0, 19), st.integers(1, 50))

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 import voronym as vr
 from voronym._kernels import power
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize.costs import base
 from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt, nearest_negative

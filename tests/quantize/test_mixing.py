@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.quantize import _start, pcl
 from voronym.quantize._mixing import mixed
 from voronym.quantize.pcl import HOME, WALK

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize import noisy
 from voronym.quantize.costs.transport import transport

@@ -7,7 +7,7 @@ import pytest
 
 import voronym as vr
 from processor import After, spent
-from voronym.context import Context, Stop
+from voronym.core.context import Context, FinishEarly
 from voronym.errors import Cancelled, Unfinished
 from voronym.quantize import _start, pcl
 from voronym.quantize.costs import SOLVERS, transport
@@ -45,7 +45,7 @@ def test_a_design_finishes_with_the_best_so_far(costs):
     def enough(step):
         told.append(step)
         if step.done > 0.3 + 0.7 * 0.005:  # two assignments are made
-            raise Stop
+            raise FinishEarly
 
     found = pcl(X, sizes=sizes, init=C, costs=costs, tolerance=0.0, progress=enough)
     assert len(found.distortions) < 50
@@ -102,7 +102,7 @@ def test_an_allocation_by_programme_is_interrupted():
     def stop(step):
         asked.append(spent())
         if len(asked) > 3:
-            raise Stop
+            raise FinishEarly
 
     with pytest.raises(Unfinished):
         vr.quantize.allocate(X, C, capacities=400.0, weights=rng.uniform(0.5, 1.5, len(X)), progress=stop)

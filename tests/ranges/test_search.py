@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import voronym as vr
 from voronym._kernels import cells as operations
 from voronym._kernels import kernel
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.ranges.keys import RangeKeys, RangeSpaceOptions
 from voronym.refiners.registry import REFINERS
-from voronym.registry import METHODS
 from voronym.table import Table
 
 TREE = {f"v{i}": [f"g{i // 2}", f"h{i // 4}", "*"] for i in range(8)}

@@ -12,7 +12,7 @@ from records.checks import assert_within, table_1
 from records.mixtures import mixtures
 from voronym import datasets
 from voronym._kernels import records as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.records import Clusters, Mixed, Taxonomy, make_fields
 from voronym.records import cluster as module

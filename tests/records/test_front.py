@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
-from voronym.context import Stop
+from voronym.core.context import FinishEarly
 from voronym.errors import GuaranteeError, InputError, SchemaError, Unfinished
-from voronym.masked import Masked
 from voronym.records import Function, Taxonomy, anonymize_records
 from voronym.records import cluster as module
 from voronym.records.attack import credits_of
 from voronym.records.figures import intact, total_variation
+from voronym.result import Masked
 from voronym.table import Schema
 
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
@@ -322,7 +322,7 @@ def test_weights_steer_where_an_outlier_goes():
 def test_whoever_wishes_to_finish_gets_a_table_once_there_is_one(stage):
     def stop(step):
         if step.stage == stage:
-            raise Stop
+            raise FinishEarly
 
     table, schema, _ = hospital(1200, 4)
     if stage == "grouping":

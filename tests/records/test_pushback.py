@@ -12,7 +12,7 @@ from records.calls import blend, clusters
 from records.checks import assert_more_than, table_1
 from records.mixtures import mixtures
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.partition import Partition
 from voronym.records import Mixed, make_fields

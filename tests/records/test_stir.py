@@ -14,7 +14,7 @@ from scipy.stats import entropy, wasserstein_distance
 from records.calls import clusters, shuffle
 from voronym import datasets
 from voronym._kernels import records as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.records import Mixed, RecordsOptions, anonymize_records, flatten, make_fields
 from voronym.records.divergence import divergence, edges, histogram

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from partitioners.points import records_of
-from voronym.context import Context, Stop
-from voronym.groups import split_large
+from voronym.core.context import Context, FinishEarly
+from voronym.method import split_large
 from voronym.problem import Problem
 from voronym.refiners import blocks, schedule
 from voronym.refiners.anneal import BLOCK, AnnealOptions, anneal
@@ -96,7 +96,7 @@ def test_stopping_returns_the_best_so_far():
     def stop(step):
         told.append(step.loss)
         if len(told) == 5:
-            raise Stop
+            raise FinishEarly
 
     before = set(threading.enumerate())
     better = vr.refine(X, start, method="anneal", time_limit=60, progress=stop)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import voronym as vr
 from partitioners.points import records, records_of
 from refiners.test_icsm import best_neighbour
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.space.records import EXACT_BELOW
 
 

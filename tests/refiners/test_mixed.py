@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from records.mixtures import mixtures
-from voronym.context import Context, Stop
+from voronym.core.context import Context, FinishEarly
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.records.fields import make_fields
@@ -152,7 +152,7 @@ def test_a_time_limit_is_kept_and_stop_returns_the_best_so_far(processor_clock):
 
     def stop(step):
         if step.done > 0.5:
-            raise Stop
+            raise FinishEarly
 
     found = vr.refine(space.codes, start, method="anneal", space=space, sweeps=200, progress=stop)
     assert cost(space, found) <= cost(space, start)

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import voronym as vr
 from voronym._kernels import pair_jumps, pairs
-from voronym.context import Context, Stop
+from voronym.core.context import Context, FinishEarly
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.partitioners import kd
 from voronym.problem import Problem
 from voronym.refiners.pair_cells import Cells, Heat
 from voronym.refiners.pairs import PairsOptions
 from voronym.refiners.pairs import pairs as refine_pairs
-from voronym.registry import METHODS
 
 
 def sse(points):
@@ -168,7 +168,7 @@ def test_the_time_limit_is_kept_and_a_wish_to_finish_heeded(processor_clock):
     def enough(step):
         if step.loss is not None:
             asked.append(processor_clock())
-            raise Stop
+            raise FinishEarly
 
     asked = []
     stopped = vr.microaggregate(X, 5, method="pairs", time_limit=60.0, progress=enough)

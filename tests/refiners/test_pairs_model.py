@@ -12,7 +12,7 @@ from records.mixtures import mixtures
 from refiners.test_mixed import cost, deal, hospital, space_of
 from voronym._kernels import cells as states
 from voronym._kernels import model_pairs as kernels
-from voronym.context import Context, Stop
+from voronym.core.context import Context, FinishEarly
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.model_cells import Block, ModelCells
@@ -162,7 +162,7 @@ def test_a_wish_to_finish_leaves_whole_groups():
 
     def enough(step):
         if step.loss is not None:
-            raise Stop
+            raise FinishEarly
 
     start = vr.microaggregate(space.codes, 5, method="kd", space=space)
     stopped = vr.refine(space.codes, start, method="pairs", space=space, time_limit=60.0, progress=enough)

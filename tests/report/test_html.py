@@ -11,7 +11,7 @@ import pytest
 
 from voronym import anonymize, datasets
 from voronym.comparison import Comparison, Row
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.dossier import Dossier, inside_of, public_of
 from voronym.errors import InputError, WriteError
 from voronym.privacy import Finding

@@ -13,7 +13,7 @@ import pytest
 
 import voronym as vr
 from voronym.comparison import Comparison, Row
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.dossier.other_k import MOST, other_k
 from voronym.errors import InputError
 from voronym.problem import Problem

@@ -14,12 +14,12 @@ import pytest
 
 import voronym as vr
 from report.test_html import check
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.dossier import dossier, methods, planes, public_of
 from voronym.dossier.parts import ShiftMap
-from voronym.masked import Masked
-from voronym.registry import METHODS, table_method
+from voronym.method import METHODS, table_method
 from voronym.report import maps, render
+from voronym.result import Masked
 
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voronym._kernels import active
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.refiners.pair_cells import Heat
 from voronym.scale.cuts import grow
 from voronym.scale.leaf import Leaf

@@ -41,7 +41,7 @@ def test_a_query_is_released_like_its_rows_in_files(base: Path, tmp_path: Path) 
 
 
 def test_identifiers_never_reach_the_work_folder(base: Path, tmp_path: Path) -> None:
-    def stop(step: vr.Step) -> None:
+    def stop(step: vr.Progress) -> None:
         if "round 2" in step.stage:
             raise KeyboardInterrupt
 

@@ -79,7 +79,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     write(people(900), tmp_path / "data", 2)
     said: list[BaseException] = []
 
-    def meanwhile(step: vr.Step) -> None:
+    def meanwhile(step: vr.Progress) -> None:
         if "round 1" in step.stage and not said:
             with pytest.raises(vr.InputError, match="another run is at work") as found:
                 vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1)

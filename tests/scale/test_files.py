@@ -141,7 +141,7 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
     asked = {**ROLES, "k": 4, "leaf": 1000, "workers": 1, "resume": True}
     calls = []
 
-    def stop(step: vr.Step) -> None:
+    def stop(step: vr.Progress) -> None:
         calls.append(step.stage)
         if "round 2" in step.stage:
             raise KeyboardInterrupt
@@ -167,7 +167,7 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
 def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
     before = sorted(path.name for path in tmp_path.iterdir())
 
-    def stop(step: vr.Step) -> None:
+    def stop(step: vr.Progress) -> None:
         if "writing" in step.stage:
             raise KeyboardInterrupt
 
@@ -182,7 +182,7 @@ def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None
     planned = plan_files(data, **asked)
     most, told = 0, []
 
-    def look(step: vr.Step) -> None:
+    def look(step: vr.Progress) -> None:
         nonlocal most
         here = [path.stat().st_size for path in (tmp_path / ".out.work").glob("[!.]*.arrow")]
         most = max(most, sum(here))

@@ -115,7 +115,7 @@ def test_the_dask_scheduler_is_killed(data: Path, tmp_path: Path) -> None:
             reached: list[str] = []
 
             def kill(
-                step: vr.Step, one: subprocess.Popen[bytes] = scheduler, to: list[str] = reached
+                step: vr.Progress, one: subprocess.Popen[bytes] = scheduler, to: list[str] = reached
             ) -> None:
                 if "round 2" in step.stage and not to:
                     to.append(step.stage)
@@ -183,7 +183,7 @@ def test_a_spark_executor_is_killed(data: Path, tmp_path: Path, master: str, wor
     before = visible(tmp_path)
     killed: list[int] = []
 
-    def kill(step: vr.Step) -> None:
+    def kill(step: vr.Progress) -> None:
         there = children(word)
         if "round 2" in step.stage and there and not killed:
             killed.append(there[-1].pid)

@@ -13,7 +13,7 @@ import pytest
 import voronym as vr
 from scale.conftest import KEYS, ROLES, people, write
 from voronym.errors import SchemaError
-from voronym.keys import Coordinates
+from voronym.keyspaces import Coordinates
 from voronym.partition import Partition
 from voronym.scale import statistics
 from voronym.scale.coding import Coding

@@ -10,7 +10,7 @@ WORK = """
 import hashlib
 import numpy as np
 from voronym.refiners.blocks import cut
-from voronym.sums import along
+from voronym.core.numerics import along
 
 rng = np.random.default_rng(0)
 codes = rng.normal(size=(40, 24))

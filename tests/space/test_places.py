@@ -10,7 +10,7 @@ import pytest
 import voronym as vr
 from voronym._kernels import cells as kernels
 from voronym._kernels import kernel
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.problem import Problem
 from voronym.refiners.work import Work
 from voronym.space import Sphere

@@ -15,7 +15,7 @@ import pytest
 
 import voronym as vr
 from voronym._kernels import cells, implement, inner, scan
-from voronym.keys import KEY_SPACES, Coordinates, key_space
+from voronym.keyspaces import KEY_SPACES, Coordinates, key_space
 from voronym.space import Space
 from voronym.space.records import Records
 

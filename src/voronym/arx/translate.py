@@ -12,10 +12,10 @@ from typing import Any
 
 from voronym.arx.archive import DATA_LIMIT, opened
 from voronym.arx.project import Attribute, Project, read_project
+from voronym.core.atomic import placed
 from voronym.errors import InputError, WriteError
 from voronym.privacy import BetaLikeness, DeltaDisclosure, LDiversity, Model, TCloseness
 from voronym.recipe import Recipe
-from voronym.staging import placed
 from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Column, Kind, Role, Schema
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from voronym.core.jsonable import Plain
+from voronym.core.registry import Registry
 from voronym.errors import InputError
-from voronym.named import Registry
-from voronym.plain import Plain
 
 if TYPE_CHECKING:
     from voronym.attacks.scene import Scene
-    from voronym.context import Context
+    from voronym.core.context import Context
 
 Cost = Literal["instant", "seconds", "minutes", "reruns"]
 """What an attack costs on a table of 100,000 records; "reruns" makes the release again and again."""

@@ -17,7 +17,7 @@ from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.attacks.smooth import Smoother
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.attacks import link
 from voronym.evaluate.pair import numbers
 

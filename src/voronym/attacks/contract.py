@@ -10,7 +10,7 @@ import polars as pl
 
 from voronym.attacks.base import KNOWLEDGE, Attack, Inapplicable, Outcome
 from voronym.attacks.scene import Matrix, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Cancelled
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema

@@ -12,7 +12,7 @@ import polars as pl
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.pair import numbers
 from voronym.table.spans import ends as read
 

@@ -7,7 +7,7 @@ import numpy as np
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.pair import numbers
 
 RANKS = 5

@@ -10,7 +10,7 @@ from voronym.attacks.attributes import Secret, corrected, secrets, worst
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import excess, share
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import MissingExtraError, SchemaError
 from voronym.evaluate.pair import common
 

@@ -11,7 +11,7 @@ from voronym.attacks.attributes import Members, Secret, corrected, secrets, wors
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.evaluate.attacks import link, nearest_released
 from voronym.evaluate.pair import common, make_pair

@@ -9,7 +9,7 @@ from voronym.attacks.attributes import corrected, worst
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Matrix, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 
 _ROUNDS = 500
 

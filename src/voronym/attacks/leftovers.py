@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.pair import numbers
 
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff._+-]{3,}")

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.attacks import link
 
 _KNOWS = "the exact keys of the people they look for"

@@ -8,7 +8,7 @@ from voronym.attacks.attributes import Secret, corrected, worst
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.pair import numbers
 
 CLOSE = 0.01

@@ -9,7 +9,7 @@ from scipy import special
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.scene import Scene
 from voronym.attacks.worlds import BATCHES, Posteriors, posteriors
-from voronym.context import Context
+from voronym.core.context import Context
 
 MOST_PEOPLE = 60
 """People beyond whom a walk through the worlds would say nothing within minutes."""

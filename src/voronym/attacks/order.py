@@ -7,7 +7,7 @@ import numpy as np
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Scene
-from voronym.context import Context
+from voronym.core.context import Context
 
 LEAST = 20
 """People without whom no order is seen."""

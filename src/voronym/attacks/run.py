@@ -8,10 +8,10 @@ from textwrap import wrap
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Attack, Inapplicable, Outcome, attacks
 from voronym.attacks.scene import Scene
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.display import chip, html_table
+from voronym.core.jsonable import Plain
 from voronym.errors import MissingExtraError
-from voronym.plain import Plain
-from voronym.show import chip, html_table
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import polars as pl
 from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge, share
 from voronym.attacks.scene import Floats, Ints, Scene
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.pair import codes, common, numbers
 
 GUESSES = 500

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from voronym.attacks.base import Inapplicable
 from voronym.attacks.scene import Rerun
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.evaluate.pair import plain
 from voronym.table.classes import equivalence_classes

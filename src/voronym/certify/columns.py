@@ -12,7 +12,7 @@ from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
 from voronym.certify.relax import relax
 from voronym.certify.state import State
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Unfinished
 from voronym.partition import Partition
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from voronym._kernels import subsets
 from voronym.certify.bound import UNIT, Bound, percent, shave
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS
 
 SUBSETS = 16
 """Most records for the programme over subsets: 3^16 steps take a fraction of a second, 3^20 minutes."""

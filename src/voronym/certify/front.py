@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
 from voronym.certify.bound import Bound
 from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import SUBSETS, exact
 from voronym.certify.local import local
 from voronym.certify.neighbours import neighbours
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS
 
 KINDS = ("auto", "neighbours", "local", "columns", "exact")
 
@@ -37,7 +37,7 @@ def lower_bound(
     partition: Partition | None = None,
     kind: str = "auto",
     seed: int | np.random.Generator | None = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Bound:
     """Prove how little any partition into groups of at least k records can lose.
 
@@ -63,8 +63,8 @@ def lower_bound(
     seed : int, Generator or None
         For random choices.
     progress : callable, optional
-        Called with a `voronym.Step` that has loss and bound, in percent. It may raise
-        `voronym.Stop` to end the work with what is proven so far.
+        Called with a `voronym.Progress` that has loss and bound, in percent. It may raise
+        `voronym.FinishEarly` to end the work with what is proven so far.
 
     Returns
     -------

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._linear import Programme
 from voronym.certify.master import group_cost
 from voronym.certify.state import State
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.linear import Programme
 
 Integers = NDArray[np.int64]
 

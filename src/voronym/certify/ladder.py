@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voronym.certify.prices import Prices
 from voronym.certify.relax import relax
 from voronym.certify.state import State
-from voronym.context import Context
+from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
 

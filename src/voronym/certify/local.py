@@ -14,7 +14,7 @@ from voronym._kernels import pricing
 from voronym._kernels.tree import sortable
 from voronym.certify.bound import UNIT, Bound, percent, shave
 from voronym.certify.ladder import spread
-from voronym.context import Context
+from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
 

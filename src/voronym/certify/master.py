@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym._linear import Programme
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.linear import Programme
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify.bound import Bound, percent, shave
-from voronym.context import Context
+from voronym.core.context import Context
 
 BLOCK = 1024
 """Rows asked for in one block, so that memory stays O(n d)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voronym.certify.bound import UNIT
 from voronym.certify.master import Master
 from voronym.certify.pricing import Cuts, Priced, Pricer
-from voronym.context import Context
+from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
 

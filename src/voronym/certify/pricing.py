@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import pricing as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voronym.certify.prices import Prices
-from voronym.context import Context
+from voronym.core.context import Context
 
 WIDTH = 0.15
 """Half width of the box around the best feasible prices, as a share of them."""

@@ -13,7 +13,7 @@ from voronym.certify.exact import distances
 from voronym.certify.master import group_cost
 from voronym.certify.prices import Prices
 from voronym.certify.pricing import nearest_table
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import check_seed
+from voronym.core.options import number
+from voronym.core.validate import check_seed
 from voronym.errors import InputError
-from voronym.options import number
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from voronym.context import Context
+from voronym.core.context import Context
 
 Array = NDArray[np.float64]
 

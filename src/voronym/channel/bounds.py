@@ -9,10 +9,10 @@ from math import inf, isfinite, log, pi
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
 from voronym.channel.gaussian import GaussianSource, least_risk
 from voronym.channel.waterfill import closed_form
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.problem import check_points
 

@@ -20,7 +20,7 @@ import numpy as np
 from voronym.channel.alphabet import Alphabet, Array, feasible
 from voronym.channel.blocks import narrow
 from voronym.channel.interior import Limit, Solution, interior
-from voronym.context import Context
+from voronym.core.context import Context
 
 _WORTH = 100  # letters on every side below which all of them are quick enough
 _DESCENT = 400  # steps of the descent that chooses the letters

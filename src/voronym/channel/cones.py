@@ -15,7 +15,7 @@ import numpy as np
 from voronym.channel.alphabet import Alphabet, Array
 from voronym.channel.blocks import Blocks, narrow, scaled
 from voronym.channel.interior import risk_rows
-from voronym.context import Context
+from voronym.core.context import Context
 
 _BACK = 0.995  # share of the way to the boundary
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left

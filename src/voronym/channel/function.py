@@ -9,7 +9,6 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
 from voronym.channel.alphabet import Alphabet, Array, check_alphabet, feasible
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.columns import columns
@@ -17,7 +16,8 @@ from voronym.channel.interior import Limit, Solution, interior
 from voronym.channel.mirror import mirror, steepest
 from voronym.channel.perfect import perfect
 from voronym.channel.seeing import check_letters
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 
 SOLVERS: dict[str, Callable[..., Solution]] = {"interior": columns, "mirror": mirror, "steepest": steepest}
@@ -40,7 +40,7 @@ def privacy_distortion(
     method: str = "auto",
     sees_w: bool = False,
     tolerance: float = 1e-6,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> FiniteChannel:
     """Find the randomised rule with the best trade-off of distortion and privacy risk.
 
@@ -69,7 +69,7 @@ def privacy_distortion(
     tolerance : float
         Stop when the proven gap is at most this share of the cost ``D + λ R``.
     progress : callable, optional
-        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to get the best
+        Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to get the best
         rule so far.
 
     Returns

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 
-from voronym.arguments import check_seed, checked
 from voronym.channel.base import one_limit
 from voronym.channel.logdet import Optimum, maximise
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.validate import check_seed, checked
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
 

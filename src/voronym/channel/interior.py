@@ -14,7 +14,7 @@ import numpy as np
 
 from voronym.channel.alphabet import Alphabet, Array, feasible
 from voronym.channel.blocks import Blocks, narrow, scaled
-from voronym.context import Context
+from voronym.core.context import Context
 
 _PATIENCE = 25  # steps without a better proof after which rounding is all that is left
 _LITTLE = 1e-6  # costs below this share of the problem's own scale are measured against it

@@ -17,10 +17,10 @@ from scipy.special import ndtr, ndtri
 
 from voronym.channel.base import joint_law
 from voronym.channel.function import best_rule
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym.method import METHODS
 from voronym.problem import Problem, check_points
-from voronym.registry import METHODS
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 
 Array = NDArray[np.float64]

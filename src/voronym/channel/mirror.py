@@ -6,7 +6,7 @@ import numpy as np
 
 from voronym.channel.alphabet import Alphabet, Array, feasible
 from voronym.channel.interior import Solution
-from voronym.context import Context
+from voronym.core.context import Context
 
 _LOOK = 20  # steps between two certificates
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, sparse
 
-from voronym._linear import Programme
 from voronym.channel.alphabet import Alphabet, Array, feasible
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.linear import Programme
 
 _RANK = 1e-12  # singular values below this share of the largest count as 0
 _LARGEST = 60_000  # non-zeros of the programme that are worth waiting for

@@ -13,7 +13,7 @@ from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.function import best_rule
 from voronym.channel.traces import without_traces
 from voronym.channel.worst import cleared, limited_rule, worst_of
-from voronym.context import Context
+from voronym.core.context import Context
 
 HALVINGS = 8
 """How often a limit on the risk is halved before the one rule is taken that tells nothing."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import check_seed, checked
 from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
 from voronym.channel.budget import BUDGET, blurred
 from voronym.channel.planned import plan_rule
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.options import number
+from voronym.core.validate import check_seed, checked
 from voronym.errors import InputError
-from voronym.options import number
 
 Array = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def pram(
     budget: float = BUDGET,
     invariant: bool = False,
     seed: int | np.random.Generator | None = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Pram:
     """Randomise a categorical column.
 

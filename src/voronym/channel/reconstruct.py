@@ -9,11 +9,11 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
 from voronym.channel.alphabet import Array
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.function import best_rule
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.problem import check_points
 
@@ -67,7 +67,7 @@ def reconstruct(
     max_risk: float | None = None,
     rounds: int = 20,
     tolerance: float = 1e-6,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Reconstructed:
     """Find a rule and the points that it publishes: equation (4) of the paper, for squared errors.
 
@@ -90,7 +90,7 @@ def reconstruct(
     tolerance : float
         Stop when a round lowers the objective by less than this share.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
 
     Returns
     -------

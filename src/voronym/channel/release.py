@@ -14,19 +14,19 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from voronym.arguments import checked
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.budget import BUDGET, guess
 from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
 from voronym.channel.planned import WORST
 from voronym.channel.rules import BINS, Matrix, Noise, Rule, masks
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.options import Options, number, option
+from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
-from voronym.keys import Coordinates
-from voronym.masked import Masked
-from voronym.options import Options, number, option
-from voronym.registry import table_method
+from voronym.keyspaces import Coordinates
+from voronym.method import table_method
+from voronym.result import Masked
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 
@@ -72,7 +72,7 @@ def mask_keys(
     budget: float = BUDGET,
     invariant: bool = False,
     seed: int | np.random.Generator | None = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Perturbed:
     """Perturb the keys so that they tell little about the confidential columns.
 
@@ -100,7 +100,7 @@ def mask_keys(
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
 
     Returns
     -------

@@ -16,8 +16,8 @@ from voronym.channel.gaussian import GaussianChannel, GaussianSource, best_noise
 from voronym.channel.measured import coarse_confidential
 from voronym.channel.planned import plan_rule, tightened
 from voronym.channel.published import published_matrix
-from voronym.context import Context
-from voronym.keys import Coordinates
+from voronym.core.context import Context
+from voronym.keyspaces import Coordinates
 from voronym.table.table import Table
 
 Array = NDArray[np.float64]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
 from voronym.channel.alphabet import Alphabet, Array, check_alphabet, feasible
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.cones import Cone, cones
 from voronym.channel.perfect import perfect
 from voronym.channel.seeing import check_letters
 from voronym.channel.traces import TRACE
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 
 DISTANCES = ("total-variation", "ordered", "kl")
@@ -58,7 +58,7 @@ def worst_case(
     distance: str = "total-variation",
     sees_w: bool = False,
     tolerance: float = 1e-6,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> WorstCaseChannel:
     """Find the rule of least distortion whose every published letter tells little about W.
 
@@ -85,7 +85,8 @@ def worst_case(
     tolerance : float
         Stop when the proven gap is at most this share of the distortion of the best single letter.
     progress : callable, optional
-        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to get the best rule so far.
+        Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to get the best rule
+        so far.
 
     Returns
     -------

@@ -39,10 +39,10 @@ def _unknown(name: str, method: str, known: Collection[str], flags: Sequence[str
     """Say that a method has no such option, which it has, and who has this one."""
     from difflib import get_close_matches
 
-    from voronym.keys import KEY_SPACES
+    from voronym.core.options import other_word
+    from voronym.keyspaces import KEY_SPACES
+    from voronym.method import METHODS
     from voronym.methods.grouped import options_of
-    from voronym.options import other_word
-    from voronym.registry import METHODS
 
     wanted = common.flag(name)
     said = f"there is no option {wanted} for the method {method!r}, which takes: "

@@ -21,9 +21,9 @@ import typer
 from voronym.cli import complete, files, signals
 from voronym.cli.help import program, wrapped
 from voronym.cli.line import Bar, Line, keys
+from voronym.core.atomic import sweep
+from voronym.core.options import Shape, read_value
 from voronym.errors import Cancelled, GuaranteeError, InputError, Unfinished, VoronymError, WriteError
-from voronym.options import Shape, read_value
-from voronym.staging import sweep
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -288,7 +288,7 @@ def ticker(enabled: bool = True, *, search: bool = False) -> Iterator[Bar]:
     search : bool
         Whether the command has a best so far, which a key takes.
     """
-    from voronym.staging import together
+    from voronym.core.atomic import together
 
     out = console()
     shown = Line(out) if enabled and out.is_terminal else None

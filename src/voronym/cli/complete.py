@@ -42,7 +42,7 @@ def heading(path: Path) -> list[str]:
 def methods(incomplete: str) -> list[str]:
     """Propose methods."""
     import voronym  # noqa: F401 - importing registers
-    from voronym.registry import METHODS
+    from voronym.method import METHODS
 
     before, _, last = incomplete.rpartition(",")
     start = f"{before}," if before else ""

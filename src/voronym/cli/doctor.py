@@ -67,7 +67,7 @@ def _installed(name: str) -> str | None:
 
 
 def _machine() -> dict[str, Any]:
-    from voronym.context import Context
+    from voronym.core.context import Context
 
     try:
         usable = len(os.sched_getaffinity(0))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voronym.cli import signals
-from voronym.step import Progress, Step, Stop
+from voronym.core.progress import FinishEarly, Progress, ProgressCallback
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,17 +27,17 @@ class Bar:
     What is shown never goes back, whatever the parts tell. The wish to stop is heeded here, too.
     """
 
-    def __init__(self, show: Progress | None) -> None:
+    def __init__(self, show: ProgressCallback | None) -> None:
         self._show, self._done = show, 0.0
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: Progress) -> None:
         """Show where the command stands."""
         signals.check()
         self._done = max(self._done, step.done)
         if self._show is not None:
             self._show(replace(step, done=self._done))
 
-    def part(self, start: float, stop: float, *, search: bool = False) -> Progress:
+    def part(self, start: float, stop: float, *, search: bool = False) -> ProgressCallback:
         """Return the callback of a call whose work is the command's from one share to another.
 
         Parameters
@@ -48,16 +48,16 @@ class Bar:
             Whether the call can finish with the best so far.
         """
 
-        def tell(step: Step) -> None:
+        def tell(step: Progress) -> None:
             self(replace(step, done=start + step.done * (stop - start)))
             if search and signals.finishing():
-                raise Stop
+                raise FinishEarly
 
         return tell
 
     def begin(self, stage: str, done: float) -> None:
         """Say what begins now."""
-        self(Step(stage, done))
+        self(Progress(stage, done))
 
 
 class Line:
@@ -67,7 +67,7 @@ class Line:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Shown
 
-        from voronym.clock import on_compiling
+        from voronym.core.clock import on_compiling
 
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._bar = Shown(*columns, console=out, transient=True)
@@ -78,7 +78,7 @@ class Line:
         self.keys, self._said = False, "reading"
         on_compiling(self._compiling)
 
-    def tell(self, step: Step) -> None:
+    def tell(self, step: Progress) -> None:
         """Show where the work stands."""
         said = "" if step.loss is None else f"  loss {step.loss:.3f} %"
         if step.loss is not None and step.bound:
@@ -93,7 +93,7 @@ class Line:
 
     def close(self) -> None:
         """Remove the line."""
-        from voronym.clock import on_compiling
+        from voronym.core.clock import on_compiling
 
         on_compiling(None)
         self._timer.cancel()

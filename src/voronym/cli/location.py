@@ -59,7 +59,7 @@ def simulate(
     json: common.Json = False,
 ) -> None:
     """Let people come and go in a made-up town, and see what is told and what intruders learn."""
-    from voronym.context import Context
+    from voronym.core.context import Context
     from voronym.location.epochs import Settings
     from voronym.location.simulate import simulate as run
 

@@ -39,7 +39,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
 
 
 def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
-    from voronym.registry import METHODS
+    from voronym.method import METHODS
 
     risk = release.risk
     classes = "1 class" if risk.n_classes == 1 else f"{risk.n_classes:,} classes"

@@ -33,7 +33,7 @@ def methods(
 ) -> None:
     """List the methods, a line each; of one say what it promises, what it costs, and its options."""
     import voronym  # noqa: F401 - importing registers the methods
-    from voronym.registry import METHODS
+    from voronym.method import METHODS
 
     chosen = list(METHODS.values()) if name is None else [METHODS[name]]
     rows: list[dict[str, Any]] = [
@@ -61,7 +61,7 @@ def methods(
 
 def _shared() -> dict[str, str]:
     """Return what options mean that every method takes which makes groups."""
-    from voronym.keys import DEFAULT_SPACE, KEY_SPACES
+    from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES
     from voronym.methods.grouped import GroupOptions
 
     found = {**GroupOptions.texts(), **KEY_SPACES[DEFAULT_SPACE].options.texts()}

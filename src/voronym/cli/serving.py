@@ -52,7 +52,7 @@ def serve(
 
 def epoch(config: Config = None, folder: Folder = None, json: common.Json = False) -> None:
     """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
-    from voronym.context import Context
+    from voronym.core.context import Context
 
     file = _missing(_settings(config, folder=folder))
     if file is not None:  # a mistyped folder would become a service of nobody

@@ -53,7 +53,7 @@ def demo(
         raise MissingExtraError(
             "the demonstration needs the extra 'service': pip install 'voronym[service]'"
         ) from None
-    from voronym.context import Context
+    from voronym.core.context import Context
 
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="voronym-location-"))

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
-from voronym import _start
+from voronym.core import startup
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 """SIGHUP is what a closed terminal sends; there is none on Windows."""
@@ -64,7 +64,7 @@ def heeded() -> Iterator[None]:
         _now = _Wishes()  # what was asked of this command is not asked of the next
         for number, handler in before.items():
             # All is said and done: where the process ends now, a late signal must not change its exit code.
-            signal.signal(number, signal.SIG_IGN if _start.COMMAND_LINE else handler)
+            signal.signal(number, signal.SIG_IGN if startup.COMMAND_LINE else handler)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def leaving() -> Iterator[None]:
     """Answer signals by ending at once, where nothing has begun that must be cleaned up."""
     ours = [number for number in signal.valid_signals() if signal.getsignal(number) is _answer]
     for number in ours:
-        signal.signal(number, _start.leave)
+        signal.signal(number, startup.leave)
     try:
         yield
     finally:

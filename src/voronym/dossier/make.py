@@ -9,8 +9,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import sums
-from voronym.context import Context
+from voronym.core import numerics
+from voronym.core.context import Context
+from voronym.core.rate import Rate
 from voronym.dossier import methods, places, planes, rows
 from voronym.dossier.clusters import clusters_of
 from voronym.dossier.counts import Distribution, as_names, distribution
@@ -27,14 +28,13 @@ from voronym.evaluate.risk import risk
 from voronym.evaluate.utility import Utility, compare
 from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
-from voronym.keys import weights_of
+from voronym.keyspaces import weights_of
+from voronym.method import METHODS
 from voronym.methods.local_suppression import FATE, FIGURES
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.ranges.publish import RANGED
-from voronym.rate import Rate
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
 from voronym.release import Release
 from voronym.table.classes import Classes
 from voronym.table.codec import Codec
@@ -328,7 +328,7 @@ def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
         and means is not None
         and not evidence.published_as
     ):
-        gone, there = sums.error(X, means, part.labels), sums.spread(X)
+        gone, there = numerics.error(X, means, part.labels), numerics.spread(X)
         for block in codec.blocks:
             total = float(there[block.start : block.stop].sum())
             lost = float(gone[block.start : block.stop].sum())
@@ -349,7 +349,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
     if found is not None and not methods.handled(options, schema)[2]:
         by_cluster, labels = True, found.partition.labels  # with all keys stirred, no combination leads on
     alone = story_of(release.recipe) == "channel" and len(schema.confidential) == 1
-    loss = 100 * float(sums.error(Y, X, order).sum() / sums.spread(X).sum())
+    loss = 100 * float(numerics.error(Y, X, order).sum() / numerics.spread(X).sum())
     return told_of(
         evidence.table,
         X,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from voronym.rate import Rate
+from voronym.core.rate import Rate
 
 Point = tuple[float, float]
 

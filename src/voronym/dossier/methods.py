@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from voronym.core.rate import Rate
 from voronym.dossier.masks import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Sizes, Stirred
-from voronym.rate import Rate
 from voronym.table.schema import Schema
 
 _CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing

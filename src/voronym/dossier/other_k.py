@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import VoronymError
+from voronym.method import METHODS
 from voronym.problem import Problem
-from voronym.registry import METHODS
 from voronym.space.records import Records
 
 LADDER = (2, 3, 5, 7, 10, 15, 20, 30)

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from voronym.core.jsonable import plain
+from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
 from voronym.dossier.disclosed import Disclosed
 from voronym.dossier.masks import Channel, Clusters, Stirred
@@ -22,11 +24,9 @@ from voronym.evaluate.regression import Regression
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.evaluate.weighted import WeightedChange
-from voronym.masked import Cost, Stratum
-from voronym.plain import plain
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
-from voronym.rate import Rate
+from voronym.result import Cost, Stratum
 from voronym.steps.effect import Effect
 
 Point = tuple[float, float]

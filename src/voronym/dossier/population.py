@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate.population import PopulationFigures
 from voronym.evaluate.population.individual import weights_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.dossier.parts import Point, Told, ToldColumn
 from voronym.evaluate.tradeoff import Plane, letters, plane, told
 from voronym.privacy.mutual_information import MutualInformation

@@ -10,11 +10,11 @@
 ``measure``  everything at once, for any table, ours or not
 """
 
+from voronym.core.rate import Rate
 from voronym.evaluate.attacks import Interval, Linkage, interval_disclosure, record_linkage
 from voronym.evaluate.measure import Attacks, Measurement, measure
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
-from voronym.rate import Rate
 
 __all__ = [
     "Attacks",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.keys import DEFAULT_SPACE, KEY_SPACES
+from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES
 from voronym.methods.crowd import Crowd
 from voronym.table import Table
 

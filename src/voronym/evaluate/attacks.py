@@ -16,10 +16,10 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.jsonable import Plain
+from voronym.core.rate import Rate, rate
 from voronym.errors import InputError
-from voronym.plain import Plain
-from voronym.rate import Rate, rate
 from voronym.table.classes import Classes, equivalence_classes
 
 TARGETS = 20_000
@@ -85,7 +85,7 @@ def record_linkage(
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
-        Coverage of the interval (see `voronym.rate.interval`).
+        Coverage of the interval (see `voronym.core.rate.interval`).
     ctx : Context, optional
         Draws the targets, hears how far the attack is and may stop it.
 

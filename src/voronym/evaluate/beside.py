@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate import attacks
 from voronym.evaluate.pair import Pair, encode, numbers, scaled

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import codes, numbers, scaled
-from voronym.plain import Plain
 from voronym.table.schema import Column
 
 Floats = NDArray[np.float64]

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.channel.measured import cells_of
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options
+from voronym.core.rate import Rate
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.tradeoff import told
-from voronym.keys import Coordinates
-from voronym.options import Options
+from voronym.keyspaces import Coordinates
+from voronym.method import METHODS
 from voronym.privacy.cells import Levels
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem
-from voronym.rate import Rate
-from voronym.registry import METHODS
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]

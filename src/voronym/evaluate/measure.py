@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError, SchemaError
 from voronym.evaluate.beside import Attacks, beside
 from voronym.evaluate.measurement import Measurement
@@ -63,7 +63,7 @@ def measure(
     hierarchies: Mapping[str, Any] | None = None,
     attack: Attacks = _ATTACKS,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
     """Measure the privacy of a table and, beside its original, the risk and the loss.
@@ -100,7 +100,7 @@ def measure(
     seed : int
         For all samples.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
     **columns
         ``kinds``, ``orders``, ``locations``, ``person`` and ``household``, as for `voronym.anonymize`. With
         the last two, k and all models count people or households.

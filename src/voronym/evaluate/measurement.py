@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from voronym.core.jsonable import Plain
 from voronym.evaluate import attacks
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.population import PopulationRisk, Suda
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
-from voronym.plain import Plain
 from voronym.privacy import Finding
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import common, numbers, plain
 from voronym.evaluate.ranged import read_ranges
-from voronym.plain import Plain
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.hierarchy import Hierarchy

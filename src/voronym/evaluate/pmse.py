@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.jsonable import Plain
 from voronym.errors import InputError
-from voronym.plain import Plain
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from voronym.core.jsonable import Plain
 from voronym.errors import InputError
-from voronym.plain import Plain
 from voronym.table.alike import population_sizes
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.channel.bounds import information_bound
 from voronym.channel.limits import Floor, NormalCurve, Reached, reached
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.jsonable import plain
 from voronym.errors import InputError
-from voronym.plain import plain
 from voronym.privacy.cells import Levels, count_runs
 from voronym.privacy.information import Estimate, estimate
 from voronym.privacy.mutual_information import MutualInformation

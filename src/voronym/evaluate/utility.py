@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from voronym import sums
-from voronym.context import Context
+from voronym.core import numerics
+from voronym.core.context import Context
+from voronym.core.jsonable import Plain
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
 from voronym.evaluate.pair import (
@@ -26,7 +27,6 @@ from voronym.evaluate.pair import (
 )
 from voronym.evaluate.pmse import PMSE, features, pmse
 from voronym.evaluate.ways import Way, ways
-from voronym.plain import Plain
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
 
@@ -186,8 +186,8 @@ def compare(
 
 
 def _loss(X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> tuple[float, dict[str, float]]:
-    error = sums.error(Y, X, rows)
-    total = sums.spread(X if len(rows) == len(X) else X[rows])
+    error = numerics.error(Y, X, rows)
+    total = numerics.spread(X if len(rows) == len(X) else X[rows])
     # With constant keys there is nothing to lose: no error is no loss, any other one is total.
     by_key = {b.name: _percent(error[b.start : b.stop], total[b.start : b.stop]) for b in codec.blocks}
     return _percent(error, total), by_key

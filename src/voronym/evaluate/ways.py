@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import Pair, numbers
-from voronym.plain import Plain
 from voronym.space import Sphere
 
 RADIUS = 6_371_008.8

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.history.check import Standing, begun, standing
 from voronym.history.engine import Divide, Round, advance
@@ -249,7 +249,7 @@ class Booking:
 
 @dataclass
 class Entering:
-    """An entry that comes true when a file gets its name (see `voronym.staging.accompany`)."""
+    """An entry that comes true when a file gets its name (see `voronym.core.atomic.accompany`)."""
 
     ledger: Ledger
     entry: Entry

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.history.policy import Policy
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem, check_k
-from voronym.registry import METHODS
 from voronym.space.records import Records
 
 Ints = NDArray[np.int64]

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.history.booking import Booking
 from voronym.history.frozen import put_back
 from voronym.history.policy import Policy
-from voronym.keys import KEY_SPACES
+from voronym.keyspaces import KEY_SPACES
+from voronym.method import METHODS
 from voronym.methods.grouped import Kept, Settings
 from voronym.privacy import KAnonymity, Model
-from voronym.registry import METHODS
 from voronym.table.table import Table
 
 

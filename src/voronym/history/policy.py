@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from voronym.options import Options, one_of, option, share, whole
+from voronym.core.options import Options, one_of, option, share, whole
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 
 Ints = NDArray[np.int64]

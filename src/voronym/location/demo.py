@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import VoronymError
 from voronym.location.app import create_app
 from voronym.location.directory import Entry

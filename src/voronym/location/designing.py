@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.location.population import Floats, Ints
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds
 from voronym.quantize.pcl import alternate
 from voronym.quantize.settings import Settings as Lloyd
 from voronym.refiners.registry import REFINERS
-from voronym.registry import METHODS
 from voronym.space import Euclidean
 
 WARM = 6_000

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options, number, option, share, whole
 from voronym.errors import InputError
 from voronym.location.forming import Crowd, form, obeying
 from voronym.location.population import Floats, Ints, Population, points
 from voronym.location.renewing import renew
 from voronym.location.snapping import candidates, snapped
-from voronym.options import Options, number, option, share, whole
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.context import Progress
+from voronym.core.atomic import placed
+from voronym.core.context import ProgressCallback
 from voronym.errors import InputError, ReadError, WriteError
 from voronym.location.population import RADIUS, Floats, degrees
 from voronym.quantize.density import design_density
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Sphere
-from voronym.staging import placed
 
 FORMAT, VERSION = "voronym location model", 1
 LEAST = 50.0
@@ -175,7 +175,7 @@ class Model:
         doubt: float = 0.3,
         samples: int | None = None,
         seed: int = 0,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Model:
         """Design cells of equal shares of the population, by probability-constrained Lloyd."""
         inside = float(census.people.sum()) / max(cells, 1)

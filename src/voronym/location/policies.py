@@ -9,17 +9,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.registry import Registry
 from voronym.location.checking import check
 from voronym.location.epochs import Settings, Standing, plan
 from voronym.location.population import Floats, Ints, Population, points
-from voronym.named import Registry
+from voronym.method import METHODS
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
 from voronym.quantize.pcl import Design, alternate
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings as Lloyd
-from voronym.registry import METHODS
 from voronym.space import Euclidean
 
 

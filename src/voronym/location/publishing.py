@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, text
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.location.census import Census, take
 from voronym.location.checking import check

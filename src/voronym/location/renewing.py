@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from voronym._kernels import renew as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.location.population import Floats, Ints
 from voronym.partition import Partition
 from voronym.problem import Problem

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.history import Policy, advance
 from voronym.location.epochs import Epoch, Figures, Settings, Standing

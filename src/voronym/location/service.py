@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.location import accounts, directory, homes, operators
 from voronym.location.accounts import Account, Session
 from voronym.location.errors import Refused, Unavailable

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.location.epochs import Settings
 from voronym.location.intruders import Intruder, Seen
 from voronym.location.policies import POLICIES, Told, designed
 from voronym.location.population import Floats, Ints, points
 from voronym.location.town import Town
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS
 
 EVERY = 10
 """Epochs between two groupings of everybody, which say what the least error would be."""

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from voronym.certify import Bound, prove
-from voronym.clock import now
-from voronym.context import Context
+from voronym.core.clock import now
+from voronym.core.context import Context
 from voronym.errors import Unfinished
+from voronym.method import METHODS, algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.registry import REFINERS
-from voronym.registry import METHODS, algorithm
 
 QUICK = 6_000
 """Records up to which annealing pays within a second or a few."""

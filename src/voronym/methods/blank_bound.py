@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.methods.blanks import SAME, Choices, Search
 
 Ints = NDArray[np.int64]

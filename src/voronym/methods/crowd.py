@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import sums
 from voronym._kernels import verdict
-from voronym.context import Context
+from voronym.core import numerics
+from voronym.core.context import Context
+from voronym.core.options import Options
 from voronym.errors import GuaranteeError
-from voronym.keys import KEY_SPACES, Coordinates, Keys
-from voronym.options import Options
+from voronym.keyspaces import KEY_SPACES, Coordinates, Keys
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels, Rule
 from voronym.privacy.p_sensitive import distinct
@@ -121,8 +121,8 @@ class Crowd:
         if own.points is None:  # costs of other spaces know no mean of means
             return _percent(own.cost(groups), own.total)
         centres = people_centres(own.points, groups, self.of_row)
-        lost = float(sums.error(own.points, centres, groups.labels).sum())
-        return _percent(lost, float(sums.spread(own.points).sum()))
+        lost = float(numerics.error(own.points, centres, groups.labels).sum())
+        return _percent(lost, float(numerics.spread(own.points).sum()))
 
     def published_loss(self, part: Partition) -> float:
         """Return what the rows lose as published, in percent of their variance: the loss of a release."""
@@ -185,7 +185,7 @@ def _changing(keys: Keys, person: Ints) -> list[str]:
     if not isinstance(keys, Coordinates):
         return []
     means = Partition(person).centroids(keys.X)
-    within, total = sums.error(keys.X, means, person), sums.spread(keys.X)
+    within, total = numerics.error(keys.X, means, person), numerics.spread(keys.X)
     found = []
     for block in keys.codec.blocks:
         here = slice(block.start, block.stop)

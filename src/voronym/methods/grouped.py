@@ -11,10 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify import Bound
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import (
+    Options,
+    Shape,
+    columns,
+    few,
+    one_of,
+    option,
+    other_word,
+    share,
+    whole,
+    yes_or_no,
+)
 from voronym.errors import InputError
-from voronym.keys import DEFAULT_SPACE, KEY_SPACES, Published
-from voronym.masked import Cost, Grouped, Stratum
+from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES, Published
+from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
@@ -22,7 +34,6 @@ from voronym.methods.said import against, said, within
 from voronym.methods.sampled import SampleOptions
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
-from voronym.options import Options, Shape, columns, few, one_of, option, other_word, share, whole, yes_or_no
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
@@ -30,7 +41,7 @@ from voronym.privacy.enforce import METHODS as WAYS
 from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
 from voronym.ranges.publish import RangeOptions, published_ranges
-from voronym.registry import METHODS, Method
+from voronym.result import Cost, Grouped, Stratum
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows

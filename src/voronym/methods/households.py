@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
-from voronym.options import Options
+from voronym.method import Method
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import Method
 
 Ints = NDArray[np.int64]
 

@@ -22,18 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import lattice as kernels
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import by_column, few, option
 from voronym.errors import GuaranteeError, InputError
-from voronym.masked import Grouped
+from voronym.method import release_method
 from voronym.methods.sampled import SampleOptions
-from voronym.options import by_column, few, option
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.ranges.ladder import Ladder, ladders
 from voronym.ranges.publish import ranged_schema, trees
-from voronym.registry import release_method
+from voronym.result import Grouped
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]

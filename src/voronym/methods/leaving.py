@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from voronym.certify.bound import shave
 from voronym.certify.neighbours import nearest_sums
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
 from voronym.methods.grouped import Settings
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 

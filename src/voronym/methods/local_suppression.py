@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import option
 from voronym.errors import InputError
-from voronym.keys import importance_of
-from voronym.masked import Grouped
+from voronym.keyspaces import importance_of
+from voronym.method import release_method
 from voronym.methods import blank_bound
 from voronym.methods.blank_models import obey, shared
 from voronym.methods.blanks import Choices, Search
@@ -19,10 +20,9 @@ from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.grouped import demands_of
 from voronym.methods.said import said
 from voronym.methods.sampled import SampleOptions
-from voronym.options import option
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model
-from voronym.registry import release_method
+from voronym.result import Grouped
 from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.table.values import first_rows

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.masked import Stratum
 from voronym.partition import Partition
 from voronym.privacy.enforce import WARY
 from voronym.privacy.enforce.blind import grid
+from voronym.result import Stratum
 from voronym.table.table import Table
 
 

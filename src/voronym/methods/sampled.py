@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from voronym.core.options import Options, number, option
 from voronym.errors import InputError
-from voronym.options import Options, number, option
 
 
 def _fraction(name: str, value: Any) -> float:

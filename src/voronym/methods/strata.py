@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
-from voronym.masked import Cost, Stratum
 from voronym.partition import Partition
 from voronym.problem import Problem
+from voronym.result import Cost, Stratum
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 from voronym.table.values import first_rows

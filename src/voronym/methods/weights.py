@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from voronym.errors import InputError
-from voronym.keys import EuclideanOptions, weights_of
+from voronym.keyspaces import EuclideanOptions, weights_of
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 

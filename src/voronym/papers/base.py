@@ -31,9 +31,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.registry import Registry, meant
 from voronym.errors import InputError, ReadError
-from voronym.named import Registry, meant
 from voronym.papers.items import Item
 from voronym.papers.marks import Mark
 
@@ -181,7 +181,7 @@ def named(name: str, item: str | None = None) -> list[Paper]:
 
 
 def reproduce(
-    name: str, *, full: bool = False, item: str | None = None, progress: Progress | None = None
+    name: str, *, full: bool = False, item: str | None = None, progress: ProgressCallback | None = None
 ) -> Iterator[Outcome]:
     """Compute the tables and figures of a paper again.
 
@@ -194,7 +194,7 @@ def reproduce(
     item : str, optional
         One experiment, or the exhibit it shows ("Table 2"); all of them without it.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
 
     Yields
     ------

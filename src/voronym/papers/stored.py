@@ -60,7 +60,7 @@ def check_folder(folder: Path) -> None:
 
 def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
     """Write what an experiment found into the paper's file, in place of its last such run."""
-    from voronym.staging import at_once, placed
+    from voronym.core.atomic import at_once, placed
 
     path = folder / f"{entry.name}.json"
     kept = _read(path) or {"paper": entry.name, "runs": {}}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from voronym._kernels import cells, squares
 from voronym._kernels import dissolve as kernels
 from voronym._kernels import scan as scans
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners.vmdav import attach_leftovers
 from voronym.problem import Problem

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from voronym.options import Options
+from voronym.core.options import Options
+from voronym.method import algorithm
 from voronym.partition import Partition
-from voronym.registry import algorithm
 
 Function = Callable[..., Partition]
 
@@ -25,7 +25,7 @@ def classic(
     Parameters
     ----------
     name, cost, reference, options, univariate
-        As for `voronym.registry.algorithm`.
+        As for `voronym.method.algorithm`.
     more : str
         What it promises beyond the sizes.
     """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from voronym._kernels import density as kernels
 from voronym._kernels import tree as trees
 from voronym._kernels.density import Around, Rest
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partitioners._cells import attach_leftovers
 from voronym.problem import Problem
 

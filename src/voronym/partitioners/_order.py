@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import tour as kernels
 from voronym._kernels import tree as trees
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 
 

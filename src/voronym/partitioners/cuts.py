@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from voronym._kernels import cuts as kernels
 from voronym._kernels.ranges import LINE
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import algorithm
 from voronym.partition import Partition
 from voronym.partitioners.mondrian import mondrian
 from voronym.problem import Problem
-from voronym.registry import algorithm
 from voronym.space.ranges import Axis, Ranges, Spans
 from voronym.space.records import Records
 

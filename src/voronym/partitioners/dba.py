@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
 from voronym._kernels.density import Around, Rest
-from voronym.context import Context
-from voronym.options import Options, option, whole
+from voronym.core.context import Context
+from voronym.core.options import Options, option, whole
 from voronym.partition import Partition
 from voronym.partitioners._cells import dissolve_cells
 from voronym.partitioners._classic import classic

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import shorten as kernels
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.partitioners._classic import classic
@@ -50,7 +50,7 @@ def fdm(problem: Problem, ctx: Context) -> Partition:
 
 
 def fdm_partitions(
-    X: ArrayLike, ks: Iterable[int], *, progress: Progress | None = None
+    X: ArrayLike, ks: Iterable[int], *, progress: ProgressCallback | None = None
 ) -> dict[int, Partition]:
     """Partition records for several k in one run: one tour, and one pass over its runs for all k.
 
@@ -64,7 +64,7 @@ def fdm_partitions(
     ks : iterable of int
         Least numbers of records in a cell, each from 2 to n.
     progress : callable, optional
-        Called with a `voronym.Step` now and then; it may raise to stop the work.
+        Called with a `voronym.Progress` now and then; it may raise to stop the work.
 
     Returns
     -------

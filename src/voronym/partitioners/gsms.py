@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import density as kernels
 from voronym._kernels import plain
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._cells import by_falling_loss, dissolve_cells
 from voronym.partitioners._classic import classic

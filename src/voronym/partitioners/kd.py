@@ -9,10 +9,10 @@ from voronym._cuda.device import attempt
 from voronym._cuda.pairs import halves
 from voronym._kernels import kd as kernels
 from voronym._kernels.tree import sortable
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import algorithm
 
 Ints = NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from voronym._kernels import md as kernels
 from voronym._kernels import scan as scans
 from voronym._kernels import tree as trees
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._classic import classic
 from voronym.problem import Problem

@@ -12,11 +12,11 @@ from voronym._kernels import mdav_lists as lists
 from voronym._kernels import scan as scans
 from voronym._kernels import search
 from voronym._kernels import tree as trees
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import algorithm
 from voronym.partition import Partition
 from voronym.partitioners.mdav_lists import Ahead
 from voronym.problem import Problem
-from voronym.registry import algorithm
 from voronym.space.records import Points, Records
 
 Ints = NDArray[np.int64]

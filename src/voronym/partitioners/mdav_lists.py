@@ -11,7 +11,7 @@ from voronym._kernels import mdav_near as near
 from voronym._kernels import search
 from voronym._kernels import tree as trees
 from voronym._kernels.scan import Remaining
-from voronym.context import Context
+from voronym.core.context import Context
 
 Ints = NDArray[np.int64]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.partitioners._classic import classic
 from voronym.partitioners._order import chain_cells, cut, nearest_next, outermost
 from voronym.problem import Problem
-from voronym.registry import METHODS
 
 REFERENCE = "Domingo-Ferrer et al.: Efficient multivariate data-oriented microaggregation, 2006"
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.ranges import TREE
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import algorithm
 from voronym.space.ranges import Axis, Spans
 
 Ints = NDArray[np.int64]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from voronym._kernels import graph as kernels
 from voronym._kernels.md import make_heap
-from voronym.context import Context
-from voronym.groups import split_large
+from voronym.core.context import Context
+from voronym.method import split_large
 from voronym.partition import Partition
 from voronym.partitioners._classic import classic
 from voronym.partitioners._near import neighbourhoods

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import tfrp as kernels
 from voronym._kernels import tree as trees
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._cells import attach_leftovers, by_falling_loss, dissolve_cells
 from voronym.partitioners._classic import classic

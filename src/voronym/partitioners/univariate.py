@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voronym._kernels import univariate as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.partitioners._classic import classic
 from voronym.partitioners._order import run_labels

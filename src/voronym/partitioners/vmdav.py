@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from voronym._kernels import scan as scans
 from voronym._kernels import tree as trees
 from voronym._kernels import vmdav as kernels
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options, option
 from voronym.errors import InputError
-from voronym.options import Options, option
+from voronym.method import algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import algorithm
 from voronym.space.records import Points, Records
 
 Ints = NDArray[np.int64]

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
-from voronym.arguments import checked
+from voronym.core.registry import Registry
+from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.named import Registry
 from voronym.table.table import Table
 
 

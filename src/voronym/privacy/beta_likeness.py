@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
 from voronym.privacy.cells import ABSOLUTE, RELATIVE, Floats, Judge, Levels, Runs

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from voronym._kernels import verdict
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.privacy.base import register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, Runs
 from voronym.privacy.confidential import ConfidentialModel

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, register
 from voronym.privacy.cells import RELATIVE, Floats, Ints, Judge, Levels, Runs, count_runs, levels

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voronym._kernels import verdict
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
 from voronym.privacy.cells import Floats, Judge, Levels, Rule, count_runs, joint

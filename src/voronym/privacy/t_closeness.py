@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import verdict
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy import distances
 from voronym.privacy.base import register

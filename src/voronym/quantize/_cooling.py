@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.quantize._start import Start
 from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Space

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voronym._linear import Programme
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.linear import Programme
 from voronym.errors import GuaranteeError
 from voronym.quantize._assign import assign, blocks
 from voronym.quantize.costs.base import Floats, Integers

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.quantize.costs.base import (
@@ -23,7 +24,6 @@ from voronym.quantize.costs.base import (
     round_sizes,
 )
 from voronym.quantize.quantizer import Quantizer
-from voronym.registry import METHODS
 from voronym.space import Space
 
 Init = str | Partition | Quantizer | ArrayLike

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import Unfinished
 from voronym.quantize import _start
 from voronym.quantize.costs import SOLVERS

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.problem import check_points
 from voronym.quantize import _programme
@@ -65,7 +65,7 @@ def allocate(
     weights: ArrayLike | None = None,
     loads: ArrayLike | None = None,
     space: Space | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Allocation:
     """Send points to fixed places with limited room, at the least total distance.
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import check_seed, checked
-from voronym.context import Progress
+from voronym.core.context import ProgressCallback
+from voronym.core.validate import check_seed, checked
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
 from voronym.quantize.design import design
@@ -68,7 +68,7 @@ def design_density(
     init: Any = "mdav",
     space: Space | None = None,
     seed: int | np.random.Generator | None = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Quantizer:
     """Design a quantizer for a population rather than a table: cells of prescribed probabilities.

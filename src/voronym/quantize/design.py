@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options, number, option, whole
+from voronym.core.validate import checked
 from voronym.errors import Unfinished
-from voronym.groups import split_large
-from voronym.options import Options, number, option, whole
+from voronym.method import METHODS, algorithm, split_large
 from voronym.partition import Partition
 from voronym.problem import Problem, check_points
 from voronym.quantize.costs.base import Bounds, equal_sizes
 from voronym.quantize.pcl import alternate, pcl
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings, thorough
-from voronym.registry import METHODS, algorithm
 
 REFERENCE = (
     "D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, A modification of the Lloyd algorithm "

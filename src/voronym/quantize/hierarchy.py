@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options, option, whole
 from voronym.errors import InputError
-from voronym.options import Options, option, whole
+from voronym.method import METHODS, algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.quantize.costs.transport import transport
-from voronym.registry import METHODS, algorithm
 
 ROUNDS = 10
 """Rounds of PCL for the macrocells: their borders cost little, so they need not be the best."""

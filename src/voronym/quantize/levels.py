@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
+from voronym.core.options import whole
+from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.options import whole
 from voronym.problem import check_points
 from voronym.quantize import _stored
 from voronym.quantize.pcl import pcl

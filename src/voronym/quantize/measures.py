@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.options import number, whole
+from voronym.core.validate import checked
 from voronym.errors import InputError
-from voronym.options import number, whole
 from voronym.partition import Partition
 from voronym.problem import check_points
 from voronym.quantize import _programme, _start
@@ -75,7 +75,7 @@ def design_measures(
     seed: int | np.random.Generator | None = 0,
     tolerance: float = 1e-6,
     iterations: int = 50,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Measured:
     """Design cells where one measure counts in the distance and another one fills the cells.
 
@@ -118,7 +118,8 @@ def design_measures(
     iterations : int
         Assignments at most.
     progress : callable, optional
-        Called now and then with a `voronym.Step`; it may raise `voronym.Stop` to finish with the best so far.
+        Called now and then with a `voronym.Progress`; it may raise `voronym.FinishEarly` to finish with the
+        best so far.
 
     Returns
     -------

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import Options, number, one_of, option, whole
 from voronym.errors import InputError
-from voronym.options import Options, number, one_of, option, whole
+from voronym.method import METHODS, algorithm
 from voronym.partition import Partition, group_means
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
@@ -17,7 +18,6 @@ from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.pcl import alternate
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings
-from voronym.registry import METHODS, algorithm
 from voronym.space import Euclidean
 
 TINY = 0.1

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError, Unfinished
 from voronym.partition import Partition
 from voronym.problem import check_points
@@ -100,7 +100,7 @@ def pcl(
     tolerance: float | None = None,
     iterations: int = 300,
     time_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Design:
     """Design a quantizer whose cells have prescribed sizes, at a small mean distance, and tell how it went.
 
@@ -160,7 +160,7 @@ def pcl(
     time_limit : float, optional
         Seconds; the first assignment is made in any case.
     progress : callable, optional
-        Called now and then with a `voronym.Step`; it may raise `voronym.Stop` to finish
+        Called now and then with a `voronym.Progress`; it may raise `voronym.FinishEarly` to finish
         with the best so far.
 
     Returns

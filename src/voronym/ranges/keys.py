@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.core.options import by_column, option
 from voronym.errors import InputError
-from voronym.keys import Coordinates, Keys, Published, key_space
-from voronym.options import by_column, option
+from voronym.keyspaces import Coordinates, Keys, Published, key_space
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn
 from voronym.ranges.publish import RANGES, RangeOptions, with_ranges

@@ -10,9 +10,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from voronym.core.options import Options, by_column, one_of, option
 from voronym.errors import InputError
-from voronym.keys import Coordinates, Keys, Published
-from voronym.options import Options, by_column, one_of, option
+from voronym.keyspaces import Coordinates, Keys, Published
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn, Tree, range_columns
 from voronym.table.hierarchy import Hierarchy

@@ -7,11 +7,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import SchemaError
-from voronym.keys import Coordinates
+from voronym.keyspaces import Coordinates
+from voronym.method import METHODS
 from voronym.problem import Problem
-from voronym.registry import METHODS
 from voronym.table.table import Table
 
 _SAMPLE = 20_000

@@ -7,9 +7,9 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import check_seed
-from voronym.context import Context
-from voronym.rate import Rate, rate
+from voronym.core.context import Context
+from voronym.core.rate import Rate, rate
+from voronym.core.validate import check_seed
 from voronym.records.blocks import refined
 from voronym.records.nearest import nearest
 from voronym.records.options import TARGETS
@@ -63,7 +63,7 @@ def linkage(
     Returns
     -------
     Rate
-        With the interval of `voronym.rate.interval`.
+        With the interval of `voronym.core.rate.interval`.
     """
     n = len(original)
     if masked is original:  # the nearest are the equal ones, and oneself is among them: they are counted

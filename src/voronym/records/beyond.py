@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import LINE
+from voronym.core.rate import Rate, rate
 from voronym.partition import Partition
-from voronym.rate import Rate, rate
 from voronym.space.field import Field
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from scipy.spatial.distance import squareform
 
 from voronym._kernels import records as kernels
 from voronym._kernels.mixed import CIRCLE, DISCRETE, LINE, SPHERE, TREE
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.space.field import SMALL, Field
 from voronym.space.mixed import Mixed
 

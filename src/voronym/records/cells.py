@@ -10,9 +10,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from voronym.context import Context
-from voronym.keys import Keys, Published, key_space
-from voronym.options import Options, by_column, option
+from voronym.core.context import Context
+from voronym.core.options import Options, by_column, option
+from voronym.keyspaces import Keys, Published, key_space
 from voronym.partition import Partition
 from voronym.records.fields import Choice, gathered, make_fields
 from voronym.space.mixed import Mixed

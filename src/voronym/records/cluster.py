@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from voronym._kernels import records as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.records.blocks import in_blocks

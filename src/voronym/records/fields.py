@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError, VoronymError
 from voronym.space.field import Field
 from voronym.space.metrics import Function, Matrix, Metric, Rank, Taxonomy, metrics

@@ -10,10 +10,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
-from voronym.masked import Masked
+from voronym.method import table_method
 from voronym.records.alternative import alternative
 from voronym.records.attack import linkage
 from voronym.records.beyond import linkage_beyond
@@ -25,7 +25,7 @@ from voronym.records.options import RecordsOptions
 from voronym.records.pushback import blend, check_size
 from voronym.records.split import split
 from voronym.records.stir import flatten, shuffle, stir_alone
-from voronym.registry import table_method
+from voronym.result import Masked
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed
 from voronym.table.frame import listing
@@ -62,7 +62,7 @@ def anonymize_records(
     schema: Schema,
     *,
     seed: int | np.random.Generator | None = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Stirred:
     """Push lonely records back into the crowd, then shuffle or flatten values inside each cluster.
@@ -92,7 +92,7 @@ def anonymize_records(
     seed : int, Generator or None
         The same seed gives the same table. Keep it secret: it undoes the shuffle.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
     **options
         The fields of `voronym.records.RecordsOptions`.
 

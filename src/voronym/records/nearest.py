@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import mixed as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.space.mixed import Mixed
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import LINE
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.records.cluster import Clusters
 from voronym.records.divergence import divergence, edges, histogram

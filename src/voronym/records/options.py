@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from voronym.core.options import Options, by_column, columns, number, one_of, option, whole
 from voronym.errors import InputError
-from voronym.options import Options, by_column, columns, number, one_of, option, whole
 from voronym.records.fields import Choice
 
 SHARE = 0.05

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS
 from voronym.space.mixed import Mixed
 
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import records as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.records.cluster import Clusters, distances_to
 from voronym.records.divergence import divergence, edges, histogram

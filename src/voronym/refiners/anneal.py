@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
-from voronym.groups import split_large
-from voronym.options import Options, number, option, whole
+from voronym.core.context import Context
+from voronym.core.options import Options, number, option, whole
+from voronym.method import split_large
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.blocks import cut

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.sums import along
+from voronym.core.numerics import along
 
 
 def cut(

@@ -8,8 +8,8 @@ import numpy as np
 
 from voronym._kernels import anneal as kernels
 from voronym._kernels import exchange
-from voronym.clock import now
-from voronym.context import Context
+from voronym.core.clock import now
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners import schedule

@@ -8,8 +8,8 @@ import numpy as np
 
 from voronym._kernels import cells
 from voronym._kernels import exchange as kernels
-from voronym.context import Context
-from voronym.options import Options, option, whole
+from voronym.core.context import Context
+from voronym.core.options import Options, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.registry import refiner

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voronym._cuda.device import choose
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.problem import Problem
@@ -28,7 +28,7 @@ def refine(
     weights: ArrayLike | None = None,
     time_limit: float | None = None,
     seed: int | np.random.Generator | None = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     device: str = "cpu",
     **options: object,
 ) -> Partition:
@@ -54,7 +54,7 @@ def refine(
     seed : int, Generator or None
         For the random choices.
     progress : callable, optional
-        Called with a `voronym.Step` now and then. It may raise `voronym.Stop` to finish with
+        Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with
         the best so far, or anything else to end the work.
     device : {"cpu", "cuda", "auto"}
         Where "mdav", "kd" and "pairs" run, alone or within another method: on the processor, on a GPU (needs

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from voronym._kernels import cells as groups
 from voronym._kernels import icsm as kernels
-from voronym.context import Context
-from voronym.options import Options, option, whole
+from voronym.core.context import Context
+from voronym.core.options import Options, option, whole
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners import tour

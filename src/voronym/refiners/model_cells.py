@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import cells as states
 from voronym._kernels import model_pairs as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.blocks import cut

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import pair_jumps as jumps
 from voronym._kernels import pairs as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.refiners.blocks import cut
 
 Ints = NDArray[np.int64]

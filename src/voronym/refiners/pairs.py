@@ -9,16 +9,15 @@ import numpy as np
 
 from voronym._cuda.device import attempt
 from voronym._cuda.pairs import improve
-from voronym.context import Context
-from voronym.groups import split_large
-from voronym.options import Options, number, option, whole
+from voronym.core.context import Context
+from voronym.core.options import Options, number, option, whole
+from voronym.method import METHODS, split_large
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.model_cells import ModelCells
 from voronym.refiners.pair_cells import Cells, Heat
 from voronym.refiners.registry import refiner
 from voronym.refiners.work import Ints
-from voronym.registry import METHODS
 
 STAY = 30
 """Visits a cell between two cuts into blocks; fewer, and cutting takes most of the time."""

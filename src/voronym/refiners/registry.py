@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from voronym.context import Context
-from voronym.named import Registry
-from voronym.options import Options
+from voronym.core.context import Context
+from voronym.core.options import Options
+from voronym.core.registry import Registry
+from voronym.method import METHODS, Method
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.registry import METHODS, Method
 
 Function = Callable[..., Partition]
 
@@ -58,7 +58,7 @@ def refiner(
     Parameters
     ----------
     name, guarantee, cost, reference, options
-        As for `voronym.registry.algorithm`.
+        As for `voronym.method.algorithm`.
     begin : str
         The method that makes the start.
     start : float
@@ -66,7 +66,7 @@ def refiner(
     by : callable, optional
         Makes the start instead of that method, where it depends on the problem.
     **about
-        Further facts, as for `voronym.registry.algorithm`.
+        Further facts, as for `voronym.method.algorithm`.
     """
 
     def register(function: Function) -> Function:

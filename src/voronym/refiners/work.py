@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import cells as kernels
-from voronym.context import Context
-from voronym.groups import split_large
+from voronym.core.context import Context
+from voronym.method import split_large
 from voronym.problem import Problem
 
 Ints = NDArray[np.int64]

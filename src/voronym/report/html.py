@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from voronym.context import Context
+from voronym.core.atomic import placed
+from voronym.core.context import Context
 from voronym.dossier import Dossier, public_of
 from voronym.errors import InputError, WriteError
 from voronym.report import sections as _registered  # for its decorators
 from voronym.report import write
 from voronym.report.section import Audience, sections
 from voronym.report.svg import clean, percent
-from voronym.staging import placed
 
 if TYPE_CHECKING:
     from voronym.release import Release

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from voronym.core.registry import Registry
 from voronym.dossier import Dossier
-from voronym.named import Registry
 
 Audience = Literal["internal", "public"]
 Data = Mapping[str, object]

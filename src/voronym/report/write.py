@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
-from voronym.rate import Rate
 from voronym.report.svg import clean, moment, percent, shorten, tick_labels, write_time
 
 _GLANCE = 24

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.route import route
-from voronym.sums import along
+from voronym.core.numerics import along
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

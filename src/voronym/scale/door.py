@@ -13,8 +13,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from voronym import cautions
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError, WriteError
 from voronym.facts import ALLOW, ColumnFacts
 from voronym.privacy import Finding, Model, listed_models
@@ -61,7 +61,7 @@ def anonymize_files(
     resume: bool = False,
     overwrite: bool = False,
     report: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **columns: Unpack[ColumnFacts],
 ) -> FilesRelease:
     """Make a k-anonymous release of a data set that need not fit the memory.
@@ -108,7 +108,7 @@ def anonymize_files(
     report : bool
         Whether to find the figures of `FilesRelease.report`; the data are then read twice more.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
 
     Returns
     -------

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from voronym import cautions
-from voronym.clock import now
-from voronym.context import Context
+from voronym.core.clock import now
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError, WriteError
 from voronym.privacy import Finding
 from voronym.recipe import Recipe

@@ -49,7 +49,7 @@ def _make(folder: Path, mode: int = 0o700) -> None:
 
 
 def _claimed(work: Path, resume: bool) -> int | None:
-    from voronym.staging import fcntl
+    from voronym.core.atomic import fcntl
 
     _make(work.parent, mode=0o777)
     if work.exists() and not work.is_dir():

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import sums
-from voronym.context import Context
+from voronym.core import numerics
+from voronym.core.context import Context
+from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
-from voronym.options import Options
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.partitioners.kd import partition as halves
 from voronym.privacy import Model
@@ -31,7 +32,6 @@ from voronym.privacy.mutual_information import MutualInformation, default_bins
 from voronym.problem import Problem
 from voronym.refiners import pairs
 from voronym.refiners.pair_cells import Heat
-from voronym.registry import METHODS
 from voronym.scale.coding import Known
 from voronym.scale.leaf import Leaf
 
@@ -60,7 +60,7 @@ class Groups:
         """Measure groups."""
         part = Partition(labels, k=problem.k)
         centres = problem.centroids(part)
-        return cls(part.labels, centres, float(sums.error(problem.points, centres, part.labels).sum()))
+        return cls(part.labels, centres, float(numerics.error(problem.points, centres, part.labels).sum()))
 
 
 def visits(k: int, d: int) -> float:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import VoronymError
 from voronym.recipe import Recipe
 from voronym.scale import spill

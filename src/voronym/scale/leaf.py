@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import active
 from voronym._kernels import pairs as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.refiners.pair_cells import BLOCK, LEAST, NUMBERS, Cells
 from voronym.scale.cuts import towards
 

@@ -18,8 +18,8 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, Measurement, measure, schema_of
 from voronym.evaluate.risk import Risk
@@ -111,7 +111,7 @@ def measure_files(
     memory: int | str = "4GB",
     work: str | os.PathLike[str] | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     **columns: Unpack[Columns],
 ) -> Measurement:
     """Measure a data set of many files, which need not fit the memory.

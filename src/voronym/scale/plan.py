@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from voronym.arguments import checked
-from voronym.context import Context
-from voronym.keys import Coordinates
+from voronym.core.context import Context
+from voronym.core.validate import checked
+from voronym.keyspaces import Coordinates
+from voronym.method import METHODS
 from voronym.methods.grouped import Settings
 from voronym.problem import Problem
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
 from voronym.scale import database, tasks
 from voronym.scale.door import bytes_of, job_of
 from voronym.scale.engine import Engine

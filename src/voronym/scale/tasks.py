@@ -11,14 +11,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from voronym import cautions, sums
+from voronym import cautions
+from voronym.core import numerics
 from voronym.errors import InputError, SchemaError, VoronymError
 from voronym.making import make_release
-from voronym.masked import Grouped
+from voronym.method import METHODS
 from voronym.methods.grouped import Settings
 from voronym.pipeline import _recipe
 from voronym.problem import Problem
-from voronym.registry import METHODS
+from voronym.result import Grouped
 from voronym.scale import spill, statistics
 from voronym.scale.coding import Coding, Known
 from voronym.scale.cuts import Tree, grow
@@ -345,7 +346,7 @@ def _publish(
         groups = Groups.of(problem, obey(problem, groups.labels, asked, ctx, settings.groups.way))
     keys = coding.decode(groups.centres, frame, groups.labels)
     shown = coding.encode(coding.repack(keys))
-    lost, spreads = sums.error(problem.points, shown, groups.labels), _squares(problem.points)
+    lost, spreads = numerics.error(problem.points, shown, groups.labels), _squares(problem.points)
     rows = frame.with_columns(keys[groups.labels].get_columns())
     files = int(job.recall("files"))
     # Never from the seed, because recipes travel: who has the recipe must not be able to undo the order.

@@ -9,12 +9,12 @@ from typing import Any
 
 import narwhals as nw
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.dossier.disclosed import Disclosed, by_chance, in_order
 from voronym.dossier.make import GROUPS, _columns, _public_recipe
 from voronym.dossier.parts import Dossier, Inside, Loss, Public
 from voronym.evaluate.utility import Utility, utility
-from voronym.registry import METHODS
+from voronym.method import METHODS
 from voronym.scale import portrait
 from voronym.scale.engine import Engine
 from voronym.scale.measuring import risk_of

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import scan as scans
 from voronym._kernels import squares
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.space.base import Space

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal, TypeVar
 import narwhals as nw
 import numpy as np
 
-from voronym.arguments import checked
+from voronym.core.options import option, read_value
+from voronym.core.registry import Registry, meant
+from voronym.core.validate import checked
 from voronym.errors import InputError, SchemaError
-from voronym.named import Registry, meant
-from voronym.options import option, read_value
 from voronym.steps import text as _text
 from voronym.steps.effect import Effect, Seen
 from voronym.table.frame import listing
@@ -30,8 +30,8 @@ class ColumnStep(ABC):
     """Something that is done to some columns, whatever the groups are.
 
     A subclass is a frozen dataclass under the decorator `step`; its further fields are made by
-    `voronym.options.option`. Its text form is ``name columns=value option=value``, where ``value`` is that of
-    the field named by ``main``.
+    `voronym.core.options.option`. Its text form is ``name columns=value option=value``, where ``value`` is
+    that of the field named by ``main``.
 
     Parameters
     ----------

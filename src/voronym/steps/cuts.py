@@ -10,8 +10,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from voronym.core.options import read_value
 from voronym.errors import InputError, SchemaError
-from voronym.options import read_value
 from voronym.steps import numbers
 from voronym.table.encoders.numeric import _places
 from voronym.table.schema import Schema

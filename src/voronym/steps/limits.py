@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.options import one_of, option
 from voronym.errors import GuaranteeError, InputError
-from voronym.options import one_of, option
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.table import Table

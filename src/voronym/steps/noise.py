@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from voronym.core.options import number, option, yes_or_no
 from voronym.errors import InputError
-from voronym.options import number, option, yes_or_no
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.table import Table

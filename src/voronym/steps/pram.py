@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voronym.channel.pram import pram as randomised
-from voronym.options import number, option
+from voronym.core.options import number, option
 from voronym.steps import picked
 from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.table import Table

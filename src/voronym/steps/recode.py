@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from voronym.core.options import option, whole
 from voronym.errors import InputError, SchemaError
-from voronym.options import option, whole
 from voronym.steps import cuts, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.hierarchy import Hierarchy

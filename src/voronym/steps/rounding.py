@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voronym.options import number, one_of, option
+from voronym.core.options import number, one_of, option
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.frame import DAY, time_unit

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voronym.core.options import option, whole
 from voronym.errors import InputError
-from voronym.options import option, whole
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.table import Table
 

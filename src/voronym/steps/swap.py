@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.options import number, option
 from voronym.errors import InputError
-from voronym.options import number, option
 from voronym.steps import numbers, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.classes import equivalence_classes

@@ -23,8 +23,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from voronym.core.registry import meant
 from voronym.errors import InputError
-from voronym.named import meant
 from voronym.table.values import first_rows
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from voronym.named import Registry
+from voronym.core.registry import Registry
 from voronym.table import check, columnar, delimited, excel, sql, statistical, typeset
 from voronym.table.clean import to_polars
 from voronym.table.codebook import Labels

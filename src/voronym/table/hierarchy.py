@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError, ReadError
 
 ROOT = "*"

@@ -11,7 +11,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import ReadError
 from voronym.table import delimited, sql
 from voronym.table.dialect import Reading

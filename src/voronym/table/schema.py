@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from voronym.arguments import checked
+from voronym.core.display import chip, html_table, text_table
+from voronym.core.registry import meant
+from voronym.core.validate import checked
 from voronym.errors import SchemaError
-from voronym.named import meant
-from voronym.show import chip, html_table, text_table
 from voronym.table.frame import listing
 from voronym.table.kinds import check_kind, find_kind
 from voronym.table.values import Columns

@@ -1,7 +1,7 @@
 """Write a release to a file, count its key combinations again from the bytes, and only then publish it.
 
 The file is made in a hidden folder beside its place, flushed to the disk, re-read by `check`, which shares no
-code with the writers, and moved into place when the count holds (see `voronym.staging`). Whatever happens
+code with the writers, and moved into place when the count holds (see `voronym.core.atomic`). Whatever happens
 before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an existing file as it was.
 """
 
@@ -23,8 +23,8 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
+from voronym.core.atomic import placed
 from voronym.errors import VoronymError, WriteError
-from voronym.staging import placed
 from voronym.table.clean import tidy
 from voronym.table.codebook import Labels
 from voronym.table.dialect import Dialect

@@ -14,16 +14,16 @@ import polars as pl
 from voronym import cautions, datasets
 from voronym._cuda.device import choose
 from voronym.comparison import Row, compare
-from voronym.context import Step, Stop
+from voronym.core.atomic import together
+from voronym.core.context import FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
+from voronym.method import METHODS
 from voronym.methods.grouped import GroupOptions
 from voronym.pipeline import anonymize
 from voronym.privacy import split_models
 from voronym.problem import check_k
 from voronym.recipe import Recipe
-from voronym.registry import METHODS
-from voronym.staging import together
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.read import read
@@ -55,17 +55,17 @@ class Wishes:
         self.finish = self.cancel = False
         self.tell = tell
 
-    def progress(self, start: float, stop: float) -> Callable[[Step], None]:
+    def progress(self, start: float, stop: float) -> Callable[[Progress], None]:
         """Return a callback that tells how far a part is, and grants wishes."""
 
-        def step(given: Step) -> None:
+        def step(given: Progress) -> None:
             done = start + given.done * (stop - start)
             self.tell(
                 {"step": {"stage": given.stage, "done": done, "loss": given.loss, "bound": given.bound}}
             )
             self.check()
             if self.finish and given.loss is not None:  # before, there is nothing to finish with
-                raise Stop
+                raise FinishEarly
 
         return step
 

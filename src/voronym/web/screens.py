@@ -105,7 +105,7 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
 
 def protect(table: Table, status: int = 200, errors: dict[str, str] | None = None) -> HTMLResponse:
     """Show the protection, with the picture of risk and loss."""
-    from voronym.registry import algorithms
+    from voronym.method import algorithms
 
     chosen = table.settings
     models = dict(model.partition("=")[::2] for model in chosen.models)

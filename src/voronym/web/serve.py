@@ -13,8 +13,8 @@ from time import monotonic
 
 import uvicorn
 
+from voronym.core.atomic import private_folder, sweep
 from voronym.errors import InputError, VoronymError
-from voronym.staging import private_folder, sweep
 from voronym.web.app import build
 from voronym.web.desk import Desk
 from voronym.web.guard import HOURS, Guard

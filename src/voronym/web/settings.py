@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from voronym.command import column_words, protection_words, reading_words, said_of_columns
+from voronym.core.options import read_value
 from voronym.errors import InputError, VoronymError
-from voronym.keys import DEFAULT_SPACE
-from voronym.options import read_value
+from voronym.keyspaces import DEFAULT_SPACE
 from voronym.recipe import Recipe
 from voronym.steps import parse_step
 from voronym.table.schema import Schema

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from voronym.clock import on_compiling
+from voronym.core.clock import on_compiling
 from voronym.errors import VoronymError
 from voronym.web.bench import Bench, Wishes
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.evaluate.population.minimal import minimal_uniques
 

@@ -9,7 +9,7 @@ from scipy.special import binom
 from scipy.stats import hypergeom
 
 import voronym as vr
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.population import classes, loglinear
 from voronym.evaluate.population.classes import Sizes
 from voronym.evaluate.population.rule import Uniques, dankar, population_uniques

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.jsonable import Plain
 from voronym.evaluate.population.loglinear import Fitted
 from voronym.evaluate.population.rule import Uniques
-from voronym.plain import Plain
 
 Floats = NDArray[np.float64]
 

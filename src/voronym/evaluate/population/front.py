@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.evaluate.population.figures import PopulationRisk
 from voronym.evaluate.population.individual import weights_of
@@ -35,7 +35,7 @@ def population_risk(
     person: str | None = None,
     threshold: float = 0.2,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> PopulationRisk:
     """Estimate how likely an intruder finds somebody of a survey in the population.
 
@@ -66,7 +66,7 @@ def population_risk(
     seed : int
         For the combinations that log-linear models are judged by.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
 
     Returns
     -------

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
-from voronym.context import Context
-from voronym.plain import Plain
+from voronym.core.context import Context
+from voronym.core.jsonable import Plain
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

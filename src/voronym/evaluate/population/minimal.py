@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import uniques
-from voronym.context import Context
+from voronym.core.context import Context
 
 Ints = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.jsonable import Plain
 from voronym.evaluate.population.classes import Fit, Sizes, pitman, snb, zayatz
-from voronym.plain import Plain
 
 SMALL = 0.1
 """Sampling fraction up to which the decision rule takes Pitman's model."""

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.evaluate.population.figures import Matches, PopulationRisk, between
 from voronym.evaluate.population.individual import ASSUMPTION, household_risk, match_probability
 from voronym.evaluate.population.loglinear import fit_columns

@@ -11,11 +11,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.jsonable import Plain
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.evaluate.population.minimal import minimal_uniques
-from voronym.plain import Plain
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.read import load
 
@@ -109,7 +109,7 @@ def suda(
     keys: Sequence[str],
     size: int = 3,
     sampling_fraction: float | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Suda:
     """Find the records that few of their keys suffice to single out: special uniques.
 
@@ -130,7 +130,7 @@ def suda(
     sampling_fraction : float, optional
         Share of the population that is in the table, between 0 and 1. Adds DIS-SUDA scores.
     progress : callable, optional
-        Called with a `voronym.Step` now and then.
+        Called with a `voronym.Progress` now and then.
 
     Returns
     -------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Item, Table
 from voronym.papers.marks import Mark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.icsm import published
 from voronym.papers.icsm.tables import load

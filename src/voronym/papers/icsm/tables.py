@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.icsm import published
 from voronym.papers.items import Cell, Floats, Highlight, Item, Table

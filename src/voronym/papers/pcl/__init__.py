@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import Exhibit, paper
 from voronym.papers.items import Item
 from voronym.papers.pcl import published

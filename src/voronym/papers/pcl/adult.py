@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
 from voronym.papers.marks import Mark

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voronym import datasets
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
 from voronym.papers.marks import Mark

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.datasets import gaussian
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Highlight, Item, Picture, Table, frame

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from voronym.certify import lower_bound
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Floats, Item, Picture, Table, frame
 from voronym.papers.marks import Mark, close

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Chart, Curve, Floats, Item, Panel, Picture, Surface, Surfaces, Table
 from voronym.papers.marks import Mark

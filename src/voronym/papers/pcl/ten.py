@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from voronym.certify import lower_bound
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Floats, Item, Picture, Table
 from voronym.papers.marks import Mark

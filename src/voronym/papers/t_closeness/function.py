@@ -11,7 +11,7 @@ import numpy as np
 from voronym.channel import FiniteChannel, GaussianSource, gaussian_channel, privacy_distortion, scalar_risk
 from voronym.channel.alphabet import Alphabet, check_alphabet
 from voronym.channel.mirror import steepest
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Chart, Curve, Floats, Highlight, Item, Table
 from voronym.papers.marks import Mark

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from voronym.channel import information_bound, privacy_distortion
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.papers.base import at
 from voronym.papers.items import Cell, Chart, Curve, Floats, Item, Table
 from voronym.papers.marks import Mark

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
-from voronym.registry import METHODS
 
 RATIO = 1.5
 """Ratio of one size of the grid to the one before."""

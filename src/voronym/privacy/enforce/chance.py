@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy.enforce.merge import merge
 from voronym.privacy.enforce.rules import Requirements

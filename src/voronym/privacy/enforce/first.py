@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels
 from voronym.privacy.enforce.merge import merge

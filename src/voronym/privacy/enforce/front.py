@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
+from voronym.method import METHODS as PARTITIONERS
 from voronym.partition import Partition
 from voronym.privacy.enforce.blind import blind
 from voronym.privacy.enforce.chance import random_merge, random_swap
@@ -15,7 +16,6 @@ from voronym.privacy.enforce.merge import merge
 from voronym.privacy.enforce.rules import Requirements, refuse_impossible
 from voronym.privacy.enforce.swap import swap
 from voronym.problem import Problem
-from voronym.registry import METHODS as PARTITIONERS
 
 FEW = 0.3
 """Share of failing cells up to which exchanges are worth trying in any table."""
@@ -84,7 +84,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     >>> import numpy as np, voronym as vr
     >>> from voronym.privacy.cells import Levels
     >>> from voronym.privacy.enforce import enforce
-    >>> from voronym.context import Context
+    >>> from voronym.core.context import Context
     >>> from voronym.problem import Problem
     >>> records = Problem.of([[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]], 3).records
     >>> ill = Levels("ill", np.array([0, 0, 0, 1, 1, 1]), False, ("no", "yes"))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from voronym._kernels import verdict
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voronym._kernels import cells as groups
 from voronym._kernels import enforce as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.arguments import checked
-from voronym.context import Context, Progress
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.problem import check_points
 from voronym.space import Euclidean, Space
@@ -120,7 +120,7 @@ def cost_solver(work: Callable[..., Assignment]) -> Callable[..., Assignment]:
         *,
         space: Space | None = None,
         start: ArrayLike | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         ctx: Context | None = None,
         **options: Any,
     ) -> Assignment:

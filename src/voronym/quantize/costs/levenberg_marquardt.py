@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voronym._kernels import power
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize import _assign
 from voronym.quantize.costs.base import Assignment, Floats, Given, Integers, check_exact, cost_solver

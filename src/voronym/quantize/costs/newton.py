@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voronym._kernels import soft as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize.costs.base import Assignment, Floats, Given, check_exact, cost_solver
 from voronym.space import Space

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from voronym._kernels import boxes as kernels
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.quantize.costs.base import Floats, Integers
 from voronym.space import Euclidean, Space
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from voronym.context import Context
+from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
 from voronym.quantize.costs.base import (
     Assignment,
@@ -76,7 +76,7 @@ def transport(given: Given, ctx: Context, *, tolerance: float = 1e-9) -> Assignm
         Largest gap that counts as rounding, relative to the total distance, before ``gap`` is widened by what
         rounding may hide.
     progress : callable, optional
-        Called now and then with a `voronym.Step`; it may raise to stop the work.
+        Called now and then with a `voronym.Progress`; it may raise to stop the work.
 
     Returns
     -------

@@ -69,10 +69,10 @@ def _worst(d: Dossier) -> Disclosed | None:
     return d.inside.disclosed[0] if d.inside is not None and d.inside.disclosed else None
 
 
-Step = tuple[str, str]
+Advice = tuple[str, str]
 
 
-def _vary(d: Dossier) -> Step | None:
+def _vary(d: Dossier) -> Advice | None:
     """Ask for variety where many people's value is certain."""
     worst = _worst(d)
     if d.public.story != "groups" or worst is None or worst.share < _MANY:
@@ -84,7 +84,7 @@ def _vary(d: Dossier) -> Step | None:
     )
 
 
-def _tied(d: Dossier) -> Step | None:
+def _tied(d: Dossier) -> Advice | None:
     """Declare what follows from keys a key."""
     made = d.public.stirred
     if made is None or made.beyond is None or not made.telling or made.beyond.value <= 1 / (made.m + 1):
@@ -97,7 +97,7 @@ def _tied(d: Dossier) -> Step | None:
     )
 
 
-def _group(d: Dossier) -> Step | None:
+def _group(d: Dossier) -> Advice | None:
     """Make groups where a method without any leaves many to be found."""
     linked = None if d.inside is None else d.inside.linkage
     if d.public.story == "groups" or linked is None or linked.value < _FOUND:
@@ -106,7 +106,7 @@ def _group(d: Dossier) -> Step | None:
     return f"{found} If that is too many, make groups:", command(d, "-k", "5", method=False)
 
 
-def _search(d: Dossier) -> Step | None:
+def _search(d: Dossier) -> Advice | None:
     """Search longer where the loss may be far from the least."""
     gap, loss = d.public.gap, d.public.group_loss
     if gap is None or loss is None or gap < _FAR or loss < 0.1:
@@ -117,7 +117,7 @@ def _search(d: Dossier) -> Step | None:
     )
 
 
-def _keys(d: Dossier) -> Step | None:
+def _keys(d: Dossier) -> Advice | None:
     """Look at other k, and at the key that lost most."""
     lost = d.public.information_loss
     if lost is None or lost < _LOSSY or d.inside is None or not d.inside.losses:
@@ -130,7 +130,7 @@ def _keys(d: Dossier) -> Step | None:
     )
 
 
-def _remember(d: Dossier) -> Step | None:
+def _remember(d: Dossier) -> Advice | None:
     """Keep a ledger before the next release of the same people; there is none for many files."""
     if d.public.story != "groups" or d.public.recipe.get("engine"):
         return None

@@ -7,7 +7,6 @@ from itertools import pairwise
 from voronym.dossier import Dossier
 from voronym.dossier.parts import Loss, Told
 from voronym.evaluate.penalty import Penalty
-from voronym.masked import Cost
 from voronym.ranges.publish import RANGED
 from voronym.report import bars
 from voronym.report.axes import WIDE
@@ -16,6 +15,7 @@ from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.tradeoff import MOSTLY, lines, nats3
 from voronym.report.write import Table, fine
+from voronym.result import Cost
 
 MOST_BARS = 40
 _SMALL = 20.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from voronym.core.rate import Rate
 from voronym.dossier import Dossier
 from voronym.dossier.masks import Stirred
 from voronym.evaluate.risk import Risk
-from voronym.rate import Rate
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import percent

@@ -5,10 +5,10 @@ from __future__ import annotations
 from voronym.dossier import Dossier
 from voronym.evaluate.regression import Regression
 from voronym.evaluate.weighted import WeightedChange
-from voronym.masked import Stratum
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table
+from voronym.result import Stratum
 from voronym.steps.effect import Effect
 
 

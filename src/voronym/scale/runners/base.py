@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
+from voronym.core.registry import Registry
 from voronym.errors import VoronymError
-from voronym.named import Registry
 
 
 class LostError(VoronymError):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels.mixed import TABLE, distances, one_column
+from voronym.core.registry import Registry
 from voronym.errors import InputError
-from voronym.named import Registry
 
 TABLE_LEVELS = 2048
 """Most distinct values whose distances are put in a table: 32 MB. Metrics that need a table refuse more."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voronym._kernels.mixed import CIRCLE
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.space.metrics.base import Geometry, metric, ranks
 

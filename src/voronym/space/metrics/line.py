@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from voronym._kernels.mixed import LINE
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.space.metrics.base import Array, Geometry, metric, positions, ranks
 
 

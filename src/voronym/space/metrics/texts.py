@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from voronym.arguments import checked
+from voronym.core.validate import checked
 from voronym.errors import InputError, MissingExtraError
 from voronym.space.metrics.base import Array, Geometry, check_levels, from_table, metric
 

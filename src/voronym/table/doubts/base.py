@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from voronym.core.registry import Registry
 from voronym.errors import SchemaError
-from voronym.named import Registry
 from voronym.table.values import Columns, Values
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from voronym.named import Registry
+from voronym.core.registry import Registry
 
 FORMS: Registry[Callable[[str], bool]] = Registry("form of number")
 _SHARE, _FEWEST = 0.9, 10

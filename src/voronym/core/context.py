@@ -8,8 +8,8 @@ shown never goes back, and reaches the end only when all of the work is over.
 Two kinds of work meet a wish to finish differently. A *search* has a result at any time: it looks at
 `Context.over` between two pieces and returns its best. Work that *must be whole* has nothing to show before
 its end: `Context.pieces` and `Context.map` raise `Unfinished` there. A deadline alone never raises: work that
-must be whole goes on past it, because a late answer is better than none. The clock is `voronym.clock`, which
-stands still while kernels are compiled.
+must be whole goes on past it, because a late answer is better than none. The clock is `voronym.core.clock`,
+which stands still while kernels are compiled.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from voronym.arguments import check_seconds, check_seed
-from voronym.clock import now
+from voronym.core.clock import now
+from voronym.core.progress import FinishEarly, Progress, ProgressCallback, Whole
+from voronym.core.validate import check_seconds, check_seed
 from voronym.errors import Cancelled, InputError, Unfinished
-from voronym.step import Progress, Step, Stop, Whole
 
-__all__ = ["Context", "Progress", "Step", "Stop"]
+__all__ = ["Context", "FinishEarly", "Progress", "ProgressCallback"]
 
 Block = TypeVar("Block")
 Answer = TypeVar("Answer")
@@ -48,15 +48,16 @@ class Context:
     time_limit : float, optional
         Seconds from now on.
     progress : callable, optional
-        Called with a `Step` now and then, from the thread that does the work. It may raise `Stop` to finish
-        early, or any other exception, which passes through.
+        Called with a `Progress` now and then, from the thread that does the work. It may raise `FinishEarly`
+        to finish early, or any other exception, which passes through.
     threads : int, optional
         How many blocks are worked on at a time; by default as many as there are processors, 8 at most.
         Results do not depend on it.
     device : {"cpu", "cuda"}
         Where kernels run that have a twin for the GPU (see `voronym._cuda`).
     started : float, optional
-        When the work began, by `voronym.clock.now`, where that was before now: the limit counts from there.
+        When the work began, by `voronym.core.clock.now`, where that was before now: the limit counts from
+        there.
 
     Examples
     --------
@@ -73,13 +74,13 @@ class Context:
         *,
         seed: int | np.random.Generator | None = 0,
         time_limit: float | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         threads: int | None = None,
         started: float | None = None,
         device: str = "cpu",
     ) -> None:
         if progress is not None and not callable(progress):
-            raise InputError("progress must be a function that takes a Step")
+            raise InputError("progress must be a function that takes a Progress")
         self.rng = check_seed(seed)
         self.threads = min(8, os.cpu_count() or 1) if threads is None else threads
         self.started = now() if started is None else started
@@ -236,19 +237,19 @@ class Context:
                 done = max(done, self.spent / (self.deadline - self.started))
             here = self._from + min(max(done, 0.0), 1.0) * (self._to - self._from)
             share.shown, share.stage = max(share.shown, min(here, ALMOST)), self._stage
-            self._say(Step(self._stage, share.shown, loss, bound))
+            self._say(Progress(self._stage, share.shown, loss, bound))
         self.check(whole=whole)
 
     def done(self) -> None:
         """Tell that all of the work is over; for whoever made the context."""
         self._whole.shown = 1.0
-        self._say(Step(self._whole.stage or self._stage, 1.0))
+        self._say(Progress(self._whole.stage or self._stage, 1.0))
 
-    def _say(self, step: Step) -> None:
+    def _say(self, step: Progress) -> None:
         if self._whole.progress is not None:
             try:
                 self._whole.progress(step)
-            except Stop:
+            except FinishEarly:
                 self._whole.finish.set()
 
     # -- work in pieces and blocks -------------------------------------------------------------------------

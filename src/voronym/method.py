@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
+from voronym.core.display import html_table, text_table
+from voronym.core.options import Options
+from voronym.core.registry import Registry
 from voronym.errors import InputError
-from voronym.named import Registry
-from voronym.options import Options
-from voronym.show import html_table, text_table
 
 if TYPE_CHECKING:
-    from voronym.context import Context
-    from voronym.masked import Masked
+    from voronym.core.context import Context
     from voronym.partition import Partition
     from voronym.problem import Problem
+    from voronym.result import Masked
 
 F = TypeVar("F", bound="Callable[..., Masked]")
 
@@ -160,7 +161,7 @@ def algorithm(
     guarantee, cost, reference : str
         What holds for every result; the growth of time and memory; where the method is described.
     options : type
-        A dataclass of its options, see `voronym.options.Options`.
+        A dataclass of its options, see `voronym.core.options.Options`.
     timed : bool
         Whether a time limit is of use to it: then it returns the best found when ``ctx.over`` says so.
     anywhere : bool
@@ -214,6 +215,26 @@ def release_method(
         return function
 
     return register
+
+
+def split_large(
+    problem: Problem, labels: NDArray[np.int64], ctx: Context, *, method: str = "mdav"
+) -> Partition:
+    """Split every group of 2k records or more by a method that keeps k to 2k-1; that never adds loss."""
+    from voronym.partition import Partition
+
+    part = Partition(labels, k=problem.k)
+    large = np.flatnonzero(part.sizes >= 2 * problem.k)
+    if not len(large):
+        return part
+    new, top, members = part.labels.copy(), part.n_cells, part.cells()
+    here = ctx if len(large) == 1 else ctx.quiet()
+    for group in large:
+        inside = members[group]
+        parts = METHODS[method].partition(problem.subset(inside), here)
+        new[inside] = top + parts.labels
+        top += parts.n_cells
+    return Partition(new, k=problem.k)
 
 
 def algorithms() -> Mapping[str, Method]:

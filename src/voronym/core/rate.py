@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from voronym.core.jsonable import Plain
 from voronym.errors import InputError
-from voronym.plain import Plain
 
 
 @dataclass(frozen=True)

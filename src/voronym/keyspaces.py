@@ -17,11 +17,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym import sums
-from voronym.context import Context
+from voronym.core import numerics
+from voronym.core.context import Context
+from voronym.core.options import Options, by_column, number, one_of, option
+from voronym.core.registry import Registry, meant
 from voronym.errors import InputError
-from voronym.named import Registry, meant
-from voronym.options import Options, by_column, number, one_of, option
 from voronym.partition import Partition
 from voronym.space import Euclidean
 from voronym.space.records import Records
@@ -153,11 +153,11 @@ class Coordinates(Keys):
                 for name in block.columns:
                     gone |= frame.missing(name) & ~original.missing(name)
                 Y[gone, block.start : block.stop] = self.X[:, block.start : block.stop].mean(axis=0)
-        return sums.error(self.X, Y)
+        return numerics.error(self.X, Y)
 
     def percent(self, errors: NDArray[np.float64]) -> float:
         """Return the loss in percent of the variance from what `errors` gives."""
-        error, total = float(errors.sum()), float(sums.spread(self.X).sum())
+        error, total = float(errors.sum()), float(numerics.spread(self.X).sum())
         return 100 * error / total if total else 100.0 * bool(error)  # constant keys: nothing to lose
 
     def losses(self, errors: NDArray[np.float64], table: Table) -> dict[str, tuple[float, float]]:
@@ -167,7 +167,7 @@ class Coordinates(Keys):
         record for everybody loses: the mean of every number and the most frequent of every category. It is
         looked at only where a key lost more than its variance.
         """
-        there = sums.spread(self.X)
+        there = numerics.spread(self.X)
         out = {}
         for block in self.codec.blocks:
             here = slice(block.start, block.stop)
@@ -177,7 +177,7 @@ class Coordinates(Keys):
             return out
         part = Partition(np.zeros(len(self.X), np.int64))
         row = table.like(self.publish(part).frame)
-        worst = sums.error(self.X, self.codec.encode(row), part.labels)
+        worst = numerics.error(self.X, self.codec.encode(row), part.labels)
         for block in self.codec.blocks:
             here = slice(block.start, block.stop)
             lost, had = float(errors[here].sum()), float(worst[here].sum())

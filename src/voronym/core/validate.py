@@ -55,7 +55,7 @@ SORTS: dict[str, tuple[Test, str]] = {
     "Iterable": (lambda value: isinstance(value, Iterable) and not isinstance(value, str), "a list"),
     "tuple": (lambda value: isinstance(value, Sequence) and not isinstance(value, str), "a list"),
     "Callable": (callable, "a function"),
-    "Progress": (callable, "a function that takes a Step"),
+    "ProgressCallback": (callable, "a function that takes a Progress"),
     "ArrayLike": (_array, "an array of numbers"),
     "Array": (_array, "an array of numbers"),
     "NDArray": (_array, "an array of numbers"),

@@ -1,4 +1,4 @@
-"""How far a piece of work is, who is told, and what they wish: see `voronym.context`."""
+"""Progress reports, and requests to finish early or to cancel: see `voronym.core.context`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, local
 
-__all__ = ["Progress", "Step", "Stop"]
+__all__ = ["FinishEarly", "Progress", "ProgressCallback"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Progress:
     """Where a piece of work stands.
 
     Parameters
@@ -18,11 +18,11 @@ class Step:
     stage : str
         What is being done, in words for a reader ("grouping", "proving", "writing").
     done : float
-        Share of the whole work that is done, from 0 to 1; never less than it was.
+        Share of the whole work that is done, from 0 to 1; it never decreases.
     loss : float, optional
         Information loss so far, in percent, where the method knows it.
     bound : float, optional
-        Information loss, in percent, below which no partition can get, where it is proven already.
+        Information loss, in percent, that no partition can beat, where it is proven already.
     """
 
     stage: str
@@ -31,18 +31,18 @@ class Step:
     bound: float | None = None
 
 
-Progress = Callable[[Step], None]
-"""What is called with a `Step` now and then."""
+ProgressCallback = Callable[[Progress], None]
+"""A function that is called with a `Progress` now and then."""
 
 
-class Stop(Exception):  # noqa: N818 - control flow, not a failure
-    """Raised by a progress callback: the wish to finish with the best found so far."""
+class FinishEarly(Exception):  # noqa: N818 - control flow, not a failure
+    """Raised by a progress callback to finish with the best result so far."""
 
 
 class Whole:
-    """What all parts of a context share: the callback, the wishes, and what was shown last."""
+    """What all parts of a context share: the callback, the requests, and what was shown last."""
 
-    def __init__(self, progress: Progress | None) -> None:
+    def __init__(self, progress: ProgressCallback | None) -> None:
         self.progress = progress
         self.finish, self.cancel = Event(), Event()
         self.halt = Event()  # a block failed: the others need not go on

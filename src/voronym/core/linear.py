@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voronym.context import Context
+from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""What every room stands on: registries, options, contexts, checks of arguments, atomic files."""
