@@ -13,7 +13,7 @@ from voronym.core.context import Context
 from voronym.partitioners import microaggregate
 from voronym.partitioners.loss import information_loss, standardize
 from voronym.privacy import TCloseness
-from voronym.privacy.enforce import METHODS, enforce
+from voronym.privacy.enforce import WAYS, enforce
 from voronym.problem import Problem
 from voronym.table.table import Table
 
@@ -30,8 +30,8 @@ class Enforce(Benchmark):
         "k": "k",
         "t": "t",
         "k_only": "k only, %",
-        **{method: f"{method}, %" for method in METHODS},
-        **{f"{method}_seconds": f"{method}, s" for method in METHODS},
+        **{method: f"{method}, %" for method in WAYS},
+        **{f"{method}_seconds": f"{method}, s" for method in WAYS},
     }
 
     def cases(self, *, quick: bool) -> Iterable[Case]:
@@ -52,7 +52,7 @@ class Enforce(Benchmark):
         judges = TCloseness(t).judges(table(frame, column))
         part = microaggregate(X, k, method="mdav")
         row: dict[str, Any] = {"k_only": information_loss(X, part)}
-        for method in METHODS:
+        for method in WAYS:
             start = process_time()
             done = enforce(problem(X, k, judges), part, Context(), method=method)
             row[f"{method}_seconds"] = process_time() - start
@@ -66,7 +66,7 @@ def compile_kernels(frame: Any, column: str) -> None:
     X = standardize(frame.select(ADULT).to_numpy())
     judges = TCloseness(0.2).judges(table(frame, column))
     part = microaggregate(X, 5, method="mdav")
-    for method in METHODS:
+    for method in WAYS:
         enforce(problem(X, 5, judges), part, Context(), method=method)
 
 

@@ -12,10 +12,10 @@ import voronym as vr
 from benchmarks.base import Benchmark, Case, Row
 from voronym.core.context import Context
 from voronym.errors import Cancelled, Unfinished
-from voronym.making import make_release
 from voronym.method import METHODS
 from voronym.problem import Problem
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
+from voronym.run.memory import make_release
 from voronym.table.table import Table
 
 K = 5

@@ -26,7 +26,6 @@ import numpy as np
 import polars as pl
 
 import voronym as vr
-from voronym.scale.plan import plan_files
 
 FILE = 2_000_000
 KEYS = ["age", "income", "height", "distance", "sector", "region"]
@@ -124,10 +123,10 @@ def run(rows: int, workers: int, given: argparse.Namespace) -> dict[str, object]
         "keys": KEYS, "confidential": ["illness"], "k": 5, "workers": workers, "engine": given.engine,
         "memory": given.memory, "leaf": given.leaf, "rounds": given.rounds,
     }  # fmt: skip
-    plan = plan_files(data, **asked)
+    plan = vr.plan(data, **asked)
     started = time.perf_counter()
     with Watch() as watch:
-        release = vr.anonymize_files(data, out, **asked)
+        release = vr.anonymize(data, output=out, **asked)
     seconds = time.perf_counter() - started
     cpu, read, written = watch.used
     k, there = counted(out)
@@ -138,10 +137,10 @@ def run(rows: int, workers: int, given: argparse.Namespace) -> dict[str, object]
         "peak_memory_gb": round(watch.peak / 1e9, 3), "driver_gb": round(watch.driver / 1e9, 3),
         "gb_read_by_processes": round(read / 1e9, 2), "gb_written_by_processes": round(written / 1e9, 2),
         "gb": {name: round(size / 1e9, 3) for name, size in release.to_dict()["bytes"].items()},
-        "k": release.k, "k_by_duckdb": k, "rows_by_duckdb": there, "groups": release.groups,
+        "k": release.k, "k_by_duckdb": k, "rows_by_duckdb": there, "groups": release.folder.groups,
         "information_loss": release.information_loss, "group_loss": release.group_loss,
         "planned_seconds": round(plan.seconds, 1), "planned_gb_spilled": round(plan.bytes_spilled / 1e9, 3),
-        "stages": {name: round(one, 1) for name, one in release.seconds.items()},
+        "stages": {name: round(one, 1) for name, one in release.folder.seconds.items()},
     }  # fmt: skip
 
 
@@ -175,8 +174,8 @@ def compare(rows: int, leaf: int, folder: Path, columns: int = 10) -> dict[str, 
         frame[start : start + 250_000].write_parquet(data / f"{number:03d}.parquet")
     vr.microaggregate(Z[:2000], 5, method="pairs", sweeps=5.0)  # compiled before the clock starts
     began = time.process_time()
-    release = vr.anonymize_files(
-        data, folder / "normal-release", keys=frame.columns, k=5, workers=1, leaf=leaf, overwrite=True
+    release = vr.anonymize(
+        data, output=folder / "normal-release", keys=frame.columns, k=5, workers=1, leaf=leaf, overwrite=True
     )
     spent = time.process_time() - began
     shutil.rmtree(folder / "normal-release")

@@ -67,7 +67,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "mean": {},
     "median": {"publish": "median"},
     "interval": {"publish": "interval"},
-    "interval, exact ends": {"publish": "interval", "options": {"ends": "exact"}},
+    "interval, exact ends": {"publish": "interval", "ends": "exact"},
     "hierarchy": {"publish": "hierarchy"},
     "ranges": {"space": "ranges", "method": "cuts"},
     "lattice": {"method": "lattice"},

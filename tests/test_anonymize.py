@@ -335,7 +335,7 @@ NOISE = {"keys": ["a"], "confidential": ["w"], "method": "channel", "options": {
 @pytest.mark.parametrize(
     ("idle", "says"),
     [
-        ({"options": {"max_distortion": 0.5, "enforce": "swap"}}, "'channel' has no option 'enforce'"),
+        ({"enforce": "swap", "options": {"max_distortion": 0.5}}, "'channel' has no option 'enforce'"),
         ({"time_limit": 1.0}, "no use for time_limit"),
         ({"max_distortion": 0.5}, "unexpected keyword argument 'max_distortion'"),
         ({"sensitive": ["ill"]}, "'sensitive'; it is called 'confidential' here"),

@@ -70,8 +70,6 @@ def gaps(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-MOVED = ("widths", "ends", "suppress", "strata", "weights", "publish_weights", "importance", "enforce",
-         "headroom", "dissolved")  # fmt: skip
 TREE = "\n".join(["Ulm;south;*", "Bonn;west;*", "Jena;east;*", "Köln;west;*"])
 PLAIN: dict[str, Any] = {"keys": KEYS, "confidential": ["ill"], "k": 5, "method": "mdav"}
 FEATURES: dict[str, dict[str, Any]] = {
@@ -124,7 +122,7 @@ FEATURES: dict[str, dict[str, Any]] = {
     "after": {"steps": ["after round income=1000"]},
     "mixed": {"space": "mixed"},
     "mixed metrics": {
-        "space": "mixed", "options": {"metrics": {"age": "nominal"}}, "importance": {"income": 2.0},
+        "space": "mixed", "metrics": {"age": "nominal"}, "importance": {"income": 2.0},
     },
     "ranges": {"space": "ranges"},
     "ranges and hierarchy": {
@@ -157,8 +155,6 @@ def digest(table: pl.DataFrame) -> str:
 def released(asked: dict[str, Any], folder: Path) -> str:
     """Make the release of a recipe, in as many months as it says; return the hash of the last."""
     choices = {**PLAIN, **asked}
-    moved = {name: choices.pop(name) for name in MOVED if name in choices}
-    choices["options"] = {**choices.get("options", {}), **moved}
     months, frame = choices.pop("months", 0), people()
     if choices.pop("gaps", False):
         frame = gaps(frame)

@@ -24,9 +24,9 @@ from typer.testing import CliRunner
 from voronym.cli import app, common
 from voronym.cli.anonymize import ways
 from voronym.cli.chosen import method_options
-from voronym.command import anonymize_words
-from voronym.recipe import Recipe
 from voronym.report.sections import known
+from voronym.request.command import anonymize_words
+from voronym.request.recipe import Recipe
 from voronym.table.schema import Schema
 from voronym.web.settings import Settings
 
@@ -215,6 +215,6 @@ def test_inspect_proposes_the_query(tmp_path):
 
 def test_groups_that_are_kept_stay_kept():
     schema = Schema.build(pl.DataFrame({"id": ["a", "b"], "age": [31, 32]}), keys=["age"], identifiers=["id"])
-    words = anonymize_words(Recipe(schema, k=2, options={"keep_groups": True, "headroom": 2}), ledger=True)
+    words = anonymize_words(Recipe(schema, k=2, keep_groups=True, headroom=2), ledger=True)
     _, said = parsed(words)
     assert (said["keep_groups"], said["ledger"].name, said["option headroom"]) == (True, "LEDGER", 2)

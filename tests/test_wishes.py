@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import voronym as vr
 from voronym.core.context import Context, Progress
 from voronym.errors import Cancelled, Unfinished
-from voronym.making import make_release
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
+from voronym.run.memory import make_release
 from voronym.table.table import Table
 
 RECIPES = {

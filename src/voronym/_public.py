@@ -29,14 +29,12 @@ from voronym.errors import (
     WriteError,
 )
 from voronym.evaluate import Measurement, Rate, Risk, Utility
-from voronym.evaluate.measure import measure
 from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
 from voronym.intruder import attack
 from voronym.method import Method, algorithm, algorithms
 from voronym.partition import Partition
 from voronym.partitioners import information_loss, microaggregate, standardize
-from voronym.pipeline import anonymize
 from voronym.privacy import (
     AlphaK,
     BetaLikeness,
@@ -53,12 +51,11 @@ from voronym.privacy import (
 )
 from voronym.problem import Problem
 from voronym.quantize.quantizer import Quantizer
-from voronym.recipe import Recipe
 from voronym.refiners import refine
 from voronym.release import Release
-from voronym.scale.door import anonymize_files
-from voronym.scale.measuring import measure_files
-from voronym.scale.outcome import FilesRelease
+from voronym.request.recipe import Recipe
+from voronym.run.door import anonymize, plan
+from voronym.run.measure import measure
 from voronym.table import Column, Hierarchy, Schema, read
 
 __version__ = _version("voronym")
@@ -73,7 +70,6 @@ __all__ = [
     "Context",
     "DeltaDisclosure",
     "DeltaPresence",
-    "FilesRelease",
     "Finding",
     "FinishEarly",
     "GuaranteeError",
@@ -109,7 +105,6 @@ __all__ = [
     "algorithm",
     "algorithms",
     "anonymize",
-    "anonymize_files",
     "attack",
     "attacks",
     "channel",
@@ -119,9 +114,9 @@ __all__ = [
     "information_loss",
     "lower_bound",
     "measure",
-    "measure_files",
     "microaggregate",
     "parse_model",
+    "plan",
     "plugins",
     "population_risk",
     "quantize",

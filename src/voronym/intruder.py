@@ -16,9 +16,9 @@ from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
 from voronym.evaluate.pair import plain, row_map
-from voronym.making import make_release
-from voronym.recipe import Recipe
 from voronym.release import Release
+from voronym.request.recipe import Recipe
+from voronym.run.memory import make_release
 from voronym.table.frame import as_frame
 from voronym.table.read import read
 from voronym.table.schema import Schema
@@ -128,7 +128,7 @@ def rerun_of(recipe: Recipe) -> Rerun:
         made = make_release(table, recipe, Context(seed=recipe.seed, threads=1))
         evidence = made._evidence
         assert evidence is not None  # noqa: S101 - made just now
-        return made._table.rows(np.argsort(evidence.order)).frame
+        return made._held.rows(np.argsort(evidence.order)).frame
 
     return rerun
 
@@ -145,7 +145,7 @@ def _ours(
         )  # fmt: skip
     own = np.argsort(evidence.order)
     return Scene.of(
-        release._table.frame,
+        release._held.frame,
         release.recipe.schema,  # the kinds of the originals: ranges are read as such
         original=evidence.original,
         own=own,
@@ -215,7 +215,7 @@ def _inverse(rows: NDArray[np.int64] | None, n: int) -> NDArray[np.int64] | None
 def _open(data: Any) -> nw.DataFrame[Any]:
     """Return a table, read from its file if need be, as a narwhals frame."""
     if isinstance(data, Release):
-        return data._table.frame
+        return data._held.frame
     return as_frame(read(data) if isinstance(data, (str, Path)) else data)
 
 

@@ -1,6 +1,6 @@
 """The keys of a table as records of a space, and the way back: what a group publishes.
 
-A *space of keys* is a function ``(table, ctx, options) -> Keys`` under the decorator `key_space`; from then
+A *space of keys* is a function ``(table, ctx, choices) -> Keys`` under the decorator `key_space`; from then
 on it has a name in recipes and on the command line. "euclidean", where keys become numbers, is made here;
 "mixed", where every key has a metric of its own, in `voronym.records`.
 """
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from voronym.core import numerics
 from voronym.core.context import Context
-from voronym.core.options import Options, by_column, number, one_of, option
 from voronym.core.registry import Registry, meant
 from voronym.errors import InputError
 from voronym.partition import Partition
+from voronym.request.choices import ReleaseChoices
 from voronym.space import Euclidean
 from voronym.space.records import Records
 from voronym.space.weighted import WeightedPoints, check_weights
@@ -44,7 +44,7 @@ class Published:
         The same in the coordinates of the space.
     figures : mapping
         What was measured on the way, JSON-able, without a record in it.
-    steps : tuple of str
+    log : tuple of str
         What was done, a sentence each.
     published_as : mapping
         How each key is published, where it is not as the codec says.
@@ -55,7 +55,7 @@ class Published:
     frame: nw.DataFrame[Any]
     centroids: NDArray[Any]
     figures: Mapping[str, Any] = field(default_factory=dict)
-    steps: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
     published_as: Mapping[str, str] = field(default_factory=dict)
     schema: Schema | None = None
 
@@ -84,20 +84,17 @@ class KeySpace:
 
     name: str
     function: Callable[..., Keys]
-    options: type[Options]
 
 
 KEY_SPACES: Registry[KeySpace] = Registry("space of keys")
 DEFAULT_SPACE = "euclidean"
 
 
-def key_space(
-    name: str, *, options: type[Options] = Options
-) -> Callable[[Callable[..., Keys]], Callable[..., Keys]]:
-    """Register a space of keys, a function ``(table, ctx, options) -> Keys``."""
+def key_space(name: str) -> Callable[[Callable[..., Keys]], Callable[..., Keys]]:
+    """Register a space of keys, a function ``(table, ctx, choices) -> Keys``."""
 
     def register(function: Callable[..., Keys]) -> Callable[..., Keys]:
-        KEY_SPACES.add(name, KeySpace(name, function, options))
+        KEY_SPACES.add(name, KeySpace(name, function))
         return function
 
     return register
@@ -227,57 +224,25 @@ class Weighed(Keys):
         return Published(self.plain.codec.decode(centroids, part.labels), centroids)
 
 
-def importance_of(name: str, value: Any) -> dict[str, float]:
-    """Check how much each of some columns counts."""
-    check = number(above=0.0)
-    return {column: check(f"{name} of {column!r}", one) for column, one in by_column(name, value).items()}
-
-
-def _column(name: str, value: Any) -> str:
-    if not isinstance(value, str) or "=" in value:
-        raise InputError(
-            f"{name} is the column that says how many people each record stands for, not {value!r}; for keys "
-            "that count more take importance (--importance age=2)"
-        )
-    return value
-
-
-@dataclass(frozen=True)
-class EuclideanOptions(Options):
-    """Options of the space in which keys become numbers."""
-
-    importance: Mapping[str, float] | None = option(
-        None,
-        "how many times the differences of a key count, 1 where nothing is said: age=2",
-        check=importance_of,
-        shape="by column",
-    )
-    weights: str | None = option(
-        None,
-        "column that says how many people a record stands for: means, totals and loss are weighted",
-        check=_column,
-    )
-    publish_weights: str = option(
-        "auto",
-        "what is published of the weights: own, as they are; mean, that of each group; or auto, the mean "
-        "where fewer than k records share a weight",
-        check=one_of("auto", "own", "mean"),
-    )
-
-
-@key_space("euclidean", options=EuclideanOptions)
-def euclidean(table: Table, ctx: Context, options: EuclideanOptions) -> Keys:  # noqa: ARG001 - at once
+@key_space("euclidean")
+def euclidean(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # noqa: ARG001 - at once
     """Turn every key into numbers, and compare records by squared distance."""
     made = Coordinates.of(table)
-    if not options.importance and options.weights is None:
+    importance = importance_of(table, choices)
+    if not importance and choices.weights is None:
         return made
-    importance = options.importance or {}
-    strange = [name for name in importance if name not in table.keys]
+    return Weighed(made, importance, weights_of(table, choices.weights))
+
+
+def importance_of(table: Table, choices: ReleaseChoices) -> dict[str, float]:
+    """Return how much each key counts, where it is not once; refuse columns that are no keys."""
+    given = dict(choices.importance or {})
+    strange = [name for name in given if name not in table.keys]
     if strange:
         raise InputError(
             f"importance: {', '.join(map(repr, strange))} is no key{meant(strange[0], table.keys)}"
         )
-    return Weighed(made, importance, weights_of(table, options.weights))
+    return given
 
 
 def weights_of(table: Table, name: str | None) -> NDArray[np.float64] | None:

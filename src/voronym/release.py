@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +14,7 @@ from voronym.certify import prove
 from voronym.core.atomic import accompany, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.display import chip, html_facts, html_table
-from voronym.errors import GuaranteeError, WriteError
+from voronym.errors import GuaranteeError, InputError, WriteError
 from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
@@ -22,7 +22,7 @@ from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
 from voronym.result import Cost
 from voronym.steps.effect import Effect
 from voronym.table.frame import as_frame
@@ -49,11 +49,60 @@ _FEW = 16
 """Records up to which the optimum is a matter of milliseconds."""
 
 
-class Release:
-    """A masked table with its recipe, findings, utility and gap.
+@dataclass(frozen=True)
+class Folder:
+    """Where a release in many files lies, and what its run read and wrote.
 
-    Guarantee: it cannot be built unless every required model holds on the decoded table, and `write` counts
-    again in the file it wrote before the file gets its name.
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    rows, groups, files : int
+        Of the release. Groups that publish the same keys are one class in the files.
+    key_losses : mapping
+        Percent of each key's variance that is lost, as published.
+    seconds : mapping
+        Of each stage.
+    bytes_read, bytes_spilled, bytes_written : int
+        Of the data as they lie on the disk, of the work folder, of the release.
+    guarded_cells : int
+        Text cells that got a leading apostrophe, so that no spreadsheet runs them as a formula.
+    sampled : mapping
+        What was looked at in a sample only, in records.
+    """
+
+    path: Path
+    rows: int
+    groups: int | None
+    files: int
+    key_losses: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    bytes_read: int = 0
+    bytes_spilled: int = 0
+    bytes_written: int = 0
+    guarded_cells: int = 0
+    sampled: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        return {
+            "path": str(self.path),
+            "rows": self.rows,
+            "groups": self.groups,
+            "files": self.files,
+            "key_losses": dict(self.key_losses),
+            "seconds": dict(self.seconds),
+            "bytes": {"read": self.bytes_read, "spilled": self.bytes_spilled, "written": self.bytes_written},
+            "guarded_cells": self.guarded_cells,
+            "sampled": dict(self.sampled),
+        }
+
+
+class Release:
+    """A masked table with its recipe, findings, utility and gap; in memory, or in a folder of files.
+
+    Guarantee: it cannot be built unless every required model holds, and no file gets its name before k and
+    all models were counted again in what was written.
 
     Parameters
     ----------
@@ -67,6 +116,36 @@ class Release:
         Warnings for the data holder.
     """
 
+    recipe: Recipe
+    schema: Schema
+    """Of what is published: ranges are texts there."""
+    warnings: tuple[str, ...]
+    public_warnings: tuple[str, ...]
+    folder: Folder | None
+    """Where the release lies, where it is not in memory."""
+    booking: Booking | None
+    """What the ledger knows of its people, where it was made with one; `write` enters it."""
+    findings: tuple[Finding, ...]
+    """What each required model measured."""
+    information_loss: float | None
+    """Percent of the keys' variance that is lost in what is published: 100 SSE / SST over the standardised
+    keys, centres rounded to values that can occur. None where a key is text and has no variance."""
+    group_loss: float | None
+    """Percent that the groups lost, before their centres were rounded to values that can occur: what methods
+    minimise and bounds are about. In another space than the Euclidean one, of that space's cost."""
+    costs: tuple[Cost, ...]
+    """What each guarantee cost, in the order given; k-anonymity first."""
+    figures: dict[str, Any]
+    """What the method measured, such as distortion and risk of a channel; in a mixed space the cost by
+    metric."""
+    log: tuple[str, ...]
+    """What the method did, a sentence each."""
+    effects: tuple[Effect, ...]
+    """What each step on columns changed, and what it bought; for the data holder."""
+    _table: Table | None
+    _evidence: Evidence | None
+    _dossier: Dossier | None
+
     def __init__(
         self,
         table: Table,
@@ -76,43 +155,63 @@ class Release:
         notes: Sequence[str] = (),
         public_notes: Sequence[str] = (),
     ) -> None:
-        self._table = table
-        self.recipe = recipe
-        self.schema: Schema = table.schema  # of what is published: ranges are texts there
-        self.warnings = tuple(notes)
-        self.public_warnings = tuple(public_notes)
-        self._evidence = evidence
-        self._dossier: Dossier | None = None
-        self.booking: Booking | None = None
-        """What the ledger knows of its people, where it was made with one; `write` enters it."""
         grouped = None if evidence is None else evidence.grouped
-        self.information_loss: float | None = None if evidence is None else evidence.published_loss
-        """Percent of the keys' variance that is lost in what is published: 100 SSE / SST over the
-        standardised keys, centres rounded to values that can occur. None where a key is text and has no
-        variance."""
-        self.group_loss: float | None = None if grouped is None else grouped.group_loss
-        """Percent that the groups lost, before their centres were rounded to values that can occur: what
-        methods minimise and bounds are about. In another space than the Euclidean one, of that space's
-        cost."""
-        self.costs: tuple[Cost, ...] = () if grouped is None else grouped.costs
-        """What each guarantee cost, in the order given; k-anonymity first."""
-        self.figures: dict[str, Any] = {} if evidence is None else dict(evidence.masked.figures)
-        """What the method measured, such as distortion and risk of a channel; in a mixed space the cost by
-        metric."""
-        self.steps: tuple[str, ...] = () if evidence is None else evidence.masked.steps
-        """What the method did, a sentence each."""
-        self.effects: tuple[Effect, ...] = () if evidence is None else evidence.effects
-        """What each step on columns changed, and what it bought; for the data holder."""
-        named = recipe.schema.units.values() if recipe.schema.pseudonyms else ()
+        self._fill(recipe, table.schema, notes, public_notes)
+        self._table, self._evidence = table, evidence
+        if evidence is not None:
+            self.information_loss = evidence.published_loss
+            self.figures = dict(evidence.masked.figures)
+            self.log = evidence.masked.log
+            self.effects = evidence.effects
+        if grouped is not None:
+            self.group_loss, self.costs = grouped.group_loss, grouped.costs
+        pseudonyms = recipe.schema.units.values() if recipe.schema.pseudonyms else ()
         identifiers = [
-            name for name in recipe.schema.identifiers if name in table.columns and name not in named
+            name for name in recipe.schema.identifiers if name in table.columns and name not in pseudonyms
         ]
         if identifiers:
             raise GuaranteeError(f"identifiers are still in the table: {', '.join(identifiers)}")
         self._mark = mark(table.frame)
-        self.findings: tuple[Finding, ...] = tuple(
-            measure_within(model, table, recipe.strata) for model in recipe.required
-        )
+        self.findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
+        self._keep_promise()
+
+    def _fill(
+        self, recipe: Recipe, schema: Schema, notes: Sequence[str], public_notes: Sequence[str]
+    ) -> None:
+        self.recipe, self.schema = recipe, schema
+        self.warnings, self.public_warnings = tuple(notes), tuple(public_notes)
+        self.folder = self.booking = None
+        self._table = self._evidence = self._dossier = None
+        self.findings, self.costs, self.log, self.effects = (), (), (), ()
+        self.information_loss = self.group_loss = None
+        self.figures = {}
+
+    @classmethod
+    def of_folder(
+        cls,
+        folder: Folder,
+        recipe: Recipe,
+        findings: Sequence[Finding],
+        risk: Risk,
+        *,
+        information_loss: float | None = None,
+        group_loss: float | None = None,
+        notes: Sequence[str] = (),
+        log: Sequence[str] = (),
+        effects: Sequence[Effect] = (),
+        schema: Schema | None = None,
+    ) -> Release:
+        """Build a release that lies in a folder, from what was counted in its files."""
+        made = cls.__new__(cls)
+        made._fill(recipe, recipe.schema if schema is None else schema, notes, ())
+        made.folder, made.findings = folder, tuple(findings)
+        made.information_loss, made.group_loss = information_loss, group_loss
+        made.log, made.effects = tuple(log), tuple(effects)
+        vars(made)["risk"] = risk
+        made._keep_promise()
+        return made
+
+    def _keep_promise(self) -> None:
         broken = [finding for finding in self.findings if not finding.holds]
         if broken:
             raise GuaranteeError(
@@ -122,25 +221,42 @@ class Release:
             )
 
     @property
+    def _held(self) -> Table:
+        """The masked table, where it is in memory."""
+        if self._table is None:
+            raise InputError("the release lies in a folder of files: read them, or write it elsewhere")
+        return self._table
+
+    @property
     def table(self) -> Any:
-        """The masked table, in the dataframe library that the original came in."""
-        return self._table.frame.to_native()
+        """The masked table, in the dataframe library that the original came in; or the folder it lies in."""
+        return self.folder.path if self.folder is not None else self._held.frame.to_native()
+
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+        return self._held.n if self.folder is None else self.folder.rows
+
+    @property
+    def k(self) -> int:
+        """The least number of records that share a combination of keys."""
+        return self.risk.k
 
     @property
     def source(self) -> Source | None:
         """The file that the original was read from: its dialect, in which the release is written."""
-        return self._table.source
+        return None if self._table is None else self._table.source
 
     @property
     def unnamed(self) -> Table:
         """The masked table without pseudonyms, which the originals do not have."""
-        names = [name for name in self._table.columns if name not in self.schema.identifiers]
-        return self._table.select(names)
+        names = [name for name in self._held.columns if name not in self.schema.identifiers]
+        return self._held.select(names)
 
     @cached_property
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
-        return risk(self._table.frame, self.schema.keys, units=self._table.units)
+        return risk(self._held.frame, self.schema.keys, units=self._held.units)
 
     @cached_property
     def gap(self) -> float | None:
@@ -181,7 +297,7 @@ class Release:
     @cached_property
     def penalty(self) -> Penalty | None:
         """What was lost by the measures of generalisation, such as the certainty penalty; on first use."""
-        evidence, options = self._evidence, self.recipe.options
+        evidence = self._evidence
         if evidence is None or evidence.grouped is None:
             return None
         return penalty(
@@ -189,7 +305,7 @@ class Release:
             self.unnamed.frame,
             self.recipe.schema,
             evidence.order,
-            hierarchies=options.get("hierarchies"),
+            hierarchies=self.recipe.hierarchies,
             k=self.recipe.required_k,
         )
 
@@ -233,8 +349,9 @@ class Release:
         A release that was made with a ledger is entered there: the file gets its name and the ledger its
         entry, or neither.
         """
-        refuse_changed(path, self._table.frame, self._mark)
-        units = self._table.units
+        held = self._held
+        refuse_changed(path, held.frame, self._mark)
+        units = held.units
         if units is None and self.schema.units:
             raise WriteError(
                 "this release was stored and no longer knows which rows belong together, so it cannot be "
@@ -249,9 +366,9 @@ class Release:
 
         def verify(file: Path) -> None:
             """Measure the other models in the file, as a reader of it would see them."""
-            again = read_again(read(file, **reading), self._table.columns, self.schema.keys)
+            again = read_again(read(file, **reading), held.columns, self.schema.keys)
             found = as_frame(again if dialect is None else read_ranges(again, dialect, source))
-            kept = [name for name in self._table.columns if name not in self.schema.identifiers]
+            kept = [name for name in held.columns if name not in self.schema.identifiers]
             table = Table.of(found, self.schema, only=kept)
             table = table.like(table.frame, units=units)
             counted.append(int(table.heads.min()))
@@ -267,20 +384,20 @@ class Release:
                     "missing one. Make them alike in the table, or write Parquet. Nothing was left behind"
                 )
 
-        source = self._table.source
+        source = held.source
         reading = reading_back(Path(path), source, table, delimiter=delimiter, **style)
         dialect = (
             dialect_for(Path(path), source, delimiter=delimiter, **style) if "delimiter" in reading else None
         )
         with together():
             receipt = write(
-                self._table.frame,
+                held.frame,
                 path,
                 keys=self.schema.keys,
                 k=self.recipe.required_k,
                 overwrite=overwrite,
                 delimiter=delimiter,
-                labels=self._table.labels,
+                labels=held.labels,
                 source=source,
                 style=style,
                 guard=guard,
@@ -306,6 +423,8 @@ class Release:
         progress : callable, optional
             Otherwise, called with a `voronym.Progress` now and then.
         """
+        if self._dossier is None and self.folder is not None:
+            raise InputError("the figures of a report were not asked for: vr.anonymize(..., report=True)")
         if self._dossier is None:
             from voronym.dossier import dossier  # a layer above: only when asked for
 
@@ -339,7 +458,18 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures about this release as plain data, without a single record: see `dossier`."""
-        return self.dossier().to_dict()
+        if self.folder is None:
+            return self.dossier().to_dict()
+        return {
+            **self.folder.to_dict(),
+            "k_counted": self.k,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "information_loss": self.information_loss,
+            "group_loss": self.group_loss,
+            "notes": list(self.warnings),
+            "recipe": self.recipe.to_dict(),
+            **({} if self._dossier is None else {"dossier": self._dossier.to_dict()}),
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
@@ -348,23 +478,27 @@ class Release:
         left = ("_evidence", "_dossier", "utility", "penalty", "booking")
         kept = {name: value for name, value in vars(self).items() if name not in left}
         table = self._table
+        if table is None:
+            return kept
         return {**kept, "_table": Table(table.frame, table.schema, table.labels, source=table.source)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _evidence=None, _dossier=None, booking=None)
-        self._mark = mark(self._table.frame)
+        if self._table is not None:
+            self._mark = mark(self._table.frame)
 
     def __repr__(self) -> str:
         loss = self.information_loss
         stated = "" if loss is None else f", information loss {loss:.2f} %"
-        return f"Release({self._table.n} records, {self.risk.n_classes} classes, k={self.risk.k}{stated})"
+        files = "" if self.folder is None else f" in {self.folder.files} files"
+        return f"Release({self.rows} records{files}, {self.risk.n_classes} classes, k={self.k}{stated})"
 
     def _repr_html_(self) -> str:
-        gap = self.gap if "gap" in vars(self) or self._table.n <= _QUICK else None
+        gap = self.gap if "gap" in vars(self) or (self.folder is None and self.rows <= _QUICK) else None
         losses = {"information loss": self.information_loss, "lost by the groups": self.group_loss}
         facts = html_facts(
             [
-                ("records", self._table.n),
+                ("records", self.rows),
                 ("groups", self.risk.n_classes),
                 ("smallest group", self.risk.k),
                 *((name, None if loss is None else f"{loss:.2f} %") for name, loss in losses.items()),

@@ -27,7 +27,7 @@ class Masked:
         What the method measured, JSON-able, without a record in it.
     notes : tuple of str
         Warnings for the data holder; they may compare with the originals.
-    steps : tuple of str
+    log : tuple of str
         What was done, a sentence each, for the report.
     evidence : object
         What the internal report may draw; kept in memory only.
@@ -40,7 +40,7 @@ class Masked:
     frame: nw.DataFrame[Any]
     figures: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
     evidence: Any = None
     public_notes: tuple[str, ...] = ()
     schema: Schema | None = None

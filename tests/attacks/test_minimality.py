@@ -138,7 +138,7 @@ def test_the_attack_on_our_own_release(model):
     bare = attack(vr.anonymize(people, **asked), attacks=["minimality"])["minimality"]
     assert bare.excess == pytest.approx(0.0)
     assert bare.details["worst_excess"] == pytest.approx(0.0)
-    release = vr.anonymize(people, **asked, models=[model], options={"enforce": "merge"})
+    release = vr.anonymize(people, **asked, models=[model], enforce="merge")
     found = attack(release, attacks=["minimality"])["minimality"]
     assert found.details["certain"] == 2
     assert found.details["largest_posterior"] == 1.0

@@ -119,7 +119,7 @@ def test_a_wish_to_stop_is_no_error(voronym, tmp_path, monkeypatch, wish):  # no
     def stop(*_, **__):
         raise wish("nothing was made")
 
-    monkeypatch.setattr("voronym.pipeline.make_release", stop)
+    monkeypatch.setattr("voronym.run.door.make_release", stop)
     code, _, err = voronym(*MAKE)
     assert (code, err) == (130, "stopped: nothing was made\n")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["patients.csv"]

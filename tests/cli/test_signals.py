@@ -15,7 +15,7 @@ import voronym as vr
 from cli.test_cli import voronym  # noqa: F401 - a fixture
 from fuzz.signalled import OUTPUTS, importing, run, words
 from voronym.cli import signals
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
 

@@ -15,7 +15,7 @@ from voronym._cuda import device, mdav
 from voronym._cuda.device import DeviceMemoryError, Unsuitable
 from voronym.cli import main
 from voronym.core.context import Context
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
 
 SOURCES = Path(device.__file__).parent
 

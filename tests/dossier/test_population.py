@@ -53,7 +53,7 @@ def made(frame, **said):
 
 @pytest.fixture(scope="module")
 def weighted(survey):
-    return made(survey, options={"weights": "weight"})
+    return made(survey, weights="weight")
 
 
 def parts(release):
@@ -113,7 +113,7 @@ def test_before_and_after_are_those_of_the_two_tables(weighted, survey):
 def test_a_population_hides_a_group_by_the_originals_of_its_records(survey, people, tmp_path):
     file = tmp_path / "people.csv"
     people.write_csv(file)
-    release = made(survey, options={"population": str(file)})
+    release = made(survey, population=str(file))
     found = release.dossier().inside.population
     everybody = Counter(people.select(KEYS).rows())
     own = survey.select(KEYS).rows()
@@ -137,8 +137,8 @@ def test_each_way_to_say_it_is_heard(survey, tmp_path):
     plain = made(survey, household=None, drop_undeclared=True)
     assert parts(plain) == (None, None)
     for said, basis in (
-        ({"options": {"sampling_fraction": 0.1}}, "sampling fraction"),
-        ({"options": {"sampling_fraction": "10%"}}, "sampling fraction"),
+        ({"sampling_fraction": 0.1}, "sampling fraction"),
+        ({"sampling_fraction": "10%"}, "sampling fraction"),
         ({"models": ["k-map=20,weights=weight"]}, "weights"),
     ):
         release = made(survey, household=None, drop_undeclared=True, **said)
@@ -157,8 +157,8 @@ def test_each_way_to_say_it_is_heard(survey, tmp_path):
 def test_people_with_several_rows_count_once_in_a_class(survey):
     twice = pl.concat([survey, survey]).with_columns(pid=pl.Series([*range(len(survey))] * 2))
     roles = {"household": None, "person": "pid", "drop_undeclared": True}
-    once = made(survey, household=None, drop_undeclared=True, options={"sampling_fraction": 0.1})
-    both = made(twice, **roles, options={"sampling_fraction": 0.1})
+    once = made(survey, household=None, drop_undeclared=True, sampling_fraction=0.1)
+    both = made(twice, **roles, sampling_fraction=0.1)
     first, second = (parts(one)[0].before for one in (once, both))
     assert second.matches == first.matches
     assert second.population == pytest.approx(first.population)

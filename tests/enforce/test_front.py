@@ -15,7 +15,7 @@ import voronym as vr
 from voronym.core.context import Context
 from voronym.keyspaces import Coordinates
 from voronym.privacy import LDiversity, PSensitive, TCloseness, levels
-from voronym.privacy.enforce import METHODS, WARY
+from voronym.privacy.enforce import WARY, WAYS
 from voronym.privacy.enforce import enforce as door
 from voronym.problem import Problem
 from voronym.records.fields import make_fields
@@ -86,7 +86,7 @@ CHECKS = {
 }
 
 
-USUAL = [how for how in METHODS if how not in WARY]  # the wary ones have tests of their own
+USUAL = [how for how in WAYS if how not in WARY]  # the wary ones have tests of their own
 
 
 def people(n, seed):
@@ -106,8 +106,7 @@ def test_releases_hold_what_an_independent_count_says(how, model, n, seed, k):
     try:
         release = vr.anonymize(
             table, keys=["age", "hours"], confidential=["ill", "pay"], k=k, method="mdav", models=[model],
-            options={"enforce": how},
-        )  # fmt: skip
+            enforce=how)  # fmt: skip
     except vr.GuaranteeError as error:
         said = str(error)
         if how == "blind" and "no other size may be tried" in said:
@@ -212,7 +211,7 @@ def test_judges_unknown_to_the_kernels_are_obeyed(how):
 def test_what_cannot_be_is_refused_with_its_reason():
     codes = levels(as_frame(pl.DataFrame({"ill": ["a", "a", "b", "b"]})), "ill")
     X, part = [1.0, 2.0, 3.0, 4.0], vr.Partition([0, 0, 1, 1])
-    for how in METHODS:
+    for how in WAYS:
         with pytest.raises(vr.GuaranteeError, match=r"p-sensitive.*4 records.*'ill'.*2.*3 is asked"):
             enforce(X, part, k=2, judges=[PSensitive(3).judge(codes)], method=how)
     with pytest.raises(vr.GuaranteeError, match="l-diversity"):
@@ -227,9 +226,7 @@ def release(**changes):
 
 
 def test_costs_are_told_in_the_order_given():
-    found = release(
-        models=["p-sensitive=2,column=ill", TCloseness(0.2, column="pay")], options={"enforce": "merge"}
-    )
+    found = release(models=["p-sensitive=2,column=ill", TCloseness(0.2, column="pay")], enforce="merge")
     assert [cost.guarantee for cost in found.costs] == [
         "k-anonymity=3", "p-sensitive=2,column=ill", "t-closeness=0.2,column=pay",
     ]  # fmt: skip
@@ -255,14 +252,14 @@ def test_k_in_a_model_raises_k_and_a_model_without_threshold_only_measures():
 
 
 def test_recipes_carry_the_way_of_enforcing():
-    found = release(models=["p-sensitive=2,column=ill"], options={"enforce": "swap"})
+    found = release(models=["p-sensitive=2,column=ill"], enforce="swap")
     again = vr.Recipe.from_toml(found.recipe.to_toml())
     assert again == found.recipe
     assert again.options["enforce"] == "swap"
     same = vr.anonymize(people(120, 1), recipe=again)
     assert same.information_loss == found.information_loss
     with pytest.raises(vr.InputError, match="magic"):
-        release(options={"enforce": "magic"})
+        release(enforce="magic")
 
 
 def test_in_a_mixed_space_the_cost_is_that_of_the_space():

@@ -13,11 +13,11 @@ import pytest
 import voronym as vr
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
-from voronym.method import METHODS as METHODS_OF
+from voronym.method import WAYS as METHODS_OF
 from voronym.partition import Partition
 from voronym.privacy import parse_model
 from voronym.privacy.cells import Levels
-from voronym.privacy.enforce import METHODS, enforce
+from voronym.privacy.enforce import WAYS, enforce
 from voronym.privacy.enforce.blind import chance, grid
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
@@ -95,7 +95,7 @@ def test_who_knows_the_method_is_certain_unless_it_is_blind(model):
 
 def test_the_known_attack_on_whole_releases():
     young = ("HIV", "HIV", "flu", "flu", "cold")
-    assert worst_excess(AGES, young, "p-sensitive=2", options={"enforce": "merge"}) > 0.1
+    assert worst_excess(AGES, young, "p-sensitive=2", enforce="merge") > 0.1
     assert worst_excess(AGES, young, "p-sensitive=2", intruder="method") == pytest.approx(0.0)
 
 
@@ -215,7 +215,5 @@ def test_what_was_chosen_is_in_the_recipe_and_on_the_page(tmp_path):
     usual = vr.anonymize(people, models=["p-sensitive=2"], **roles)
     assert any("may learn more" in step for step in usual.steps)
     with pytest.raises(InputError, match="looks at confidential values"):
-        vr.anonymize(
-            people, models=["p-sensitive=2"], intruder="method", options={"enforce": "swap"}, **roles
-        )
-    assert set(METHODS) >= {"blind", "random-merge", "random-swap"}
+        vr.anonymize(people, models=["p-sensitive=2"], intruder="method", enforce="swap", **roles)
+    assert set(WAYS) >= {"blind", "random-merge", "random-swap"}

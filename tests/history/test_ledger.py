@@ -164,7 +164,7 @@ def test_who_retires_keeps_k_for_an_intruder_who_recognises_rows(tmp_path):
 
 def test_a_group_that_lives_publishes_the_same_again(tmp_path):
     first, second = months(patients(200), 160, 2, 0.03)
-    roles = {**ROLES, "options": {"headroom": 2}, "keep_groups": True}
+    roles = {**ROLES, "headroom": 2, "keep_groups": True}
     vr.anonymize(first, ledger=tmp_path / "l", **roles).write(tmp_path / "1.csv")
     release = vr.anonymize(second, ledger=tmp_path / "l", **roles)
     release.write(tmp_path / "2.csv")

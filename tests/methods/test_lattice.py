@@ -137,7 +137,7 @@ def check(model, columns, trees, secret, k, share):
                 method="lattice",
                 hierarchies=trees,
                 models=[model] if model else [],
-                options={"suppress": share},
+                suppress=share,
                 allow_near_unique=list(columns),
             )
         except GuaranteeError:
@@ -160,7 +160,7 @@ def test_levels_are_the_same_for_everybody_and_the_file_keeps_k(tmp_path):
         k=4,
         method="lattice",
         models=["t-closeness=0.5"],
-        options={"suppress": 0.1},
+        suppress=0.1,
     )
     release.write(tmp_path / "out.csv")
     rows = [line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines()[1:]]
@@ -190,9 +190,9 @@ def test_mistakes_are_told():
     with pytest.raises(InputError, match="leave it out"):
         vr.anonymize(table, keys=["age", "sex"], method="lattice", time_limit=3)
     with pytest.raises(InputError, match="no key"):
-        vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"importance": {"x": 1}})
+        vr.anonymize(table, keys=["age", "sex"], method="lattice", importance={"x": 1})
     with pytest.raises(InputError, match="suppress"):
-        vr.anonymize(table, keys=["age", "sex"], method="lattice", options={"suppress": 2})
+        vr.anonymize(table, keys=["age", "sex"], method="lattice", suppress=2)
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_five_columns_of_adult_are_those_of_brute_force():
         k=k,
         method="lattice",
         hierarchies=given,
-        options={"suppress": share},
+        suppress=share,
     )
     assert {
         one["suppressed"]: one["loss"] for one in release.figures["lattice"]["frontier"]

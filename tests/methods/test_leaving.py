@@ -137,7 +137,7 @@ def test_outliers_go_first_and_the_release_says_so(tmp_path):
     )
     how = {"keys": ["x", "y"], "confidential": ["z"], "k": 5, "method": "mdav"}
     plain = vr.anonymize(frame, **how)
-    less = vr.anonymize(frame, options={"suppress": "1%"}, **how)
+    less = vr.anonymize(frame, suppress="1%", **how)
     assert less.table.height == 297
     assert less.table["x"].max() < 10
     sizes = less.table.group_by("x", "y").len()["len"]
@@ -182,7 +182,7 @@ def test_households_weights_strata_and_steps_at_once(tmp_path):
     how = {
         "household": "hid", "keys": ["age", "sex", "region"], "confidential": ["pay"], "k": 3,
         "method": "mdav", "steps": ["top age=85", "round pay=100", "recode sex values=f,m to=x"],
-        "options": {"weights": "w", "strata": ["region"], "suppress": "2%"},
+        "weights": "w", "strata": ["region"], "suppress": "2%"
     }  # fmt: skip
     with pytest.warns(UserWarning, match="'row' has"):
         release = vr.anonymize(frame, other=["w", "row"], **how)
@@ -204,6 +204,6 @@ def test_what_it_cannot():
     how = {"keys": ["age", "sex"], "identifiers": ["name"], "drop_undeclared": True}
     for wrong in ("60%", -0.1, "many", True):
         with pytest.raises(InputError, match="share of the records below a half"):
-            vr.anonymize(frame, options={"suppress": wrong}, **how)
+            vr.anonymize(frame, suppress=wrong, **how)
     with pytest.raises(InputError, match="which the space 'mixed' has not"):
-        vr.anonymize(frame, options={"suppress": 0.1}, space="mixed", **how)
+        vr.anonymize(frame, suppress=0.1, space="mixed", **how)

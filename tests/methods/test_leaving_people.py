@@ -82,8 +82,7 @@ def test_people_leave_with_all_their_rows_and_k_share_what_is_left(tmp_path_fact
     how = {"keys": ["age", "sex"], "confidential": ["ill"], "other": ["mark"], "drop_undeclared": True}
     release = vr.anonymize(
         tmp_path / "visits.csv", person="patient", k=3, method="mdav", pseudonyms=seed % 3 == 0,
-        options={"suppress": share}, **how,
-    )  # fmt: skip
+        suppress=share, **how)  # fmt: skip
     release.write(tmp_path / "out.csv")
     out = read_rows(tmp_path / "out.csv")
     assert least_heads(out, ["age", "sex"]) >= 3
@@ -102,7 +101,7 @@ def test_who_is_like_nobody_else_leaves_however_many_rows_they_have():
     x[7], x[30] = 60.0, -50.0
     frame = pl.DataFrame({"pid": pid, "x": x[pid], "y": rng.normal(size=80).round(2)[pid], "tag": pid})
     how = {"keys": KEYS, "person": "pid", "other": ["tag"], "k": 4, "method": "mdav"}
-    release = vr.anonymize(frame, options={"suppress": "3%"}, **how)
+    release = vr.anonymize(frame, suppress="3%", **how)
     assert set(range(80)) - set(release.table["tag"]) == {7, 30}
     assert release.table.group_by(KEYS).agg(pl.col("tag").n_unique())["tag"].min() >= 4
     assert "2 of 80 people (2.5 %) were left out with all their rows" in release.steps[0]
@@ -197,7 +196,7 @@ def test_rows_of_one_person_are_not_torn_apart(tmp_path):
     with pytest.raises(InputError, match=r"people have several rows.*--person pid"):
         publish(twice, tmp_path / "1.csv", tmp_path / "l.ledger", "5%")
     how = {"keys": KEYS, "person": "pid", "other": ["tag"], "k": 3, "method": "mdav"}
-    release = vr.anonymize(twice, options={"suppress": "5%"}, ledger=tmp_path / "m.ledger", **how)
+    release = vr.anonymize(twice, suppress="5%", ledger=tmp_path / "m.ledger", **how)
     rows = defaultdict(int)
     for tag in release.table["tag"]:
         rows[tag] += 1

@@ -204,9 +204,7 @@ def test_every_published_value_is_true_and_k_holds_in_the_file(plain, tmp_path):
 
 def test_importance_moves_the_gaps_elsewhere(plain):
     plain = plain.figures["local suppression"]["suppressed"]
-    dear = released(survey(), options={"importance": {"job": 20.0}}).figures["local suppression"][
-        "suppressed"
-    ]
+    dear = released(survey(), importance={"job": 20.0}).figures["local suppression"]["suppressed"]
     assert dear["job"] < plain["job"]
     assert sum(dear.values()) > sum(plain.values())
 
@@ -241,9 +239,9 @@ def test_recoding_first_leaves_fewer_gaps(plain):
 def test_refusals():
     table = survey(20)
     with pytest.raises(InputError, match="'nobody', which is no key"):
-        released(table, options={"importance": {"nobody": 2}})
+        released(table, importance={"nobody": 2})
     with pytest.raises(InputError, match="above 0"):
-        released(table, options={"importance": {"age": 0}})
+        released(table, importance={"age": 0})
     with pytest.raises(GuaranteeError, match="fewer records than that"):
         released(table, k=21)
     homes = table.with_columns(home=pl.Series([0, 1] * 10))

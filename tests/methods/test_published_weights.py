@@ -34,8 +34,7 @@ def made(frame, k=4, **options):
         warnings.simplefilter("ignore")
         return vr.anonymize(
             frame, keys=["region", "x", "y"], confidential=["pay", "ill"], other=["w"], k=k, method="mdav",
-            options={"weights": "w", **options},
-        )  # fmt: skip
+            weights="w", options={**options})  # fmt: skip
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -80,7 +79,7 @@ def test_weights_are_kept_where_k_share_each_or_somebody_asks():
     with pytest.raises(InputError, match="publish_weights must be"):
         made(frame, publish_weights="some")
     with pytest.raises(InputError, match="no column is named"):
-        vr.anonymize(frame, keys=["x", "y"], drop_undeclared=True, options={"publish_weights": "mean"})
+        vr.anonymize(frame, keys=["x", "y"], drop_undeclared=True, publish_weights="mean")
 
 
 def by_hand(X, y, w):

@@ -24,7 +24,7 @@ def people(n=300, seed=0):
 
 def made(frame=None, **more):
     roles = {"keys": ["region", "age", "pay"], "confidential": ["ill"], "k": 4, "method": "mdav", **more}
-    return vr.anonymize(people() if frame is None else frame, options={"strata": ["region"]}, **roles)
+    return vr.anonymize(people() if frame is None else frame, strata=["region"], **roles)
 
 
 def test_groups_are_those_of_each_stratum_alone():
@@ -72,9 +72,7 @@ def test_closeness_holds_in_every_stratum_by_hand():
 
 def test_what_strata_cannot_be():
     with pytest.raises(InputError, match="'ill' is no key"):
-        vr.anonymize(
-            people(), keys=["age"], confidential=["ill"], other=["pay", "region"], options={"strata": ["ill"]}
-        )
+        vr.anonymize(people(), keys=["age"], confidential=["ill"], other=["pay", "region"], strata=["ill"])
     few = people().with_columns(
         pl.when(pl.int_range(pl.len()) < 2).then(pl.lit("isle")).otherwise("region").alias("region")
     )
@@ -111,6 +109,6 @@ def test_importance_is_a_scale_of_the_coordinates():
     assert losses[1]["age"] < 0.5 * losses[0]["age"]
     assert losses[1]["pay"] > losses[0]["pay"]
     with pytest.raises(InputError, match="'aeg' is no key"):
-        vr.anonymize(frame, keys=["age"], other=["region", "pay", "ill"], options={"importance": {"aeg": 2}})
+        vr.anonymize(frame, keys=["age"], other=["region", "pay", "ill"], importance={"aeg": 2})
     with pytest.raises(InputError, match="above 0"):
-        vr.anonymize(frame, keys=["age"], other=["region", "pay", "ill"], options={"importance": {"age": 0}})
+        vr.anonymize(frame, keys=["age"], other=["region", "pay", "ill"], importance={"age": 0})

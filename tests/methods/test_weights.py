@@ -31,7 +31,8 @@ def made(frame, **options):
         other=["w"],
         k=4,
         method="mdav",
-        options={"weights": "w", **options},
+        weights="w",
+        options={**options},
     )
 
 
@@ -52,8 +53,7 @@ def test_weighted_totals_are_kept_in_every_stratum():
         assert after[region] == pytest.approx(sums, rel=1e-9)
     plain = vr.anonymize(
         frame, keys=["region", "x", "y"], confidential=["ill"], other=["w"], k=4, method="mdav",
-        options={"strata": ["region"]},
-    )  # fmt: skip
+        strata=["region"])  # fmt: skip
     assert totals(plain.table)["a"] != pytest.approx(before["a"], rel=1e-9)  # the test can fail
     changes = {one.column: one for one in release.dossier().inside.weighted}
     assert changes["x"].total[0] == pytest.approx(sum(one[0] for one in before.values()))
@@ -67,8 +67,7 @@ def test_the_loss_is_weighted_by_hand():
     frame = survey(60)
     release = vr.anonymize(
         frame, keys=["x", "y"], confidential=["ill"], other=["w", "region"], k=4, method="mdav",
-        options={"weights": "w"},
-    )  # fmt: skip
+        weights="w")  # fmt: skip
     X = vr.standardize(frame.select("x", "y").to_numpy())
     w = frame["w"].to_numpy()
     labels = release._evidence.partition.labels
@@ -90,8 +89,7 @@ def test_methods_heed_them(method):
     frame = survey(120, seed=2).drop("y")
     release = vr.anonymize(
         frame, keys=["x"], confidential=["ill"], other=["w", "region"], k=5, method=method,
-        options={"weights": "w"}, time_limit=None if method in ("kd", "exchange") else 0.5,
-    )  # fmt: skip
+        weights="w", time_limit=None if method in ("kd", "exchange") else 0.5)  # fmt: skip
     assert (release.table["x"] * release.table["w"]).sum() == pytest.approx((frame["x"] * frame["w"]).sum())
 
 
@@ -106,6 +104,4 @@ def test_what_weights_cannot_be():
     with pytest.raises(InputError, match="3 of 240 weights are missing"):
         made(frame.with_columns(pl.when(pl.int_range(pl.len()) < 3).then(None).otherwise("w").alias("w")))
     with pytest.raises(InputError, match="does not heed weights"):
-        vr.anonymize(
-            frame, keys=["x", "y"], other=["w", "region", "ill"], method="vmdav", options={"weights": "w"}
-        )
+        vr.anonymize(frame, keys=["x", "y"], other=["w", "region", "ill"], method="vmdav", weights="w")

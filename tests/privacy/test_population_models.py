@@ -14,7 +14,7 @@ from privacy import oracles
 from voronym.errors import GuaranteeError, InputError
 from voronym.privacy import AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, KMap, parse_model
 from voronym.privacy.contract import check_model
-from voronym.scale.grouping import demanding
+from voronym.run.parts.grouping import demanding
 from voronym.table import Table
 
 words = st.one_of(st.none(), st.sampled_from("abcd"))

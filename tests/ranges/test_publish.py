@@ -76,7 +76,7 @@ def test_written_ranges_are_k_anonymous_and_cover_everybody(data, drawn, library
         method="mdav",
         publish=ways,
         space=space,
-        options={"ends": "exact" if exact else "rounded"},
+        ends="exact" if exact else "rounded",
         allow_near_unique=keys,
         allow_loss=keys,
     )
@@ -139,7 +139,7 @@ def test_exact_ends_lead_to_people_and_rounded_ones_do_not():
             k=5,
             publish="interval",
             method="mdav",
-            options={"ends": how},
+            ends=how,
         )
         found[how] = vr.attack(release, attacks=["range-ends"])["range-ends"]
     assert found["exact"].claims

@@ -157,8 +157,7 @@ def test_what_counts_more_is_told_more_of():
     for weight in (0.2, 5.0):
         release = vr.anonymize(
             table, keys=table.columns, k=6, space="ranges", method="cuts", hierarchies={"kind": TREE},
-            options={"importance": {"town": weight}},
-        )  # fmt: skip
+            importance={"town": weight})  # fmt: skip
         loss[weight] = release.penalty.by_key["town"]
     assert loss[5.0] < loss[0.2]
 
@@ -168,9 +167,7 @@ def test_mistakes_are_told():
     with pytest.raises(InputError, match="every key is published as a range"):
         vr.anonymize(table, keys=table.columns, space="ranges", publish={"age": "mean"}, method="cuts")
     with pytest.raises(InputError, match="no key"):
-        vr.anonymize(
-            table, keys=table.columns, space="ranges", options={"importance": {"x": 2}}, method="cuts"
-        )
+        vr.anonymize(table, keys=table.columns, space="ranges", importance={"x": 2}, method="cuts")
 
 
 @pytest.mark.slow
@@ -186,8 +183,6 @@ def test_ranges_of_adult_are_far_below_mondrian_and_uniform_coding(k):
         name: vr.anonymize(adult, **given, space="ranges", hierarchies=own, method=name).penalty.certainty
         for name in ("mondrian", "cuts")
     }
-    uniform = vr.anonymize(
-        adult, **given, method="lattice", hierarchies=trees(adult, columns), options={"suppress": 0.05}
-    )
+    uniform = vr.anonymize(adult, **given, method="lattice", hierarchies=trees(adult, columns), suppress=0.05)
     assert found["cuts"] <= 0.75 * found["mondrian"]
     assert found["cuts"] < uniform.penalty.certainty

@@ -107,11 +107,11 @@ def test_metrics_and_weights_count():
     tree = {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]}
     table = pl.DataFrame({"tree": list("abcd") * 5, "size": [1, 5, 2, 6] * 5})
     plain = {"keys": ["tree", "size"], "k": 10, "space": "mixed", "method": "mdav"}
-    release = vr.anonymize(table, **plain, options={"metrics": {"tree": tree}, "importance": {"size": 0}})
+    release = vr.anonymize(table, **plain, metrics={"tree": tree}, importance={"size": 0})
     assert release.figures["columns"]["tree"]["metric"] == "taxonomy"
     by_tree = {frozenset(table["tree"][rows.tolist()]) for rows in release._evidence.partition.cells()}
     assert by_tree == {frozenset("ab"), frozenset("cd")}
-    release = vr.anonymize(table, **plain, options={"importance": {"tree": 0}})
+    release = vr.anonymize(table, **plain, importance={"tree": 0})
     by_size = {frozenset(table["size"][rows.tolist()]) for rows in release._evidence.partition.cells()}
     assert by_size == {frozenset([1, 2]), frozenset([5, 6])}
 
@@ -126,14 +126,14 @@ def test_metrics_and_weights_count():
         ),
         ({"method": "odd"}, "no method is called 'odd'"),
         ({"method": "records", "k": None}, "'records' makes no groups: leave out the space"),
-        ({"space": None, "options": {"metrics": {"age": "nominal"}}}, "no option 'metrics'"),
-        ({"space": None, "options": {"weights": {"age": 2}}}, r"take importance \(--importance age=2\)"),
-        ({"options": {"metrics": {"zip": "nominal"}}}, "columns that are not used: 'zip'"),
-        ({"options": {"metrics": {"age": "odd"}}}, "no metric is called 'odd'"),
-        ({"options": {"weights": {"age": 1}}}, "how much a column counts is importance"),
-        ({"options": {"importance": {"age": -1}}}, "weight of 'age' must be a finite number"),
-        ({"options": {"importance": {"cost": 1}}}, "'cost'"),
-        ({"options": {"metrics": 3}}, "metrics must be a mapping"),
+        ({"space": None, "metrics": {"age": "nominal"}}, "no option 'metrics'"),
+        ({"space": None, "weights": {"age": 2}}, r"take importance \(--importance age=2\)"),
+        ({"metrics": {"zip": "nominal"}}, "columns that are not used: 'zip'"),
+        ({"metrics": {"age": "odd"}}, "no metric is called 'odd'"),
+        ({"weights": {"age": 1}}, "how much a column counts is importance"),
+        ({"importance": {"age": -1}}, "weight of 'age' must be a finite number"),
+        ({"importance": {"cost": 1}}, "'cost'"),
+        ({"metrics": 3}, "metrics must be a mapping"),
     ],
 )
 def test_what_is_refused(more, words):
@@ -144,7 +144,7 @@ def test_what_is_refused(more, words):
 def test_a_recipe_states_the_space_alone():
     recipe = released(method="mdav").recipe
     assert recipe.to_dict()["space"] == "mixed"
-    for more in ({"space": "mixed"}, {"options": {"importance": {"age": 1}}}):
+    for more in ({"space": "mixed"}, {"importance": {"age": 1}}):
         with pytest.raises(InputError, match="give it alone"):
             vr.anonymize(patients(), recipe=recipe, **more)
 

@@ -61,7 +61,7 @@ def test_a_hierarchy_that_is_not_there():
 
 def test_a_recipe_keeps_them():
     recipe = vr.Recipe(SCHEMA, k=None, method="records", seed=None,
-                       options={"metrics": {"ill": TREE, "hour": "circular=24"}})  # fmt: skip
+                       metrics={"ill": TREE, "hour": "circular=24"})  # fmt: skip
     assert vr.Recipe.from_toml(recipe.to_toml()) == recipe
 
 

@@ -21,7 +21,7 @@ CASES = {
         {"weight", "pay", "note", "ill"},
     ),
     "gaps": ({"method": "local-suppression", "steps": ["round age=20"]}, set()),
-    "uniform": ({"method": "lattice", "options": {"suppress": 0.4}, "steps": ["round pay=50"]}, {"pay"}),
+    "uniform": ({"method": "lattice", "suppress": 0.4, "steps": ["round pay=50"]}, {"pay"}),
     "noise": ({"method": "channel", "k": None, "options": {"max_distortion": 0.3}}, set()),
 }
 

@@ -159,7 +159,8 @@ def test_hierarchies_and_folders_stay_inside(patients, tmp_path):
     release = anonymize(
         patients,
         method="records",
-        options={"despite_loss": True, "m": 3, "metrics": {"zip": f"taxonomy={tree}", "sex": sexes}},
+        metrics={"zip": f"taxonomy={tree}", "sex": sexes},
+        options={"despite_loss": True, "m": 3},
     )
     assert release.figures["columns"]["zip"]["metric"] == "taxonomy"
     page = render(release, audience="public")
@@ -222,7 +223,8 @@ def test_a_key_with_an_edit_distance(patients):
         patients,
         keys=["age", "nationality"],
         method="records",
-        options={"despite_loss": True, "metrics": {"nationality": "edit"}},
+        metrics={"nationality": "edit"},
+        options={"despite_loss": True},
     )
     for audience in ("internal", "public"):
         check(render(release, audience=audience))

@@ -28,8 +28,7 @@ def test_sizes_and_next_commands_are_about_people():
         warnings.simplefilter("ignore")
         release = vr.anonymize(
             frame, keys=["age", "pay"], confidential=["ill"], identifiers=["mail"], person="who", k=4,
-            method="mdav", options={"suppress": "5%"}, steps=["top age=70"],
-        )  # fmt: skip
+            method="mdav", suppress="5%", steps=["top age=70"])  # fmt: skip
     page = html.unescape(re.sub(r"<[^>]+>", " ", render(release)))
     assert re.search(r"The smallest group has \d+ people, the largest \d+\.", page)
     assert "people in the group" in page

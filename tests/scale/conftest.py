@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from voronym.scale import spill
+from voronym.run.parts import spill
 
 KEYS = ["age", "income", "sex", "town", "born", "grade"]
 ROLES = {

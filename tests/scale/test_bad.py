@@ -104,7 +104,7 @@ WISHES: dict[str, tuple[dict[str, Any], str]] = {
     "a method that groups once": ({"method": "mdav"}, r"groups each leaf once: take --rounds 1"),
     "an unknown option": ({"method": "pairs", "options": {"speed": 3}}, r"speed"),
     "people": ({"identifiers": [], "person": "name"}, r"rows of one person"),
-    "against the method": ({"options": {"intruder": "method"}}, r"an intruder who knows the method"),
+    "against the method": ({"intruder": "method"}, r"an intruder who knows the method"),
     "an unknown model": ({"models": ["x-factor=3"]}, r"x-factor"),
     "a model of no column": ({"models": ["t-closeness=0.2,column=age"]}, r"'age' is not declared as one"),
     "no confidential": (
@@ -124,7 +124,7 @@ def test_a_bad_file_is_named(what: str, tmp_path: Path) -> None:
     spoiled, said = FILES[what]
     spoiled(tmp_path / "data")
     with pytest.raises(vr.VoronymError, match=said) as found:
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, allow_near_unique=["town"])
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, allow_near_unique=["town"])
     assert "\n" not in str(found.value)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
@@ -134,7 +134,7 @@ def test_a_bad_wish_is_answered(what: str, tmp_path: Path) -> None:
     write(people(600), tmp_path / "data", 3)
     wish, said = WISHES[what]
     with pytest.raises((vr.VoronymError, TypeError), match=said):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **{**ASKED, **wish})
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **{**ASKED, **wish})
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -144,7 +144,7 @@ def test_what_is_odd_and_yet_right(tmp_path: Path) -> None:
     people(600).clear().write_parquet(data / "part-3.parquet")
     column("age", pl.lit(40.5))(data)
     column("town", pl.lit("zz"))(data)
-    vr.anonymize_files(data, tmp_path / "out", **ASKED)
+    vr.anonymize(data, output=tmp_path / "out", **ASKED)
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert len(out) == 600
     assert out["age"].dtype == pl.Float64
@@ -158,7 +158,7 @@ def test_folders_may_say_columns(tmp_path: Path) -> None:
         frame[300 * half : 300 * half + 300].write_parquet(
             tmp_path / "data" / f"year={year}" / "part.parquet"
         )
-    vr.anonymize_files(tmp_path / "data", tmp_path / "out", **{**ASKED, "other": ["year"]})
+    vr.anonymize(tmp_path / "data", output=tmp_path / "out", **{**ASKED, "other": ["year"]})
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert out["year"].value_counts().sort("year").rows() == [(2023, 300), (2024, 300)]
 
@@ -166,8 +166,8 @@ def test_folders_may_say_columns(tmp_path: Path) -> None:
 def test_equal_records_fill_many_leaves(tmp_path: Path) -> None:
     frame = pl.DataFrame({"sex": ["f", "m"] * 1000, "ill": np.arange(2000) % 3})
     write(frame, tmp_path / "data", 2)
-    made = vr.anonymize_files(
-        tmp_path / "data", tmp_path / "out", keys=["sex"], other=["ill"], k=4, leaf=100, workers=1
+    made = vr.anonymize(
+        tmp_path / "data", output=tmp_path / "out", keys=["sex"], other=["ill"], k=4, leaf=100, workers=1
     )
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert made.information_loss == 0.0
@@ -187,7 +187,7 @@ def test_a_table_with_earlier_versions(tmp_path: Path, log: str, kind: str, patt
     (tmp_path / "table" / log).parent.mkdir()
     (tmp_path / "table" / log).write_text("{}")
     with pytest.raises(vr.ReadError, match=f"'table' is {kind}.*rows of earlier versions"):
-        vr.anonymize_files(f"{tmp_path}/{pattern}", tmp_path / "out", **ASKED)
+        vr.anonymize(f"{tmp_path}/{pattern}", output=tmp_path / "out", **ASKED)
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
@@ -226,7 +226,7 @@ def test_a_place_that_cannot_be_looked_at_is_said(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(Path, "is_file", closed)
     with pytest.raises(vr.ReadError, match=r"not all that is at .*data' can be looked at: Permission denied"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED)
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED)
     assert not (tmp_path / "out").exists()
 
 

@@ -8,8 +8,8 @@ import pytest
 from voronym._kernels import active
 from voronym.core.context import Context
 from voronym.refiners.pair_cells import Heat
-from voronym.scale.cuts import grow
-from voronym.scale.leaf import Leaf
+from voronym.run.parts.cuts import grow
+from voronym.run.parts.leaf import Leaf
 
 
 @pytest.mark.parametrize("rng", [None, np.random.default_rng(1)])

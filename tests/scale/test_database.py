@@ -12,7 +12,6 @@ import pytest
 import voronym as vr
 from scale.conftest import ROLES, people, rows, write
 from scale.test_cli import call
-from voronym.scale.plan import plan_files
 
 QUERY = "select * from people where age >= 30"
 ASKED = {**ROLES, "k": 4, "leaf": 800, "workers": 1}
@@ -31,9 +30,9 @@ def base(tmp_path: Path) -> Path:
 def test_a_query_is_released_like_its_rows_in_files(base: Path, tmp_path: Path) -> None:
     old = people(3000).filter(people(3000)["age"] >= 30)
     write(old, tmp_path / "data", 1)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "files", **ASKED)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "files", **ASKED)
     before = base.read_bytes()
-    made = vr.anonymize_files(base, tmp_path / "base", **ASKED, reading={"query": QUERY})
+    made = vr.anonymize(base, output=tmp_path / "base", **ASKED, reading={"query": QUERY})
     assert made.rows == len(old)
     assert rows(tmp_path / "base").equals(rows(tmp_path / "files"))
     assert base.read_bytes() == before
@@ -47,11 +46,11 @@ def test_identifiers_never_reach_the_work_folder(base: Path, tmp_path: Path) -> 
 
     asked = {**ASKED, "reading": {"query": QUERY}, "resume": True}
     with pytest.raises(KeyboardInterrupt):
-        vr.anonymize_files(base, tmp_path / "out", **asked, progress=stop)
+        vr.anonymize(base, output=tmp_path / "out", **asked, progress=stop)
     kept = list((tmp_path / ".out.work").iterdir())
     assert any(path.name.startswith("text-") for path in kept)
     assert not any(b"person " in path.read_bytes() for path in kept if path.is_file())
-    vr.anonymize_files(base, tmp_path / "out", **asked)
+    vr.anonymize(base, output=tmp_path / "out", **asked)
     assert not (tmp_path / ".out.work").exists()
 
 
@@ -65,7 +64,7 @@ def test_the_command_line(base: Path, tmp_path: Path) -> None:
 
 
 def test_a_plan_counts_and_copies_a_part(base: Path) -> None:
-    planned = plan_files(base, **ASKED, reading={"query": QUERY})
+    planned = vr.plan(base, **ASKED, reading={"query": QUERY})
     assert planned.rows == people(3000).filter(people(3000)["age"] >= 30).height
 
 
@@ -82,7 +81,7 @@ def test_a_plan_counts_and_copies_a_part(base: Path) -> None:
 )
 def test_a_bad_query_is_answered(base: Path, tmp_path: Path, query: str | None, said: str) -> None:
     with pytest.raises(vr.VoronymError, match=f"(?i){said}"):
-        vr.anonymize_files(base, tmp_path / "out", **ASKED, reading={"query": query})
+        vr.anonymize(base, output=tmp_path / "out", **ASKED, reading={"query": query})
     assert [path.name for path in tmp_path.iterdir()] == ["register.duckdb"]
 
 
@@ -91,4 +90,4 @@ def test_sqlite_is_for_single_tables(tmp_path: Path) -> None:
         base.execute("create table t (x int)")
         base.commit()
     with pytest.raises(vr.ReadError, match="SQLite file, and only DuckDB's are read in parts"):
-        vr.anonymize_files(tmp_path / "a.db", tmp_path / "out", **ASKED, reading={"query": "select 1"})
+        vr.anonymize(tmp_path / "a.db", output=tmp_path / "out", **ASKED, reading={"query": "select 1"})

@@ -15,7 +15,7 @@ ASKED = {**ROLES, "k": 4, "leaf": 1000, "models": ["t-closeness=0.35"]}
 
 @pytest.fixture
 def local(data: Path, tmp_path: Path) -> Path:
-    vr.anonymize_files(data, tmp_path / "local", **ASKED, workers=1)
+    vr.anonymize(data, output=tmp_path / "local", **ASKED, workers=1)
     return tmp_path / "local"
 
 
@@ -27,7 +27,7 @@ def test_dask(data: Path, tmp_path: Path, local: Path, workers: int) -> None:
     threads = {"processes": False, "dashboard_address": None, "threads_per_worker": 1}
     with LocalCluster(n_workers=workers, **threads) as cluster, Client(cluster) as client:
         address = client.scheduler.address
-        made = vr.anonymize_files(data, tmp_path / "dask", **ASKED, engine="dask", address=address)
+        made = vr.anonymize(data, output=tmp_path / "dask", **ASKED, engine="dask", address=address)
     assert rows(tmp_path / "dask").equals(rows(local))
     assert made.recipe.engine["name"] == "dask"
 
@@ -39,16 +39,16 @@ def test_spark(tmp_path: Path) -> None:
         pytest.skip("Spark needs Java: apt install default-jre-headless")
     data = write(people(1500), tmp_path / "few", 2)  # every task is a process of its own
     asked = {**ASKED, "leaf": 800}
-    vr.anonymize_files(data, tmp_path / "local", **asked, workers=1)
-    vr.anonymize_files(data, tmp_path / "spark", **asked, engine="spark", workers=2)
+    vr.anonymize(data, output=tmp_path / "local", **asked, workers=1)
+    vr.anonymize(data, output=tmp_path / "spark", **asked, engine="spark", workers=2)
     assert rows(tmp_path / "spark").equals(rows(tmp_path / "local"))
 
 
 def test_an_engine_that_is_not_there(data: Path, tmp_path: Path) -> None:
     with pytest.raises(vr.InputError, match="engine"):
-        vr.anonymize_files(data, tmp_path / "out", **ASKED, engine="hadoop")
+        vr.anonymize(data, output=tmp_path / "out", **ASKED, engine="hadoop")
     with pytest.raises(vr.VoronymError, match="does not answer"):
-        vr.anonymize_files(
-            data, tmp_path / "out", **ASKED, engine="dask", address="tcp://127.0.0.1:9", workers=1
+        vr.anonymize(
+            data, output=tmp_path / "out", **ASKED, engine="dask", address="tcp://127.0.0.1:9", workers=1
         )
     assert not (tmp_path / "out").exists()

@@ -15,9 +15,9 @@ import pytest
 
 import voronym as vr
 from scale.conftest import ROLES, fill_the_disk, people, rows, write
-from voronym.scale import engine, spill
-from voronym.scale.folders import place
-from voronym.scale.runners import local
+from voronym.run.parts import engine, spill
+from voronym.run.parts.folders import place
+from voronym.run.parts.runners import local
 
 ASKED = {**ROLES, "k": 4, "leaf": 300}
 
@@ -27,14 +27,14 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write(people(900), tmp_path / "data", 2)
     fill_the_disk(monkeypatch, after)
     with pytest.raises(vr.WriteError, match="No space left on device"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1)
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(people(3000), tmp_path / "data", 2)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "one", **ASKED, workers=1)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "one", **ASKED, workers=1)
     whole, stages, killed = local.Local._round, list[str](), list[str]()
 
     def interrupted(runner: local.Local, work: str, stage: str, tasks: Sequence[int], pause: Any) -> Any:
@@ -50,7 +50,7 @@ def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.M
         return whole(runner, work, stage, tasks, kill)
 
     monkeypatch.setattr(local.Local, "_round", interrupted)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "two", **ASKED, workers=2)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "two", **ASKED, workers=2)
     assert [stages.count(stage) for stage in killed] == [2]
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one", "two"]
@@ -82,10 +82,10 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     def meanwhile(step: vr.Progress) -> None:
         if "round 1" in step.stage and not said:
             with pytest.raises(vr.InputError, match="another run is at work") as found:
-                vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1)
+                vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1)
             said.append(found.value)
 
-    vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1, progress=meanwhile)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, progress=meanwhile)
     assert said
     assert len(rows(tmp_path / "out")) == 900
 
@@ -95,7 +95,7 @@ def test_a_folder_of_others_is_not_emptied(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(vr.InputError, match="files that are not ours"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
@@ -103,8 +103,8 @@ LIMITED = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from voronym.scale import job, spill, tasks
-from voronym.scale.runners.local import _begin
+from voronym.run.parts import job, spill, tasks
+from voronym.run.parts.runners.local import _begin
 
 @job.stage("greedy")
 def greedy(one, number):
@@ -136,9 +136,9 @@ def test_too_little_memory_is_said(tmp_path: Path) -> None:
     never = r"a worker needs about 367\.0 MB of memory before it has read a row, and 60\.0 MB are allowed"
     for who in ("local", "dask"):
         with pytest.raises(vr.InputError, match=never):
-            vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ROLES, k=4, memory="60MB", engine=who)
+            vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ROLES, k=4, memory="60MB", engine=who)
     with pytest.raises(vr.InputError, match=r"leaves of 900 records.*--memory 370MB or more.*--leaf"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ROLES, k=4, memory=367_100_000)
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ROLES, k=4, memory=367_100_000)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -146,8 +146,8 @@ RESERVED = """
 import os, sys
 from pathlib import Path
 import numpy as np, polars as pl
-from voronym.scale import counting, spill
-from voronym.scale.runners.local import _begin
+from voronym.run.parts import counting, spill
+from voronym.run.parts.runners.local import _begin
 
 path = Path(sys.argv[1], "rows.arrow")
 counting.sort(pl.DataFrame({"x": np.arange(1000) // 5}), ["x"], ["x"], path, 3)
@@ -184,7 +184,7 @@ def test_dask_workers_that_wait_for_memory_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    from voronym.scale.runners import dask
+    from voronym.run.parts.runners import dask
 
     monkeypatch.setattr(dask, "PAUSE", 0.3)
     crew = dask.Dask(workers=1, memory=50_000_000)

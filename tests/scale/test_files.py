@@ -13,8 +13,7 @@ import pytest
 
 import voronym as vr
 from scale.conftest import KEYS, ROLES, people, rows, write
-from voronym.scale import job
-from voronym.scale.plan import plan_files
+from voronym.run.parts import job
 
 
 def least(folder: Path, keys: list[str]) -> int:
@@ -28,7 +27,7 @@ def least(folder: Path, keys: list[str]) -> int:
 def test_one_leaf_is_the_release_in_memory(tmp_path: Path) -> None:
     write(people(900), tmp_path / "data", 3)
     asked = {**ROLES, "k": 4, "models": ["t-closeness=0.3"]}
-    made = vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1)
+    made = vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, workers=1)
     held = vr.anonymize(people(900), **asked)
     assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
     assert made.information_loss == held.information_loss
@@ -37,9 +36,9 @@ def test_one_leaf_is_the_release_in_memory(tmp_path: Path) -> None:
 
 WISHES: dict[str, dict[str, Any]] = {
     "steps": {"steps": ["top age=80", "round income=10"]},
-    "strata": {"options": {"strata": ["sex"]}, "models": ["t-closeness=0.7"]},
-    "left out": {"options": {"suppress": "2%"}},
-    "importance": {"options": {"importance": {"age": 3.0}}},
+    "strata": {"strata": ["sex"], "models": ["t-closeness=0.7"]},
+    "left out": {"suppress": "2%"},
+    "importance": {"importance": {"age": 3.0}},
 }
 
 
@@ -48,8 +47,8 @@ def test_what_needs_all_records_is_done_in_one_leaf(tmp_path: Path, wish: str) -
     write(people(600), tmp_path / "data", 2)
     asked = {**ROLES, "k": 4, "method": "mdav", **WISHES[wish]}
     with pytest.raises(vr.InputError, match="not done over several leaves of 300 records"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1, leaf=300)
-    made = vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1)
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, workers=1, leaf=300)
+    made = vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, workers=1)
     held = vr.anonymize(people(600), **asked)
     assert rows(tmp_path / "out").equals(pl.DataFrame(held.table).sort(pl.all()))
     assert [str(one) for one in made.findings] == [str(one) for one in held.findings]
@@ -57,34 +56,34 @@ def test_what_needs_all_records_is_done_in_one_leaf(tmp_path: Path, wish: str) -
 
 
 def test_leaves_keep_every_promise(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voronym.scale.engine.FILE", 1000)
-    made = vr.anonymize_files(data, tmp_path / "out", **ROLES, k=4, workers=1, leaf=1000)
+    monkeypatch.setattr("voronym.run.parts.engine.FILE", 1000)
+    made = vr.anonymize(data, output=tmp_path / "out", **ROLES, k=4, workers=1, leaf=1000)
     out, before = rows(tmp_path / "out"), people()
-    assert made.files == 6
+    assert made.folder.files == 6
     assert made.k == least(tmp_path / "out", KEYS) >= 4
     assert out.columns == before.drop("name").columns
     assert out["ill"].sort().equals(before["ill"].sort())
     assert dict(out.schema) == dict(before.drop("name").schema)
     assert out["income"].min() >= before["income"].min()
     assert set(out["town"]) <= set(before["town"])
-    assert 1000 < made.groups <= 1500
+    assert 1000 < made.folder.groups <= 1500
     assert 0 < made.group_loss < made.information_loss < 30
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_workers_do_not_matter(data: Path, tmp_path: Path) -> None:
     asked = {**ROLES, "k": 4, "leaf": 1000, "models": ["t-closeness=0.35"]}
-    one = vr.anonymize_files(data, tmp_path / "one", **asked, workers=1)
-    two = vr.anonymize_files(data, tmp_path / "two", **asked, workers=2)
+    one = vr.anonymize(data, output=tmp_path / "one", **asked, workers=1)
+    two = vr.anonymize(data, output=tmp_path / "two", **asked, workers=2)
     assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
     assert one.findings == two.findings
     assert least(tmp_path / "two", KEYS) >= 4
-    again = vr.anonymize_files(
-        data, tmp_path / "three", recipe=vr.Recipe.from_toml(two.recipe.to_toml()), workers=1
+    again = vr.anonymize(
+        data, output=tmp_path / "three", recipe=vr.Recipe.from_toml(two.recipe.to_toml()), workers=1
     )
     assert rows(tmp_path / "three").equals(rows(tmp_path / "one"))
     assert again.recipe == two.recipe
-    other = vr.anonymize_files(data, tmp_path / "four", **{**asked, "leaf": 1500}, workers=1)
+    other = vr.anonymize(data, output=tmp_path / "four", **{**asked, "leaf": 1500}, workers=1)
     assert not rows(tmp_path / "four").equals(rows(tmp_path / "one"))
     assert other.k >= 4
 
@@ -93,7 +92,7 @@ def test_rows_come_in_a_fresh_order(data: Path, tmp_path: Path) -> None:
     asked = {**ROLES, "k": 4, "leaf": 1500, "workers": 1}
     frames = []
     for name in ("one", "two"):
-        vr.anonymize_files(data, tmp_path / name, **asked)
+        vr.anonymize(data, output=tmp_path / name, **asked)
         frames.append(pl.read_parquet(tmp_path / name / "part-00000.parquet"))
     assert not frames[0].equals(frames[1])
     place = pl.concat([frames[0].with_row_index(), people()["ill"].to_frame("was")], how="horizontal")
@@ -105,8 +104,8 @@ def test_models_are_judged_against_the_whole(tmp_path: Path) -> None:
         ill=pl.when(pl.col("age") < 30).then(pl.lit("flu")).otherwise(pl.col("ill"))
     )
     write(frame, tmp_path / "data", 2)
-    made = vr.anonymize_files(
-        tmp_path / "data", tmp_path / "out", keys=["age", "income"], confidential=["ill"],
+    made = vr.anonymize(
+        tmp_path / "data", output=tmp_path / "out", keys=["age", "income"], confidential=["ill"],
         drop_undeclared=True, k=4, models=["t-closeness=0.45"], leaf=1000, workers=1,
     )  # fmt: skip
     out = rows(tmp_path / "out")
@@ -127,8 +126,8 @@ def test_rounds_win_back_what_borders_cost(tmp_path: Path) -> None:
     asked = {"keys": frame.columns, "k": 5, "method": "pairs", "options": {"sweeps": 60.0}, "workers": 1}
     loss = {}
     for rounds in (1, 4):
-        made = vr.anonymize_files(
-            tmp_path / "data", tmp_path / f"out{rounds}", **asked, leaf=1000, rounds=rounds
+        made = vr.anonymize(
+            tmp_path / "data", output=tmp_path / f"out{rounds}", **asked, leaf=1000, rounds=rounds
         )
         loss[rounds] = made.group_loss
     Z = vr.standardize(X)
@@ -147,7 +146,7 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        vr.anonymize_files(data, tmp_path / "out", **asked, progress=stop)
+        vr.anonymize(data, output=tmp_path / "out", **asked, progress=stop)
     work = tmp_path / ".out.work"
     kept = sorted(work.iterdir())
     assert len(kept) > 5
@@ -157,9 +156,9 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
     done = []
     real = job.STAGES["round"]
     monkeypatch.setitem(job.STAGES, "round", lambda one, number: done.append(number[0]) or real(one, number))
-    vr.anonymize_files(data, tmp_path / "out", **asked)
+    vr.anonymize(data, output=tmp_path / "out", **asked)
     assert 0 not in done
-    vr.anonymize_files(data, tmp_path / "plain", **{**asked, "resume": False})
+    vr.anonymize(data, output=tmp_path / "plain", **{**asked, "resume": False})
     assert rows(tmp_path / "out").equals(rows(tmp_path / "plain"))
     assert not work.exists()
 
@@ -172,14 +171,14 @@ def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        vr.anonymize_files(data, tmp_path / "out", **ROLES, k=4, leaf=1000, workers=1, progress=stop)
+        vr.anonymize(data, output=tmp_path / "out", **ROLES, k=4, leaf=1000, workers=1, progress=stop)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("leaf", [1000, 250_000])
 def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None:
     asked = {**ROLES, "k": 4, "leaf": leaf, "models": ["t-closeness=0.9"], "workers": 1}
-    planned = plan_files(data, **asked)
+    planned = vr.plan(data, **asked)
     most, told = 0, []
 
     def look(step: vr.Progress) -> None:
@@ -189,9 +188,9 @@ def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None
 
         told.append(step.stage)
 
-    made = vr.anonymize_files(data, tmp_path / "out", **asked, progress=look)
+    made = vr.anonymize(data, output=tmp_path / "out", **asked, progress=look)
     assert leaf > 6000 or any(re.fullmatch(r".*: \d+ of \d+, \d+ kB spilled", one) for one in told)
-    assert planned.bytes_spilled == pytest.approx(made.bytes_spilled, rel=0.2)
+    assert planned.bytes_spilled == pytest.approx(made.folder.bytes_spilled, rel=0.2)
     assert planned.disk_needed == pytest.approx(most, rel=0.2)
 
 
@@ -203,6 +202,6 @@ def test_leaves_of_one_group_each_say_so(tmp_path: Path) -> None:
     asked = {"keys": ["age"], "confidential": ["ill"], "k": 5, "workers": 1, "leaf": 200, "rounds": 1}
     source = write(table, tmp_path / "data", 2)
     with pytest.warns(UserWarning, match=r"400 of 400 records .* one group each \(2 of 2\).* weaker model"):
-        made = vr.anonymize_files(source, tmp_path / "one", models=["p-sensitive=3"], **asked)
-    assert made.groups == rows(made.path)["age"].n_unique() == 2
-    vr.anonymize_files(source, tmp_path / "several", **asked)  # several groups: not a word
+        made = vr.anonymize(source, output=tmp_path / "one", models=["p-sensitive=3"], **asked)
+    assert made.folder.groups == rows(made.folder.path)["age"].n_unique() == 2
+    vr.anonymize(source, output=tmp_path / "several", **asked)  # several groups: not a word

@@ -73,7 +73,7 @@ def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
     frame = keys.with_columns(ill=pl.Series(ill))
     write(frame, tmp_path / "data", 3)
     asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
-    one = vr.anonymize_files(tmp_path / "data", tmp_path / "one", **asked, leaf=300, workers=1)
+    one = vr.anonymize(tmp_path / "data", output=tmp_path / "one", **asked, leaf=300, workers=1)
     out = rows(tmp_path / "one")
     whole = vr.anonymize(frame, **asked)
     held = pl.DataFrame(whole.table)
@@ -89,7 +89,7 @@ def test_every_kind_of_key(name: str, tmp_path: Path) -> None:
     if name == "times":
         assert (out["seen"].dt.second() == 0).all()  # the resolution of the column
     assert one.group_loss < 3.0 * whole.group_loss + 1.0  # a leaf has 75 groups
-    in_one_leaf = vr.anonymize_files(tmp_path / "data", tmp_path / "whole", **asked, workers=1)
+    in_one_leaf = vr.anonymize(tmp_path / "data", output=tmp_path / "whole", **asked, workers=1)
     assert rows(tmp_path / "whole").equals(held.sort(pl.all()))
     assert in_one_leaf.findings == whole.findings
 
@@ -105,15 +105,15 @@ def test_engines_agree_on_every_kind(name: str, tmp_path: Path) -> None:
     write(frame, tmp_path / "data", 3)
     asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
     asked |= {"leaf": 300}
-    vr.anonymize_files(tmp_path / "data", tmp_path / "one", **asked, workers=1)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "two", **asked, workers=2)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "one", **asked, workers=1)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "two", **asked, workers=2)
     assert rows(tmp_path / "two").equals(rows(tmp_path / "one"))
     for workers in (1, 2, 3):
         threads = {"processes": False, "dashboard_address": None, "threads_per_worker": 1}
         with LocalCluster(n_workers=workers, **threads) as cluster, Client(cluster) as client:
             at = client.scheduler.address
-            vr.anonymize_files(
-                tmp_path / "data", tmp_path / f"d{workers}", **asked, engine="dask", address=at
+            vr.anonymize(
+                tmp_path / "data", output=tmp_path / f"d{workers}", **asked, engine="dask", address=at
             )
         assert rows(tmp_path / f"d{workers}").equals(rows(tmp_path / "one"))
 
@@ -141,6 +141,6 @@ def test_spark_agrees_on_every_kind(name: str, tmp_path: Path) -> None:
     frame = keys.with_columns(ill=pl.Series(np.random.default_rng(4).choice(["flu", "cold"], N)))
     write(frame, tmp_path / "data", 3)
     asked = {"keys": keys.columns, "confidential": ["ill"], "k": 4, "models": ["t-closeness=0.4"], **said}
-    vr.anonymize_files(tmp_path / "data", tmp_path / "local", **asked, leaf=300, workers=1)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "spark", **asked, leaf=300, engine="spark")
+    vr.anonymize(tmp_path / "data", output=tmp_path / "local", **asked, leaf=300, workers=1)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "spark", **asked, leaf=300, engine="spark")
     assert rows(tmp_path / "spark").equals(rows(tmp_path / "local"))

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 def data(tmp_path: Path) -> Path:
     """A data set of three files, and a release of it by one process."""
     write(people(3000), tmp_path / "data", 3)
-    vr.anonymize_files(tmp_path / "data", tmp_path / "local", **ASKED, workers=1)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "local", **ASKED, workers=1)
     return tmp_path / "data"
 
 
@@ -83,7 +83,7 @@ def test_dask_workers_killed_at_ten_moments(data: Path, tmp_path: Path) -> None:
         address = cluster.scheduler_address
         for name in ("first", "warm"):
             began = time.monotonic()
-            vr.anonymize_files(data, tmp_path / name, **ASKED, engine="dask", address=address)
+            vr.anonymize(data, output=tmp_path / name, **ASKED, engine="dask", address=address)
             whole = time.monotonic() - began
         killed = 0
 
@@ -98,7 +98,7 @@ def test_dask_workers_killed_at_ten_moments(data: Path, tmp_path: Path) -> None:
                 client.wait_for_workers(2)  # a nanny brings another
             before, began = killed, time.monotonic()
             with meanwhile(kill, draw.uniform(0.0, 0.9 * whole)):
-                vr.anonymize_files(data, tmp_path / "out", **ASKED, engine="dask", address=address)
+                vr.anonymize(data, output=tmp_path / "out", **ASKED, engine="dask", address=address)
             if killed == before:
                 whole = min(whole, time.monotonic() - began)  # the machine is less busy than it was
             runs += 1
@@ -122,9 +122,9 @@ def test_the_dask_scheduler_is_killed(data: Path, tmp_path: Path) -> None:
                     one.kill()
 
             with pytest.raises(vr.VoronymError, match="cluster was lost: nothing was released"):
-                vr.anonymize_files(
+                vr.anonymize(
                     data,
-                    tmp_path / "out",
+                    output=tmp_path / "out",
                     **ASKED,
                     engine="dask",
                     address=address,
@@ -134,7 +134,7 @@ def test_the_dask_scheduler_is_killed(data: Path, tmp_path: Path) -> None:
             assert reached
         assert not (tmp_path / "out").exists()
         assert visible(tmp_path) == before | ({".out.work", ".out.new"} if resume else set())
-    vr.anonymize_files(data, tmp_path / "out", **ASKED, workers=1, resume=True)
+    vr.anonymize(data, output=tmp_path / "out", **ASKED, workers=1, resume=True)
     assert rows(tmp_path / "out").equals(rows(tmp_path / "local"))
     assert visible(tmp_path) == before | {"out"}
 
@@ -190,7 +190,7 @@ def test_a_spark_executor_is_killed(data: Path, tmp_path: Path, master: str, wor
             there[-1].kill()
 
     with spark(master):
-        vr.anonymize_files(data, tmp_path / "out", **ASKED, engine="spark", progress=kill)
+        vr.anonymize(data, output=tmp_path / "out", **ASKED, engine="spark", progress=kill)
     assert killed
     assert rows(tmp_path / "out").equals(rows(tmp_path / "local"))
     assert visible(tmp_path) - {"spark-warehouse", "artifacts"} == before | {"out"}

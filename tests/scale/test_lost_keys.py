@@ -15,8 +15,8 @@ from scale.conftest import KEYS, ROLES, people, write
 from voronym.errors import SchemaError
 from voronym.keyspaces import Coordinates
 from voronym.partition import Partition
-from voronym.scale import statistics
-from voronym.scale.coding import Coding
+from voronym.run.parts import statistics
+from voronym.run.parts.coding import Coding
 from voronym.table.table import Table
 
 
@@ -30,8 +30,8 @@ def towns(n: int = 1200) -> pl.DataFrame:
 def release(folder: Path, out: str, **more: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return vr.anonymize_files(
-            folder, folder.parent / out, keys=["town", "age", "size"], k=25, method="kd", rounds=1,
+        return vr.anonymize(
+            folder, output=folder.parent / out, keys=["town", "age", "size"], k=25, method="kd", rounds=1,
             leaf=500, workers=1, **more,
         )  # fmt: skip
 
@@ -43,7 +43,7 @@ def test_a_key_that_is_gone_is_refused_unless_that_is_allowed(tmp_path: Path) ->
     assert sorted(one.name for one in tmp_path.iterdir()) == ["data"]
     made = release(folder, "out", allow_loss=["town"])
     assert made.rows == 1200
-    assert made.key_losses["town"] > 150.0
+    assert made.folder.key_losses["town"] > 150.0
 
 
 def test_one_row_for_everybody_is_that_of_the_table_in_memory() -> None:

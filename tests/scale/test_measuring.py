@@ -11,7 +11,7 @@ import pytest
 import voronym as vr
 from scale.conftest import people, write
 from scale.test_cli import call
-from voronym.scale import measuring
+from voronym.run.parts import measuring
 
 KEYS = ["sex", "town", "grade"]
 
@@ -24,11 +24,11 @@ def coarse(n: int = 3000) -> pl.DataFrame:
 
 
 def test_counts_and_models_are_those_of_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voronym.scale.engine.FILE", 700)  # several buckets
+    monkeypatch.setattr("voronym.run.parts.engine.FILE", 700)  # several buckets
     frame = coarse()
     write(frame, tmp_path / "data", 4)
     asked = {"keys": KEYS, "confidential": ["ill", "pay"], "models": ["k-anonymity=5", "l-diversity=2"]}
-    found = vr.measure_files(tmp_path / "data", **asked, workers=1)
+    found = vr.measure(tmp_path / "data", **asked, workers=1)
     held = vr.measure(frame, **asked)
     assert found.risk == held.risk
     assert found.risk.k == frame.group_by(KEYS).len()["len"].min()
@@ -46,13 +46,13 @@ def test_counts_and_models_are_those_of_one_table(tmp_path: Path, monkeypatch: p
 def test_a_model_that_is_not_counted_is_refused(tmp_path: Path) -> None:
     write(coarse(1500), tmp_path / "data", 2)
     with pytest.raises(vr.InputError, match="k-map is not counted over data sets of many files"):
-        vr.measure_files(tmp_path / "data", keys=KEYS, models=["k-map=3"], workers=1)
+        vr.measure(tmp_path / "data", keys=KEYS, models=["k-map=3"], workers=1)
 
 
 def test_a_class_whose_rows_lie_in_many_files_is_one(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": ["x"] * 3 + ["y"] * 3, "b": [1, 2, 3, 1, 2, 3]})
     write(frame.sort("b"), tmp_path / "data", 3)
-    found = vr.measure_files(tmp_path / "data", keys=["a"], workers=1)
+    found = vr.measure(tmp_path / "data", keys=["a"], workers=1)
     assert found.risk.k == 3
     assert found.risk.histogram == {3: 2}
 
@@ -64,7 +64,7 @@ def test_what_is_sampled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write(before, tmp_path / "before", 3)
     write(after, tmp_path / "after", 2)
     asked = {"keys": ["age", "income"], "confidential": ["ill"], "workers": 1}
-    found = vr.measure_files(tmp_path / "after", original=tmp_path / "before", **asked)
+    found = vr.measure(tmp_path / "after", original=tmp_path / "before", **asked)
     assert found.utility is not None
     assert found.linkage is None
     assert any("400 of 3,000 records" in note for note in found.notes)

@@ -34,27 +34,27 @@ def marked() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> vr.FilesRelease:
+def made(tmp_path_factory: pytest.TempPathFactory) -> vr.Release:
     """A release of some leaves, with its figures."""
     folder = tmp_path_factory.mktemp("report")
     write(marked(), folder / "data", 3)
     asked: dict[str, Any] = {**ROLES, "orders": {"grade": ["low", "mid", "high", "SECRETLEVEL"]}, "k": 4}
     asked |= {"models": ["t-closeness=0.6"], "leaf": 800, "workers": 1, "report": True}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("voronym.scale.engine.FILE", 700)
-        patch.setattr("voronym.scale.portrait.BESIDE", N - 1)
-        return vr.anonymize_files(folder / "data", folder / "out", **asked)
+        patch.setattr("voronym.run.parts.engine.FILE", 700)
+        patch.setattr("voronym.run.parts.portrait.BESIDE", N - 1)
+        return vr.anonymize(folder / "data", output=folder / "out", **asked)
 
 
-def test_figures_are_counted_over_all_rows(made: vr.FilesRelease) -> None:
-    public, inside = made.dossier.public, made.dossier.inside
-    out, before = rows(made.path), marked()
+def test_figures_are_counted_over_all_rows(made: vr.Release) -> None:
+    public, inside = made.dossier().public, made.dossier().inside
+    out, before = rows(made.folder.path), marked()
     sizes = out.group_by(KEYS).len()["len"].value_counts()
     assert public.risk.histogram == dict(sorted(sizes.iter_rows()))
     assert inside.risk == vr.measure(before, keys=KEYS).risk
     assert [one.model for one in public.findings] == ["k-anonymity", "t-closeness"]
     assert (public.records, public.information_loss) == (N, made.information_loss)
-    assert {one.key: one.published for one in inside.losses} == dict(made.key_losses)
+    assert {one.key: one.published for one in inside.losses} == dict(made.folder.key_losses)
     for found, source in ((public.distributions, None), (inside.distributions, before)):
         for one in found:
             assert sum(one.after) + one.missing_after == N
@@ -68,19 +68,19 @@ def test_figures_are_counted_over_all_rows(made: vr.FilesRelease) -> None:
         assert np.histogram(clipped, age.edges)[0].tolist() == bars
 
 
-def test_who_is_certain_is_counted_as_in_memory(made: vr.FilesRelease) -> None:
+def test_who_is_certain_is_counted_as_in_memory(made: vr.Release) -> None:
     schema = made.recipe.schema
-    out = rows(made.path)
+    out = rows(made.folder.path)
     table = Table.of(out, schema, only=out.columns)
     want = disclosed(table, Table.of(marked(), schema))
-    (found,), (held,) = made.dossier.inside.disclosed, want
-    assert (found.column, found.groups, found.people) == (held.column, held.groups, held.people)
+    (found,), (held,) = made.dossier().inside.disclosed, want
+    assert (found.column, found.folder.groups, found.people) == (held.column, held.groups, held.people)
     for name in ("share", "chance", "usual", "before"):
         assert getattr(found, name) == pytest.approx(getattr(held, name))
 
 
-def test_nothing_of_the_originals_is_on_the_public_page(made: vr.FilesRelease, tmp_path: Path) -> None:
-    assert not any(secret in str(rows(made.path).drop("ill").rows()) for secret in SECRETS)
+def test_nothing_of_the_originals_is_on_the_public_page(made: vr.Release, tmp_path: Path) -> None:
+    assert not any(secret in str(rows(made.folder.path).drop("ill").rows()) for secret in SECRETS)
     inside = made.report(tmp_path / "inside.html").read_text()
     outside = made.report(tmp_path / "public.html", audience="public").read_text()
     for secret in ("SECRETTOWN", "SECRETLEVEL"):
@@ -93,13 +93,13 @@ def test_nothing_of_the_originals_is_on_the_public_page(made: vr.FilesRelease, t
     assert early.search(inside)
     assert not early.search(outside)
     assert "SECRETNAME" not in inside
-    assert made.dossier.outside().inside is None
-    plain = str(made.dossier.outside().to_dict())
+    assert made.dossier().outside().inside is None
+    plain = str(made.dossier().outside().to_dict())
     assert not any(secret in plain for secret in SECRETS)
 
 
-def test_what_was_sampled_is_said(made: vr.FilesRelease) -> None:
-    page, outside = render(made.dossier), render(made.dossier, audience="public")
+def test_what_was_sampled_is_said(made: vr.Release) -> None:
+    page, outside = render(made.dossier()), render(made.dossier(), audience="public")
     assert "What was sampled" in page
     assert "Where bars begin and end: 2,399 of 2,400 records" in outside
     assert re.search(r"Estimated on random samples, \d[\d,]* and \d[\d,]* of 2,400 records", page)
@@ -111,13 +111,13 @@ def test_what_was_sampled_is_said(made: vr.FilesRelease) -> None:
 def test_one_leaf_has_the_report_of_a_table(tmp_path: Path) -> None:
     write(people(400), tmp_path / "data", 2)
     asked = {**ROLES, "k": 4, "method": "mdav"}
-    made = vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, workers=1, report=True)
+    made = vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, workers=1, report=True)
     held = vr.anonymize(people(400), **asked).dossier()
-    assert made.dossier.public.risk == held.public.risk
-    assert made.dossier.public.distributions == held.public.distributions
-    assert {one.key: one.published for one in made.dossier.inside.losses} == pytest.approx(
+    assert made.dossier().public.risk == held.public.risk
+    assert made.dossier().public.distributions == held.public.distributions
+    assert {one.key: one.published for one in made.dossier().inside.losses} == pytest.approx(
         {one.key: one.published for one in held.inside.losses}
     )
     with pytest.raises(vr.InputError, match="report=True"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "two", **asked, workers=1).report("x.html")
+        vr.anonymize(tmp_path / "data", output=tmp_path / "two", **asked, workers=1).report("x.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out", "two"]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import voronym as vr
 from scale.conftest import KEYS, ROLES, fill_the_disk, people, rows, write
 from voronym.cli import app
-from voronym.scale import texts
+from voronym.run.parts import texts
 
 ASKED = {**ROLES, "k": 4, "workers": 1}
 QUICK = {**ASKED, "method": "mdav", "rounds": 1}
@@ -61,11 +61,11 @@ def typed(found: list[dict[str, str]], like: pl.DataFrame) -> pl.DataFrame:
 
 
 def test_the_rows_are_those_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voronym.scale.engine.FILE", 400)
+    monkeypatch.setattr("voronym.run.parts.engine.FILE", 400)
     data = write(people(2400), tmp_path / "people", 3)
     asked = {**ASKED, "leaf": 800, "models": ["t-closeness=0.35"]}
-    columns = vr.anonymize_files(data, tmp_path / "columns", **asked)
-    made = vr.anonymize_files(data, tmp_path / "texts", **asked, format="csv")
+    columns = vr.anonymize(data, output=tmp_path / "columns", **asked)
+    made = vr.anonymize(data, output=tmp_path / "texts", **asked, format="csv")
     assert sorted(path.name for path in (tmp_path / "texts").iterdir()) == [
         f"part-{i:05d}.csv" for i in range(6)
     ]
@@ -83,8 +83,8 @@ def test_text_comes_out_as_it_came_in(tmp_path: Path) -> None:
     german(frame, tmp_path / "texts", 3)
     write(frame, tmp_path / "columns", 3)
     asked = {**ASKED, "leaf": 300, "models": ["t-closeness=0.5"]}
-    vr.anonymize_files(tmp_path / "columns", tmp_path / "a", **asked)
-    made = vr.anonymize_files(tmp_path / "texts", tmp_path / "b", **asked)
+    vr.anonymize(tmp_path / "columns", output=tmp_path / "a", **asked)
+    made = vr.anonymize(tmp_path / "texts", output=tmp_path / "b", **asked)
     raw = b"".join(path.read_bytes() for path in (tmp_path / "b").iterdir())
     found = cells(tmp_path / "b", ";", "cp1252")
     assert raw.count(b"\r\n") == raw.count(b"\n") == 901
@@ -101,14 +101,14 @@ def test_text_comes_out_as_it_came_in(tmp_path: Path) -> None:
     )
     assert back.sort(pl.all()).equals(held)
     asked["style"] = {"delimiter": "\t", "encoding": "utf-8", "decimal": ".", "date_format": "yyyy-mm-dd"}
-    vr.anonymize_files(tmp_path / "texts", tmp_path / "c", **asked)
+    vr.anonymize(tmp_path / "texts", output=tmp_path / "c", **asked)
     assert typed(cells(tmp_path / "c", "\t"), held).equals(held)
 
 
 def test_one_leaf_in_text_is_the_release_in_memory(tmp_path: Path) -> None:
     german(people(600), tmp_path / "texts", 2)
     asked = {**ROLES, "k": 4, "models": ["t-closeness=0.4"], "method": "mdav"}
-    made = vr.anonymize_files(tmp_path / "texts", tmp_path / "out", **asked, workers=1)
+    made = vr.anonymize(tmp_path / "texts", output=tmp_path / "out", **asked, workers=1)
     whole = b"".join(
         path.read_bytes() if not number else path.read_bytes().split(b"\r\n", 1)[1]
         for number, path in enumerate(sorted((tmp_path / "texts").iterdir()))
@@ -133,12 +133,12 @@ def test_odd_cells_come_back(tmp_path: Path, leaf: int) -> None:
     )
     write(frame, tmp_path / "data", 2)
     asked = {**QUICK, "leaf": leaf, "models": ["t-closeness=0.7"], "format": "csv"}
-    made = vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked)
+    made = vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked)
     found = cells(tmp_path / "out")
     bare = Counter(row["ill"] for row in found)
     want = Counter("'" + one if one and one[0] in "=+-@\t\r" else one or "" for one in frame["ill"])
     assert bare == want
-    assert made.guarded_cells > 0
+    assert made.folder.guarded_cells > 0
     assert made.k == least(found, KEYS) >= 4
 
 
@@ -150,7 +150,7 @@ def test_values_that_look_alike_in_text(tmp_path: Path, leaf: int, pair: tuple[s
     write(frame, tmp_path / "data", 2)
     asked = {**QUICK, "leaf": leaf, "models": ["p-sensitive=2"]}
     with pytest.raises(vr.VoronymError, match="look alike in text files"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **asked, format="csv")
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **asked, format="csv")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -170,7 +170,7 @@ def test_a_count_in_the_text_that_is_too_small_releases_nothing(
     monkeypatch.setattr(texts, "write_frame", wrong)
     for leaf in (300, 250_000):
         with pytest.raises(vr.VoronymError, match="promise is not kept"):
-            vr.anonymize_files(tmp_path / "data", tmp_path / "out", **QUICK, leaf=leaf, format="csv")
+            vr.anonymize(tmp_path / "data", output=tmp_path / "out", **QUICK, leaf=leaf, format="csv")
         assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -181,7 +181,7 @@ def test_a_full_disk_while_text_is_written(
     write(people(900), tmp_path / "data", 2)
     fill_the_disk(monkeypatch, after)
     with pytest.raises(vr.WriteError, match="No space left on device"):
-        vr.anonymize_files(tmp_path / "data", tmp_path / "out", **ASKED, leaf=300, format="csv")
+        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, leaf=300, format="csv")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 

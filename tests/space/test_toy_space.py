@@ -198,8 +198,7 @@ def test_a_release_and_its_report(city, how, tmp_path):
     })  # fmt: skip
     release = vr.anonymize(
         table, keys=["age", "income"], confidential=["ill"], k=4, method="exchange", space=city,
-        models=["t-closeness=0.3"], options={"enforce": how, "iterations": 20}, seed=1,
-    )  # fmt: skip
+        models=["t-closeness=0.3"], enforce=how, options={"iterations": 20}, seed=1)  # fmt: skip
     assert len(release.table) == 150
     assert all(finding.holds for finding in release.findings)
     release.report(tmp_path / "report.html")

@@ -141,5 +141,5 @@ def test_steps_of_many_files_need_all_of_them_in_one_leaf(tmp_path):
         steps=["top age=80"],
     ).recipe
     with pytest.raises(InputError, match="steps look at all records, which is not done over several leaves"):
-        vr.anonymize_files(str(folder), str(tmp_path / "out"), recipe=recipe, leaf=150, rounds=1)
+        vr.anonymize(str(folder), output=str(tmp_path / "out"), recipe=recipe, leaf=150, rounds=1)
     assert not (tmp_path / "out").exists()

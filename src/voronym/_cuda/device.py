@@ -8,10 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from voronym.core.registry import Registry
 from voronym.errors import InputError, VoronymError
-
-DEVICES = ("cpu", "cuda", "auto")
-"""Where the work is done. "auto": on a GPU where there is one, else on the processor."""
 
 T = TypeVar("T")
 
@@ -42,18 +40,23 @@ def missing() -> str | None:
     return "CuPy found no GPU on this machine"
 
 
+DEVICES: Registry[Callable[[], str | None]] = Registry("device")
+"""Where the work is done: for each device, a function that says why it cannot be used, None where it can."""
+DEVICES.add("cpu", lambda: None)
+DEVICES.add("cuda", lambda: missing())
+DEVICES.add("auto", lambda: None)
+
+
 def choose(device: str) -> str:
-    """Return "cpu" or "cuda" for a wish, or say why it cannot be had."""
-    if device not in DEVICES:
-        raise InputError(f"device must be one of {', '.join(map(repr, DEVICES))}, not {device!r}")
-    if device == "cpu":
-        return "cpu"
-    reason = missing()
-    if reason is None:
-        return "cuda"
-    if device == "cuda":
-        raise InputError(f"device 'cuda' cannot be used: {reason}. With device='cpu' it works without one")
-    return "cpu"
+    """Return the device that does the work, or say why it cannot be used; "auto" prefers a GPU."""
+    reason = DEVICES[device]()
+    if reason is not None:
+        raise InputError(
+            f"device {device!r} cannot be used: {reason}. With device='cpu' it works without one"
+        )
+    if device != "auto":
+        return device
+    return "cpu" if missing() else "cuda"
 
 
 def cupy() -> Any:

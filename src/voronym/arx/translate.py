@@ -15,7 +15,7 @@ from voronym.arx.project import Attribute, Project, read_project
 from voronym.core.atomic import placed
 from voronym.errors import InputError, WriteError
 from voronym.privacy import BetaLikeness, DeltaDisclosure, LDiversity, Model, TCloseness
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
 from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Column, Kind, Role, Schema
 
@@ -130,22 +130,22 @@ class Imported:
     def recipe(self, files: dict[str, str], *, groups: bool = False) -> Recipe:
         """Return the recipe, with hierarchies from these files."""
         keys = [name for name in self.schema.keys if name in files]
-        options: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
+        choices: dict[str, Any] = {"hierarchies": {name: files[name] for name in keys}} if keys else {}
         if self.project.suppression > 0.0:
-            options["suppress"] = min(self.project.suppression, MOST_SUPPRESSED)
+            choices["suppress"] = min(self.project.suppression, MOST_SUPPRESSED)
         weights = {name: one for name, one in self.project.weights.items() if name in self.schema.keys}
         if groups:
-            options |= {"publish": dict.fromkeys(keys, "hierarchy")} if keys else {}
+            choices |= {"publish": dict.fromkeys(keys, "hierarchy")} if keys else {}
             weights = {name: one for name, one in weights.items() if one > 0.0}
         if len(set(weights.values())) > 1:
-            options["importance"] = weights
+            choices["importance"] = weights
         models = [*self.models]
         models += [TCloseness(t, "hierarchical", column, files[column]) for column, t in self.by_tree.items()]
         return Recipe(
             schema=self.schema,
             k=self.k,
             method="auto" if groups else "lattice",
-            options=options,
+            **choices,
             models=tuple(map(str, models)),
             reading=self.reading,
         )

@@ -27,7 +27,6 @@ from voronym.cli import (
     methods,
     page,
     papers,
-    scale,
 )
 from voronym.cli.help import Group
 
@@ -43,7 +42,6 @@ app = typer.Typer(
 VERBS = (
     demo,
     anonymize,
-    scale,
     measure,
     attack,
     compare,

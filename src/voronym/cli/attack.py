@@ -7,18 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common, files, recipes
+from voronym.cli import common, declared, files, recipes
+from voronym.request.choices import ColumnChoices
+
+TAKEN = ("keys", "confidential", "kinds", "orders", "locations")
+"""Choices about columns that this verb takes."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("attack")(files.reads(files.reads(attack), prefix="original"))
+    choices = declared.takes(ColumnChoices, only=TAKEN)
+    app.command("attack")(files.reads(files.reads(choices(attack)), prefix="original"))
 
 
 def attack(
     source: common.Source,
-    key: common.Keys = None,
-    confidential: common.Confidential = None,
     original: Annotated[
         str | None, typer.Option("--original", help="The table it was made from, to see who is right.")
     ] = None,
@@ -42,13 +45,11 @@ def attack(
         list[str] | None, typer.Option("--only", help="Names of the attacks to make; by default all.")
     ] = None,
     targets: Annotated[int, typer.Option("--targets", help="People attacked at most.")] = 2_000,
-    kind: common.Kinds = None,
-    order: common.Orders = None,
-    location: common.Locations = None,
     seed: common.Seed = 0,
     json: common.Json = False,
     reading: Any = None,
     original_reading: Any = None,
+    typed: Any = None,
 ) -> None:
     """Attack a release as intruders would, from those who know least to those who know most."""
     from voronym.intruder import attack as assault
@@ -61,8 +62,6 @@ def attack(
         found = assault(
             frame,
             file=source,
-            keys=common.names(key, frame.columns),
-            confidential=common.names(confidential, frame.columns),
             original=None if original is None else read(original, **{**known, **original_reading}),
             aligned=aligned,
             recipe=recipe,
@@ -72,7 +71,7 @@ def attack(
             targets=targets,
             seed=seed,
             progress=progress,
-            **common.column_options(kind, order, location, frame.columns),
+            **declared.choices_of(typed, frame.columns),
         )
     if json:
         common.emit(found.to_dict())

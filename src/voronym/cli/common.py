@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import complete, files, signals
+from voronym.cli import signals
+from voronym.cli.declared import names as names
+from voronym.cli.declared import pairs as pairs
 from voronym.cli.help import program, wrapped
 from voronym.cli.line import Bar, Line, keys
 from voronym.core.atomic import sweep
@@ -33,49 +35,6 @@ Source = Annotated[
     typer.Argument(
         help="The table: text, Parquet, Arrow, Excel, SPSS, Stata, SAS, a database file or address, or -."
     ),
-]
-Keys = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--key",
-        help="Columns an intruder may know; these are what a release masks. Repeat, or use commas.",
-        autocompletion=complete.columns,
-    ),
-]
-Confidential = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--confidential",
-        help="Sensitive columns; a release keeps them as they are.",
-        autocompletion=complete.columns,
-    ),
-]
-Identifiers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--identifier", help="Columns that name a person; dropped.", autocompletion=complete.columns
-    ),
-]
-Others = Annotated[
-    list[str] | None,
-    typer.Option("--other", help="Harmless columns; kept as they are.", autocompletion=complete.columns),
-]
-DropUndeclared = Annotated[bool, typer.Option("--drop-undeclared", help="Drop columns that have no role.")]
-Kinds = Annotated[
-    list[str] | None, typer.Option("--kind", help="COLUMN=KIND: numeric, ordinal, nominal, datetime.")
-]
-Orders = Annotated[
-    list[str] | None, typer.Option("--order", help="COLUMN=low<mid<high: The levels of an ordinal column.")
-]
-Locations = Annotated[
-    list[str] | None, typer.Option("--location", help="LAT,LON: Two columns that are a place.")
-]
-Person = Annotated[
-    str | None,
-    typer.Option("--person", help="The column whose values are people with several rows; k counts people."),
-]
-Household = Annotated[
-    str | None, typer.Option("--household", help="The column whose values are households; k counts these.")
 ]
 Query = Annotated[str | None, typer.Option("--query", help="SQL, where the source is a database.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
@@ -166,45 +125,6 @@ def say(message: str, *, word: str = "error", style: str = "bold red") -> None:
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     say(str(message), word="warning", style="yellow")
-
-
-def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
-    """Split ``age,zip`` and keep a column whose own name has a comma."""
-    out: list[str] = []
-    for item in given or ():
-        out.extend([item] if item in columns else [part.strip() for part in item.split(",") if part.strip()])
-    return out
-
-
-def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Split ``name=value`` items."""
-    out: dict[str, str] = {}
-    for item in given or ():
-        name, found, value = item.partition("=")
-        name = name.strip()
-        if not found or not name or not value:
-            raise InputError(f"{option} takes NAME=VALUE, not {item!r}")
-        if name in out:
-            raise InputError(f"{option} says {name!r} twice")
-        out[name] = value.strip()
-    return out
-
-
-def column_options(
-    kinds: Sequence[str] | None,
-    orders: Sequence[str] | None,
-    locations: Sequence[str] | None,
-    columns: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the keyword arguments that describe columns."""
-    places = []
-    for item in locations or ():
-        parts = [part.strip() for part in item.split(",")]
-        if len(parts) != 2 or not all(parts):
-            raise InputError(f"--location takes two columns, LAT,LON, not {item!r}")
-        places.append((parts[0], parts[1]))
-    levels = files.orders_of(orders, columns)
-    return {"kinds": files.kinds_of(kinds, columns), "orders": levels, "locations": places}
 
 
 def words(given: Sequence[str], flags: Sequence[str]) -> tuple[str, list[tuple[str, str]]]:

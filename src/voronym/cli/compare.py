@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voronym.cli import common, complete, files, recipes, scale, signals
+from voronym.cli import common, complete, declared, files, recipes, scale, signals
+from voronym.request.choices import ColumnChoices
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
 
 MINUTE = 50.0
 """Seconds for the methods, so that reading and drawing leave it a minute."""
+TAKEN = ("keys", "kinds", "orders", "locations", "person")
+"""Choices about columns that this verb takes."""
 BAR = 6
 """Signs of the longest bar."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("compare")(files.reads(compare))
+    choices = declared.takes(ColumnChoices, only=TAKEN)
+    app.command("compare")(files.reads(choices(compare)))
 
 
 def compare(
     source: common.Source,
-    key: common.Keys = None,
     k: Annotated[
         list[str] | None,
         typer.Option("-k", help="Sizes of groups. Repeat, or use commas.", show_default="3,5,10"),
@@ -45,11 +48,7 @@ def compare(
     risk: Annotated[
         str, typer.Option("--risk", help="linkage, or mutual-information: what groups tell about a column.")
     ] = "linkage",
-    kind: common.Kinds = None,
-    order: common.Orders = None,
-    location: common.Locations = None,
     recipe: recipes.Recipes = None,
-    person: common.Person = None,
     all_methods: Annotated[
         bool, typer.Option("--all", help="Also methods that take longer than a minute in all.")
     ] = False,
@@ -61,6 +60,7 @@ def compare(
     seed: common.Seed = 0,
     json: common.Json = False,
     reading: Any = None,
+    typed: Any = None,
 ) -> None:
     """Try every method at several k, and compare loss, risk and time: a table and a plot."""
     from voronym.comparison import compare as look
@@ -83,12 +83,8 @@ def compare(
             frame = scale.sampled(source, told, seed, quiet=json)
         else:
             frame = read(source, query=query, **told)
-        said = {
-            "keys": common.names(key, frame.columns),
-            **common.column_options(kind, order, location, frame.columns),
-            "person": person,
-        }
-        columns = recipes.columns(written, said, frame.columns)
+        about = {"keys": [], **declared.choices_of(typed, frame.columns)}
+        columns = recipes.columns(written, about, frame.columns)
         named = common.names(confidential, frame.columns)
         rows.about(len(frame), columns["keys"])
         try:

@@ -35,7 +35,7 @@ def demo(
     from voronym import datasets
     from voronym.cli.made import show
     from voronym.errors import WriteError
-    from voronym.pipeline import anonymize
+    from voronym.run.door import anonymize
 
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():

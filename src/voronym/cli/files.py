@@ -126,7 +126,7 @@ def _writing(values: list[Any]) -> dict[str, Any]:
 
 def flags(reading: dict[str, Any]) -> str:
     """Return what was said about a file as it was typed."""
-    from voronym.command import reading_words
+    from voronym.request.command import reading_words
 
     return "".join(f" {shlex.quote(word)}" for word in reading_words(reading))
 

@@ -21,26 +21,14 @@ from typer.core import TyperGroup
 
 from voronym.cli import signals
 from voronym.cli.examples import EXAMPLES
+from voronym.request.choices import METHOD, PROTECTION, PURPOSES, SURVEY
 
 WIDEST, LABEL = 110, 26
 """Columns that a page takes at most, and those that the names of options take where they fit."""
-PURPOSES: dict[str, tuple[str, ...]] = {
-    "Columns": (
-        "key", "confidential", "identifier", "other", "drop_undeclared", "kind", "order", "location",
-        "person", "household", "pseudonyms",
-    ),
-    "Protection": (
-        "k", "model", "intruder", "ledger", "keep_groups", "allow_near_unique", "allow_loss", "risk",
-    ),
-    "Method": (
-        "method", "option", "space", "time_limit", "on_interrupt", "seed", "device", "all_methods", "only",
-        "targets",
-    ),
-    "Publishing": ("step", "publish", "hierarchy"),
+OTHERS: dict[str, tuple[str, ...]] = {
     "Compared with": ("original", "aligned", "control", "earlier"),
-    "Population": ("weights", "sampling_fraction", "population", "suda"),
     "Output": (
-        "output", "report", "public_report", "save_recipe", "json", "overwrite", "folder",
+        "output", "report", "public_report", "save_recipe", "json", "overwrite", "on_interrupt", "folder",
         "out_delimiter", "out_encoding", "out_decimal", "out_thousands", "out_date_format",
         "out_line_ends", "out_table", "no_guard",
     ),
@@ -48,9 +36,13 @@ PURPOSES: dict[str, tuple[str, ...]] = {
         "recipe", "query", "delimiter", "encoding", "decimal", "thousands", "date_format", "missing",
         "no_header", "header", "skip_rows", "sheet",
     ),
-    "Many files": ("engine", "address", "workers", "memory", "leaf", "rounds", "work", "format", "resume"),
+    PROTECTION: ("k", "risk"),
+    METHOD: ("method", "seed", "all_methods", "only", "targets"),
+    SURVEY: ("suda",),
 }  # fmt: skip
-"""What options are for, and their order; those of no purpose here stand under "Options"."""
+"""What options are for that are no declared choices, and their order."""
+ORDER = (*PURPOSES[:-1], "Compared with", "Output", "Reading", PURPOSES[-1])
+"""All purposes, as help lists them; options of no purpose stand under "Options"."""
 VERBS: dict[str, tuple[str, ...]] = {
     "First steps": ("demo", "inspect", "page"),
     "Make a release": ("anonymize", "compare", "plan", "ledger", "import"),
@@ -60,11 +52,10 @@ VERBS: dict[str, tuple[str, ...]] = {
 }
 """What the verbs of the program are for; those of a verb stand under "Verbs"."""
 _NAMED = {
-    **dict.fromkeys((*PURPOSES["Columns"][:4], "allow_near_unique", "allow_loss"), "COLUMNS"),
-    **dict.fromkeys(("person", "household", "weights", "weight", "capacity", "minimum"), "COLUMN"),
+    **dict.fromkeys(("weight", "capacity", "minimum"), "COLUMN"),
     **dict.fromkeys(("original", "control", "population", "earlier"), "FILE"),
     **dict.fromkeys(("missing", "original_missing", "places_missing"), "CODES"),
-    "step": "STEP", "publish": "[COLUMN=]WAY", "folder": "FOLDER", "store": "FOLDER",
+    "folder": "FOLDER", "store": "FOLDER",
 }  # fmt: skip
 _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[str]": "NAMES"}
 
@@ -136,7 +127,7 @@ def _pieces(command: Any, ctx: Any) -> list[str]:
 
 def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Return names and words by purpose: arguments, options and, of a group, its verbs."""
-    order = (*VERBS, "Verbs", "Arguments", "Options", *PURPOSES)
+    order = (*VERBS, "Verbs", "Arguments", "Options", *ORDER)
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
     for one in sorted(command.get_params(ctx), key=lambda one: _place(one.name)):
         if getattr(one, "hidden", False):
@@ -158,15 +149,15 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
 
 def _place(name: str) -> int:
     """Return where an option stands among others of its purpose; others stay in the order they have."""
-    return next((names.index(name) for names in PURPOSES.values() if name in names), len(PURPOSES["Output"]))
+    return next((names.index(name) for names in OTHERS.values() if name in names), len(OTHERS["Output"]))
 
 
 def _purpose(name: str) -> str:
     for prefix, what in (("original_", "the original"), ("places_", "the places")):
         plain = name.removeprefix(prefix)
-        if plain != name and plain in PURPOSES["Reading"]:
+        if plain != name and plain in OTHERS["Reading"]:
             return f"Reading {what}"
-    return next((purpose for purpose, names in PURPOSES.items() if name in names), "Options")
+    return next((purpose for purpose, names in OTHERS.items() if name in names), "Options")
 
 
 def _label(option: Any) -> str:

@@ -80,7 +80,7 @@ def _losses(release: Release) -> Lines:
 def _done(release: Release) -> Lines:
     for number, effect in enumerate(release.effects):
         yield "" if number else "steps", effect
-    for number, done in enumerate(release.steps):
+    for number, done in enumerate(release.log):
         yield "" if number else "what was done", done
     for number, one in enumerate(release.figures.get("lattice", {}).get("frontier", ())[::-1][1:SHOWN]):
         levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())

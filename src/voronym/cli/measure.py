@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from voronym.cli import common, files, recipes, scale
+from voronym.cli import common, declared, files, recipes, scale
+from voronym.request.choices import ColumnChoices, ReleaseChoices
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("measure")(files.reads(files.reads(measure), prefix="original"))
+    choices = declared.takes(ColumnChoices, ReleaseChoices, only=TAKEN)
+    app.command("measure")(files.reads(files.reads(choices(measure)), prefix="original"))
 
 
 def measure(
     source: common.Source,
-    key: common.Keys = None,
-    confidential: common.Confidential = None,
     original: Annotated[
         str | None, typer.Option("--original", help="The table it was made from, to attack and compare.")
     ] = None,
@@ -27,49 +27,11 @@ def measure(
     k: Annotated[
         int | None, typer.Option("-k", help="Demand this k: exit code 3 where it is not met.")
     ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            help="NAME=VALUE[,OPTION=VALUE]: Demand a further guarantee, too.",
-        ),
-    ] = None,
-    kind: common.Kinds = None,
-    order: common.Orders = None,
-    location: common.Locations = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            "--weights",
-            help="Column of sampling weights, for the risk in the population.",
-            autocompletion=common.complete.columns,
-        ),
-    ] = None,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--sampling-fraction", help="Share of the population in the table, in place of weights."
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option("--population", help="Table of the whole population with the same keys, coded alike."),
-    ] = None,
     suda: Annotated[
         int | None,
         typer.Option("--suda", help="Look for records that so many keys, or fewer, single out."),
     ] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            rich_help_panel="Columns",
-            help="COLUMN=FILE: The hierarchy of a key, for what ranges lose.",
-        ),
-    ] = None,
     recipe: recipes.Recipes = None,
-    person: common.Person = None,
-    household: common.Household = None,
     query: common.Query = None,
     original_query: Annotated[
         str | None, typer.Option("--original-query", help="SQL, where the original is in a database.")
@@ -78,6 +40,7 @@ def measure(
     json: common.Json = False,
     reading: Any = None,
     original_reading: Any = None,
+    typed: Any = None,
 ) -> None:
     """Measure k, l, t, delta, mutual information and risk of a table; with --original also utility.
 
@@ -86,61 +49,60 @@ def measure(
     whatever their size; utility is then estimated on samples.
     """
     from voronym.evaluate.measure import measure as look
-    from voronym.privacy import split_models
     from voronym.table.read import read
 
     written = recipes.load(recipe)
     known = {} if written is None else dict(written.reading)
+    least = [] if k is None else [f"k-anonymity={k}"]
     if scale.many(source, {}):
-        found = scale.measure(
+        apart = ("person", "household", "weights", "sampling_fraction", "population", "hierarchies")
+        result = scale.measure(
             source,
             original,
-            models=[*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())],
-            columns=lambda names: {
-                "keys": common.names(key, names),
-                "confidential": common.names(confidential, names),
-                **common.column_options(kind, order, location, names),
-            },
+            models=[*least, *declared.choices_of(typed, ()).get("models", ())],
+            columns=lambda names: _columns(declared.choices_of(typed, names)),
             recipe=written,
             reading=({**known, **reading}, {**known, **original_reading}),
-            refused={"aligned": aligned, "hierarchy": hierarchy, "person": person, "household": household,
-                     "query": query, "original_query": original_query, "weights": weights,
-                     "sampling_fraction": sampling_fraction, "population": population, "suda": suda},
+            refused={"aligned": aligned, "query": query, "original_query": original_query, "suda": suda,
+                     **{name: typed.get(name) for name in apart}},
             seed=seed,
             json=json,
         )  # fmt: skip
-        return _told(found, json=json)
+        return _told(result, json=json)
     with common.ticker(not json) as progress:
         frame = read(source, query=query, **recipes.reading(written, source, reading, query=query))
         before = None
         if original is not None:
             before = read(original, query=original_query, **{**known, **original_reading})
-        people = None if population is None else read(population, **{**known, **reading})
-        models = [*([f"k-anonymity={k}"] if k is not None else []), *split_models(model or ())]
-        if written is not None:
-            models = [*map(str, written.required), *models]
-        said = {
-            "keys": common.names(key, frame.columns),
-            "confidential": common.names(confidential, frame.columns),
-            **common.column_options(kind, order, location, frame.columns),
-            "person": person,
-            "household": household,
-        }
-        found = look(
+        given = declared.choices_of(typed, frame.columns)
+        people = given.pop("population", None)
+        required = [] if written is None else [str(model) for model in written.required]
+        models = list(dict.fromkeys([*required, *least, *given.pop("models", ())]))
+        about = {name: given.pop(name, None) for name in ("weights", "sampling_fraction", "hierarchies")}
+        result = look(
             frame,
-            **recipes.columns(written, said, frame.columns),
+            **recipes.columns(written, _columns(given), frame.columns),
             original=before,
             aligned=aligned,
-            population=people,
-            weights=weights,
-            sampling_fraction=sampling_fraction,
+            population=None if people is None else read(people, **{**known, **reading}),
             suda=suda,
-            hierarchies=common.pairs(hierarchy, "--hierarchy") or None,
             models=models,
             seed=seed,
             progress=progress,
+            **about,
         )
-    return _told(found, json=json)
+    return _told(result, json=json)
+
+
+TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "models", "weights",
+         "sampling_fraction", "population", "hierarchies")  # fmt: skip
+"""Choices of `voronym anonymize` that this verb takes, too."""
+
+
+def _columns(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was said about columns; keys may be none."""
+    about = {name: given[name] for name in ColumnChoices.names() if name in given}
+    return {"keys": [], "confidential": [], **about}
 
 
 def _told(found: Any, *, json: bool) -> None:

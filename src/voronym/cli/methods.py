@@ -33,6 +33,7 @@ def methods(
 ) -> None:
     """List the methods, a line each; of one say what it promises, what it costs, and its options."""
     import voronym  # noqa: F401 - importing registers the methods
+    from voronym.cli.chosen import options_of
     from voronym.method import METHODS
 
     chosen = list(METHODS.values()) if name is None else [METHODS[name]]
@@ -44,7 +45,7 @@ def methods(
             "guarantee": method.guarantee,
             "cost": method.cost,
             "reference": method.reference,
-            "options": {name: str(default) for name, default in method.options.defaults().items()},
+            "options": {name: str(method.options.defaults()[name]) for name in options_of(method.name)},
             "meaning": method.options.texts(),
             "shared": _shared() if method.groups else {},
         }
@@ -60,13 +61,15 @@ def methods(
 
 
 def _shared() -> dict[str, str]:
-    """Return what options mean that every method takes which makes groups."""
-    from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES
-    from voronym.methods.grouped import GroupOptions
+    """Return what choices mean that every method takes which makes groups."""
+    from voronym.request.choices import METHOD, PUBLISHING, SURVEY, ReleaseChoices
 
-    found = {**GroupOptions.texts(), **KEY_SPACES[DEFAULT_SPACE].options.texts()}
-    flags = ("publish", "hierarchies", "intruder", "keep_groups")  # `voronym anonymize --help` has these
-    return {name: text for name, text in found.items() if name not in flags}
+    own = ("method", "options", "steps", "publish", "hierarchies")  # which everybody knows by then
+    return {
+        name: choice.text
+        for name, choice in ReleaseChoices.declared().items()
+        if choice.purpose in (METHOD, PUBLISHING, SURVEY) and name not in own
+    }
 
 
 def _listed(rows: list[dict[str, Any]], wide: int) -> list[str]:

@@ -12,7 +12,7 @@ import typer
 from voronym.errors import InputError, VoronymError
 
 if TYPE_CHECKING:
-    from voronym.recipe import Recipe
+    from voronym.request.recipe import Recipe
 
 Recipes = Annotated[
     Path | None, typer.Option("--recipe", help="Take keys, kinds and how to read the file from a recipe.")
@@ -24,7 +24,7 @@ _OF_ORIGINAL = ("skip_rows", "sheet")
 
 def load(path: Path | None) -> Recipe | None:
     """Read a recipe, where one is named."""
-    from voronym.recipe import Recipe
+    from voronym.request.recipe import Recipe
 
     return None if path is None else Recipe.load(path)
 

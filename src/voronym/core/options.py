@@ -1,25 +1,28 @@
-"""Options of a method: a dataclass whose fields say what they mean and what they may be.
+"""Options: a dataclass whose fields say what they mean and what they may be.
 
-The command line, recipes, the documentation and the checks are made from these fields; nothing about an
-option is written twice.
+The options of a method are one such class; all that somebody can ask of a run is another
+(`voronym.request.choices`). The command line, recipes, the page, the documentation and the checks read these
+fields, so that nothing about an option is written twice.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
 
+from voronym.core.registry import REGISTRIES
 from voronym.errors import InputError
 
 __all__ = ["Options", "by_column", "columns", "number", "one_of", "option", "whole"]
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - a type, not a number
 Check = Callable[[str, Any], Any]
-Shape = Literal["value", "columns", "by column"]
+Shape = Literal["value", "switch", "texts", "columns", "by column", "pairs"]
+"""A single value; true or false; repeated texts; columns; a value by column; pairs of columns."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,17 @@ class Options:
         return {one.name: one.default for one in fields(cls)}
 
     @classmethod
+    def declared(cls) -> dict[str, Declared]:
+        """Return all that is declared about each option."""
+        return {one.name: Declared.of(one) for one in fields(cls) if "text" in one.metadata}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that differ from their defaults."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    @classmethod
     def shapes(cls) -> dict[str, Shape]:
         """Return the shape of each option."""
         return {one.name: one.metadata.get("shape", "value") for one in fields(cls)}
@@ -92,7 +106,74 @@ def other_word(unknown: Sequence[str], known: Collection[str]) -> str:
     )
 
 
-def option(default: Any, text: str, *, check: Check | None = None, shape: Shape = "value") -> Any:
+@dataclass(frozen=True)
+class Declared:
+    """All that is declared about an option.
+
+    Parameters
+    ----------
+    name : str
+        The name in Python and in recipes.
+    default : object
+        Its value where nothing is asked for.
+    text : str
+        What it means: a sentence for help and documentation.
+    check : callable, optional
+        ``(name, value) -> value``, which refuses what it cannot be.
+    shape : Shape
+        How it is written on a command line, and which field a page has for it.
+    flag : str
+        The flag of the command line.
+    purpose : str
+        The heading under which help lists it.
+    value : str
+        The word that stands for its value in help, such as COLUMNS.
+    accepts : str
+        The type that the Python function takes, where it is wider than that of the field.
+    usual : str
+        The default in words, where it is not the field's.
+    label : str
+        The name of its field on the page; empty where the page has none.
+    examples : tuple
+        Values that the test of all pairs tries.
+    """
+
+    name: str
+    default: Any
+    text: str
+    check: Check | None
+    shape: Shape
+    flag: str
+    purpose: str
+    value: str
+    accepts: str
+    usual: str
+    label: str
+    examples: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, declared: Field[Any]) -> Declared:
+        """Read the declaration of a field."""
+        about = declared.metadata
+        return cls(
+            name=declared.name,
+            default=declared.default,
+            text=about["text"],
+            check=about.get("check"),
+            shape=about.get("shape", "value"),
+            flag=about.get("flag") or "--" + declared.name.replace("_", "-"),
+            purpose=about.get("purpose", ""),
+            value=about.get("value", ""),
+            accepts=about.get("accepts") or str(declared.type),
+            usual=about.get("usual", ""),
+            label=about.get("label", ""),
+            examples=about.get("examples", ()),
+        )
+
+
+def option(
+    default: Any, text: str, *, check: Check | None = None, shape: Shape = "value", **about: Any
+) -> Any:
     """Declare an option.
 
     Parameters
@@ -103,10 +184,25 @@ def option(default: Any, text: str, *, check: Check | None = None, shape: Shape 
         What it means, for the command line's help and the documentation.
     check : callable, optional
         ``(name, value) -> value``, which refuses what it cannot be.
-    shape : {"value", "columns", "by column"}
+    shape : Shape
         Whether it is one value, a list of columns, or a value for each of some columns.
+    **about
+        What else is declared about it: see `Declared`.
     """
-    return field(default=default, metadata={"text": text, "check": check, "shape": shape})
+    return field(default=default, metadata={"text": text, "check": check, "shape": shape, **about})
+
+
+def entry_of(noun: str, *more: str) -> Check:
+    """Return a check for a name in a registry, or one more: see `voronym.core.registry.REGISTRIES`."""
+
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise InputError(f"{name} must be the name of a {noun}, not {value!r}")
+        if value not in more:
+            REGISTRIES[noun][value]  # says which there are, where this is none
+        return value
+
+    return check
 
 
 def whole(least: int) -> Check:
@@ -174,10 +270,18 @@ def yes_or_no(name: str, value: Any) -> bool:
 
 
 def columns(name: str, value: Any) -> tuple[str, ...]:
-    """Check for a list of columns."""
-    if isinstance(value, str) or not isinstance(value, Sequence):
+    """Check for a list of columns; a text is the name of one."""
+    given = (value,) if isinstance(value, str) else value
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
         raise InputError(f"{name} must be a list of columns, not {value!r}")
-    return tuple(str(one) for one in value)
+    return tuple(str(column) for column in given)
+
+
+def column(name: str, value: Any) -> str:
+    """Check for the name of a column."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be the name of a column, not {value!r}")
+    return value
 
 
 def by_column(name: str, value: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from voronym.errors import InputError
 
@@ -47,6 +47,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def __init__(self, noun: str) -> None:
         self.noun = noun
         self._entries: dict[str, T] = {}
+        REGISTRIES[noun] = self
 
     def add(self, name: str, entry: T) -> T:
         """Add an entry and return it."""
@@ -84,3 +85,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+REGISTRIES: dict[str, Registry[Any]] = {}
+"""All registries, by what their entries are called."""

@@ -50,4 +50,5 @@ def _epsilon(release: Release, made: Any) -> Epsilon:
         )
         for one in release.figures.get("curve") or ()
     )
-    return Epsilon(float(release.recipe.options.get("share", _SHARE)), tried, tuple(limits), tuple(free))
+    share = float((release.recipe.options or {}).get("share", _SHARE))
+    return Epsilon(share, tried, tuple(limits), tuple(free))

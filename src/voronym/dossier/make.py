@@ -34,8 +34,8 @@ from voronym.methods.local_suppression import FATE, FIGURES
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.ranges.publish import RANGED
-from voronym.recipe import Recipe
 from voronym.release import Release
+from voronym.request.recipe import Recipe
 from voronym.table.classes import Classes
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
@@ -84,14 +84,15 @@ def dossier(release: Release, ctx: Context | None = None) -> Dossier:
 def public_of(release: Release, ctx: Context) -> Public:
     """Take from a release what everybody may know; nothing else of it goes any further."""
     recipe, schema = release.recipe, release.schema
-    table = release._table
+    table = release._held
     story = story_of(recipe)
     drawn = story != GROUPS
     ctx.tell(0.0, whole=True)
     counted = release.risk
     ctx.tell(0.2, whole=True)
     plane = _cloud(table, ctx)
-    published_as = methods.published_as(story, release.figures, recipe.options, schema) if drawn else {}
+    options = recipe.options or {}
+    published_as = methods.published_as(story, release.figures, options, schema) if drawn else {}
     published_as = {**published_as, **_fates(release)}
     return Public(
         story=story,
@@ -106,13 +107,13 @@ def public_of(release: Release, ctx: Context) -> Public:
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
         warnings=release.public_warnings,
-        steps=(*(one.says() for one in recipe.column_steps), *release.steps),
+        steps=(*(one.says() for one in recipe.column_steps), *release.log),
         seeded=recipe.seed is not None,
         recipe=_public_recipe(recipe, lambda name: _present(table.frame, name)),
         plane=plane,
         distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
-        channel=methods.channel_of(release.figures, recipe.options) if story == "channel" else None,
-        stirred=methods.stirred_of(release.figures, recipe.options, schema) if story == "records" else None,
+        channel=methods.channel_of(release.figures, options) if story == "channel" else None,
+        stirred=methods.stirred_of(release.figures, options, schema) if story == "records" else None,
         places=places.published(table.frame, schema) if story == GROUPS and counted.k > 1 else None,
         population=outlook(table, recipe, ctx.part(0.8, 1.0)),
     )
@@ -181,7 +182,7 @@ def _public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) ->
     plain: dict[str, Any] = dict(recipe.to_dict())
     if recipe.steps:  # their texts may name values that were suppressed or recoded
         plain["steps"] = [one.says() for one in recipe.column_steps]
-    plain["options"] = methods.public_options(plain.get("options", {}))
+    plain = methods.public_choices(plain)
     if not recipe.makes_groups:  # whoever has the seed can undo what was drawn
         plain.pop("seed", None)
     columns = []
@@ -247,8 +248,8 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
 
 def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:
     """Compare weighted figures and regressions, where the records have weights."""
-    name = release.recipe.options.get("weights")
-    if not isinstance(name, str) or name not in evidence.table.columns:
+    name = release.recipe.weights
+    if name is None or name not in evidence.table.columns:
         return {}
     after = table.rows(np.argsort(evidence.order))
     both = weights_of(evidence.table, name), weights_of(after, name)
@@ -284,7 +285,7 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     """Say of each key how it was encoded and published."""
     if story_of(release.recipe) != GROUPS:
         return methods.published_as(
-            release.recipe.method, release.figures, release.recipe.options, release.schema
+            release.recipe.method, release.figures, release.recipe.options or {}, release.schema
         )
     if evidence.published_as:
         return evidence.published_as
@@ -344,7 +345,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
     labels = np.empty(len(X), np.int64)
     labels[order] = table.classes.labels
     found = getattr(evidence.masked, "after", None)
-    options = release.recipe.options
+    options = release.recipe.options or {}
     by_cluster = False
     if found is not None and not methods.handled(options, schema)[2]:
         by_cluster, labels = True, found.partition.labels  # with all keys stirred, no combination leads on

@@ -180,15 +180,15 @@ def published_as(method: str, figures: Figures, options: Figures, schema: Schema
     return out
 
 
-def public_options(options: Figures) -> dict[str, Any]:
-    """Return a method's options for everybody: metrics by their names, files without their folders.
+def public_choices(entries: Figures) -> dict[str, Any]:
+    """Return the entries of a recipe for everybody: metrics by their names, files without their folders.
 
     Examples
     --------
-    >>> public_options({"m": 4, "metrics": {"diagnosis": {"flu": ["*"]}, "zip": "taxonomy=/home/me/zip.csv"}})
-    {'m': 4, 'metrics': {'zip': 'taxonomy=zip.csv'}}
+    >>> public_choices({"k": 4, "metrics": {"diagnosis": {"flu": ["*"]}, "zip": "taxonomy=/home/me/zip.csv"}})
+    {'k': 4, 'metrics': {'zip': 'taxonomy=zip.csv'}}
     """
-    out = dict(options)
+    out = dict(entries)
     if isinstance(out.get("population"), str):
         out["population"] = PurePath(out["population"]).name
     if isinstance(out.get("metrics"), Mapping):

@@ -17,9 +17,8 @@ from voronym.evaluate.population.individual import weights_of
 from voronym.evaluate.population.sample import Sample, assess
 from voronym.evaluate.population.suda import Suda, find_uniques
 from voronym.evidence import Evidence
-from voronym.methods.sampled import SampleOptions
 from voronym.privacy import Model
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.read import read
@@ -105,14 +104,12 @@ class Drawn:
     @classmethod
     def of(cls, recipe: Recipe) -> Drawn | None:
         """Look for it in a recipe: first where it is said for this purpose, then in weights and models."""
-        population, fraction = (recipe.options.get(name) for name in ("population", "sampling_fraction"))
-        if population is not None:
-            return cls(population=str(population))
-        if fraction is not None:
-            return cls(fraction=SampleOptions(sampling_fraction=fraction).sampling_fraction)
-        weights = recipe.options.get("weights")
-        if isinstance(weights, str):
-            return cls(weights=weights)
+        if recipe.population is not None:
+            return cls(population=recipe.population)
+        if recipe.sampling_fraction is not None:
+            return cls(fraction=recipe.sampling_fraction)
+        if recipe.weights is not None:
+            return cls(weights=recipe.weights)
         for model in recipe.required:
             if found := cls._of_model(model):
                 return found

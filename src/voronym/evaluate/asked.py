@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES
 from voronym.methods.crowd import Crowd
+from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
 
 RISKS = ("linkage", "mutual-information")
@@ -17,7 +17,7 @@ def crowd_of(table: Table) -> Crowd:
     """Return who is compared: the rows or, where they are declared, the people behind them."""
     if table.units is not None and (table.confidential or table.units.household is not None):
         raise InputError("people are compared by linkage alone, and households not at all: leave those out")
-    return Crowd.of(table, DEFAULT_SPACE, Context(), KEY_SPACES[DEFAULT_SPACE].options())
+    return Crowd.of(table, Context(), ReleaseChoices())
 
 
 def check_risk(risk: str, confidential: Sequence[str] | str) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +16,9 @@ from voronym.table.alike import population_sizes
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.units import Units
+
+THRESHOLD = 0.2
+"""A record is at risk above this one: in classes of fewer than five."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,30 @@ class Risk(Plain):
     share_at_risk: float
     journalist: dict[str, float | int] | None = None
 
+    @classmethod
+    def of_sizes(cls, histogram: Mapping[int, int], threshold: float = THRESHOLD) -> Risk:
+        """Return the risk from the number of classes of each size; such counts of several parts add up."""
+        sizes = dict(sorted((int(size), int(count)) for size, count in histogram.items() if count))
+        records = sum(size * count for size, count in sizes.items())
+        classes, least = sum(sizes.values()), min(sizes)
+        # Division rounds correctly, so 1/5 is the very number that 0.2 denotes; 49 * (1/49) is not 1.
+        at_risk = sum(size * count for size, count in sizes.items() if 1.0 / size > threshold)
+        unique = sizes.get(1, 0)
+        return cls(
+            k=least,
+            records=records,
+            n_classes=classes,
+            histogram=sizes,
+            unique=unique,
+            uniqueness=unique / records,
+            prosecutor_max=1.0 / least,
+            prosecutor_mean=classes / records,
+            marketer=classes / records,
+            threshold=float(threshold),
+            at_risk=at_risk,
+            share_at_risk=at_risk / records,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain, JSON-able types; the histogram becomes a list of ``{"size", "classes"}``."""
         sizes = [{"size": size, "classes": count} for size, count in self.histogram.items()]
@@ -96,7 +124,7 @@ def risk(
     frame: Any,
     keys: Sequence[str],
     *,
-    threshold: float = 0.2,
+    threshold: float = THRESHOLD,
     population: Any = None,
     units: Units | None = None,
 ) -> Risk:
@@ -134,31 +162,13 @@ def risk(
         raise InputError(f"threshold is a probability from 0 to 1, not {threshold!r}")
     classes = equivalence_classes(table, keys)
     sizes = classes.sizes if units is None else units.heads(classes.labels, len(classes.sizes))
-    n = int(sizes.sum())
-    size, count = np.unique(sizes, return_counts=True)
-    at_risk = int(sizes[_above(sizes, threshold)].sum())
-    unique = int((sizes == 1).sum())
-    return Risk(
-        k=int(size[0]),
-        records=n,
-        n_classes=len(sizes),
-        histogram={int(s): int(c) for s, c in zip(size, count, strict=True)},
-        unique=unique,
-        uniqueness=unique / n,
-        prosecutor_max=1.0 / int(size[0]),
-        prosecutor_mean=len(sizes) / n,
-        marketer=len(sizes) / n,
-        threshold=float(threshold),
-        at_risk=at_risk,
-        share_at_risk=at_risk / n,
-        journalist=None if population is None else _journalist(table, population, keys, threshold),
-    )
+    journalist = None if population is None else _journalist(table, population, keys, threshold)
+    return replace(Risk.of_sizes(Counter(sizes.tolist()), threshold), journalist=journalist)
 
 
 def _above(
     sizes: np.ndarray[Any, np.dtype[np.int64]], threshold: float
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    # Division rounds correctly, so 1/5 is the very number that 0.2 denotes; the product 49 * (1/49) is not 1.
     return 1.0 / sizes > threshold
 
 

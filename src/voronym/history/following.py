@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from voronym.core.context import Context
+from voronym.core.options import Options
 from voronym.errors import InputError
 from voronym.history.booking import Booking
 from voronym.history.frozen import put_back
 from voronym.history.policy import Policy
 from voronym.keyspaces import KEY_SPACES
 from voronym.method import METHODS
-from voronym.methods.grouped import Kept, Settings
+from voronym.methods.grouped import Kept
 from voronym.privacy import KAnonymity, Model
+from voronym.request.choices import ReleaseChoices
 from voronym.table.table import Table
 
 
@@ -24,11 +25,10 @@ def follow(
     booking: Booking,
     ctx: Context,
     *,
-    method: str,
+    choices: ReleaseChoices,
+    options: Options,
     k: int,
-    space: str,
     models: Sequence[Model],
-    options: Mapping[str, Any],
 ) -> tuple[Table, Kept]:
     """Return the records that are released now, and their groups, built on those of earlier releases.
 
@@ -40,8 +40,8 @@ def follow(
         What the ledger knows of them.
     ctx : Context
         Of the grouping.
-    method, k, space, models, options
-        As in a recipe.
+    choices, options, k, models
+        As for `voronym.methods.grouped.mask_by_groups`.
     """
     further = [str(one) for one in models if one.required is not None and not isinstance(one, KAnonymity)]
     if further:
@@ -49,17 +49,15 @@ def follow(
             "groups that are kept keep k, and nothing else is promised of them: leave out "
             f"{', '.join(further)}, or leave out --keep-groups"
         )
-    chosen = METHODS[method]
-    settings = Settings.read(chosen, space, dict(options))
-    said = settings.groups
-    policy = Policy(headroom=said.headroom, dissolved=said.dissolved, waiting=said.waiting)
-    keys = KEY_SPACES[space].function(table, ctx, settings.space)
+    chosen = METHODS[choices.method]
+    policy = Policy(headroom=choices.headroom, dissolved=choices.dissolved, waiting=choices.waiting)
+    keys = KEY_SPACES[choices.space].function(table, ctx, choices)
     found = booking.follow(
         keys.records,
         k,
         ctx,
         policy=policy,
-        divide=lambda problem, here: chosen.partition(problem, here, settings.method),
+        divide=lambda problem, here: chosen.partition(problem, here, options),
     )
     frozen = booking.frozen(table.keys)
     step = (

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from voronym._kernels import verdict
 from voronym.core import numerics
 from voronym.core.context import Context
-from voronym.core.options import Options
 from voronym.errors import GuaranteeError
 from voronym.keyspaces import KEY_SPACES, Coordinates, Keys
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels, Rule
 from voronym.privacy.p_sensitive import distinct
+from voronym.request.choices import ReleaseChoices
 from voronym.table.table import Table
 from voronym.table.units import Units
 from voronym.table.values import first_rows
@@ -64,10 +64,10 @@ class Crowd:
     row_keys: Keys | None = None
 
     @classmethod
-    def of(cls, table: Table, space: str, ctx: Context, options: Options) -> Crowd:
+    def of(cls, table: Table, ctx: Context, choices: ReleaseChoices) -> Crowd:
         """Find who is to be grouped."""
-        make = KEY_SPACES[space].function
-        keys = make(table, ctx, options)
+        make = KEY_SPACES[choices.space].function
+        keys = make(table, ctx, choices)
         units = table.units
         if units is None or units.person is None or int(units.person.max()) + 1 == table.n:
             return cls(table, keys, notes=keys.notes)
@@ -78,7 +78,7 @@ class Crowd:
         if units.household is not None:
             homes = units.household[first_rows(person, people)]
         once = table.like(frame, units=Units(household=homes))
-        people_keys = make(once, ctx, options)
+        people_keys = make(once, ctx, choices)
         notes = (*people_keys.notes, *_changing(keys, person))
         return cls(once, people_keys, person, notes, table, keys)
 

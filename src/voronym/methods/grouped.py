@@ -12,86 +12,32 @@ from numpy.typing import NDArray
 
 from voronym.certify import Bound
 from voronym.core.context import Context
-from voronym.core.options import (
-    Options,
-    Shape,
-    columns,
-    few,
-    one_of,
-    option,
-    other_word,
-    share,
-    whole,
-    yes_or_no,
-)
+from voronym.core.options import Options
 from voronym.errors import InputError
-from voronym.keyspaces import DEFAULT_SPACE, KEY_SPACES, Published
+from voronym.keyspaces import Published
 from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
 from voronym.methods.said import against, said, within
-from voronym.methods.sampled import SampleOptions
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
 from voronym.partition import Partition
 from voronym.partitioners.front import check_time_limit, one_group_note
 from voronym.privacy import Judge, Model
-from voronym.privacy.enforce import METHODS as WAYS
 from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
-from voronym.ranges.publish import RangeOptions, published_ranges
+from voronym.ranges.publish import published_ranges
+from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
 
 
-@dataclass(frozen=True)
-class GroupOptions(SampleOptions, RangeOptions):
-    """Options of every method that makes groups."""
-
-    enforce: str = option(
-        "auto",
-        "how groups are made to obey models: merge, swap, confidential-first, blind, random-merge, "
-        "random-swap, or auto, which keeps the least lossy of the first three; blind where the intruder is "
-        "'method'",
-        check=one_of("auto", *WAYS),
-    )
-    intruder: str = option(
-        "keys",
-        "whom groups that obey models are made against: keys, who knows these, or method, who knows how the "
-        "groups were made, too",
-        check=one_of("keys", "method"),
-    )
-    keep_groups: bool = option(
-        False, "build on the groups of earlier releases, which a ledger knows", check=yes_or_no
-    )
-    headroom: int = option(0, "people beyond k in a group that is formed, to outlive some", check=whole(0))
-    dissolved: str = option(
-        "rejoin",
-        "people of a kept group that fell below k rejoin others in new groups, or retire unpublished",
-        check=one_of("rejoin", "retire"),
-    )
-    strata: tuple[str, ...] = option(
-        (), "keys whose values groups do not cross: models hold within each", check=columns, shape="columns"
-    )
-    suppress: float = option(
-        0.0, "share of the records that may be left out, so that the others lose least: 1%", check=few
-    )
-    waiting: float = option(0.04, "the largest share of people who may wait for a nearer group", check=share)
-
-    @property
-    def way(self) -> str:
-        """How groups are made to obey models, the intruder considered."""
-        if self.intruder == "keys":
-            return self.enforce
-        if self.enforce not in ("auto", "blind"):
-            raise InputError(
-                f"{self.enforce!r} looks at confidential values group by group, and an intruder who knows "
-                "the method learns from it: leave out enforce, or choose the intruder 'keys'"
-            )
-        return "blind"
+def enforcement(choices: ReleaseChoices) -> str:
+    """Return how groups are made to obey models, the intruder considered."""
+    return choices.enforce if choices.intruder == "keys" else "blind"
 
 
 @dataclass(frozen=True)
@@ -104,66 +50,23 @@ class Kept:
         The group of each record.
     publish : callable
         ``(frame, numbers) -> frame``: what groups would publish, one row each, to what they do.
-    step : str
-        What was done, in a sentence.
+    sentence : str
+        What was done.
     """
 
     numbers: NDArray[np.int64]
     publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]]
-    step: str
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The options of a release by groups, each with those who look at it."""
-
-    method: Options
-    space: Options
-    groups: GroupOptions
-
-    @classmethod
-    def read(cls, method: Method, space: str, given: dict[str, Any]) -> Settings:
-        """Split the options between method, space and grouping; refuse unknown ones."""
-        sorts = _sorts(method, space)
-        known = list(dict.fromkeys(name for sort in sorts for name in sort.names()))
-        unknown = sorted(set(given) - set(known))
-        if unknown:
-            named = ", ".join(map(repr, unknown))
-            raise InputError(
-                f"method {method.name!r} in the space {space!r} has no option {named}; it has: "
-                f"{', '.join(known)}{other_word(unknown, known) or _elsewhere(unknown, space)}"
-            )
-        return cls(*(sort(**{n: given[n] for n in sort.names() if n in given}) for sort in sorts))  # type: ignore[arg-type]
-
-
-def options_of(method: str, space: str | None = None) -> dict[str, Shape]:
-    """Return the shape of every option that a method takes in a space, whatever kind of method it is."""
-    chosen = METHODS[method]
-    sorts = _sorts(chosen, DEFAULT_SPACE if space is None else space) if chosen.groups else (chosen.options,)
-    return {name: shape for sort in sorts for name, shape in sort.shapes().items()}
-
-
-def _sorts(method: Method, space: str) -> tuple[type[Options], type[Options], type[GroupOptions]]:
-    return method.options, KEY_SPACES[space].options, GroupOptions
-
-
-def _elsewhere(unknown: Sequence[str], space: str) -> str:
-    """Say which other space would take these options."""
-    able = [
-        name for name, one in KEY_SPACES.items() if name != space and set(unknown) <= set(one.options.names())
-    ]
-    return f". {' and '.join(unknown)} are for the space {' or '.join(map(repr, able))}" if able else ""
+    sentence: str
 
 
 def mask_by_groups(
     table: Table,
     ctx: Context,
     *,
-    method: str,
+    choices: ReleaseChoices,
+    options: Options,
     k: int,
-    space: str,
     models: Sequence[Model],
-    options: dict[str, Any],
     kept: Kept | None = None,
 ) -> Grouped:
     """Divide the records into groups that obey every model, and publish the centre of each.
@@ -174,19 +77,23 @@ def mask_by_groups(
         The records.
     ctx : Context
         Its deadline, generator and progress are those of the whole work.
-    method, k, space, models, options
-        As in a recipe.
+    choices : ReleaseChoices
+        Those of the recipe.
+    options : Options
+        Those of the method.
+    k : int
+        The least size of a group.
+    models : sequence of Model
+        What groups must obey.
     kept : Kept, optional
         Groups that are given: then none are made.
     """
-    chosen = METHODS[method]
+    chosen, strata, way = METHODS[choices.method], choices.strata, enforcement(choices)
     check_time_limit(chosen, ctx.left if ctx.timed else None)
-    settings = Settings.read(chosen, space, options)
-    strata = settings.groups.strata
     if strata:
         check_strata(table, strata)
     demands = [] if strata else demands_of(table, models)
-    crowd = Crowd.of(table, space, ctx, settings.space).at(k)
+    crowd = Crowd.of(table, ctx, choices).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
     notes = list(crowd.notes)
@@ -201,32 +108,32 @@ def mask_by_groups(
         if together or kept is not None:
             raise InputError("strata go neither with pseudonyms of households nor with groups that are kept")
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
-        part, costs, parts = _within_strata(table, crowd, problem, chosen, settings, models, ctx)
+        part, costs, parts = _within_strata(table, crowd, problem, choices, options, models, ctx)
     elif together:
-        part, costs, bare = _together(crowd, problem, chosen, settings, demands, grouping)
+        part, costs, bare = _together(crowd, problem, choices, options, demands, grouping)
     else:
         demands = [*crowd.demands(k), *demands]
         if kept is None:
-            part, bound = _groups(problem, chosen, settings.method, grouping, bool(demands))
+            part, bound = _groups(problem, chosen, options, grouping, bool(demands))
         else:
             part = Partition(kept.numbers, k=k)
-        part, costs = _obey(problem, part, demands, settings.groups.way, obeying, crowd.loss)
-    published = _published(crowd, part, kept, settings.groups, k)
+        part, costs = _obey(problem, part, demands, way, obeying, crowd.loss)
+    published = _published(crowd, part, kept, choices, k)
     rows = crowd.spread(part)
     plain = table.units is None
     gathered = _gather(table, published, rows, bare)
-    frame, mean, weighed, told = publish_weights(table, gathered, settings.space, k)
+    frame, mean, weighed, told = publish_weights(table, gathered, choices, k)
     return Grouped(
         frame,
         figures={**published.figures, **mean},
         notes=(*notes, *told),
         public_notes=tuple(notes),
-        steps=(
-            *published.steps,
+        log=(
+            *published.log,
             *weighed,
             *within(strata, parts),
             *said(table, bare),
-            *against(settings.groups.way, part, k, obeyed),
+            *against(way, part, k, obeyed),
         ),
         records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
         partition=rows,
@@ -240,16 +147,18 @@ def mask_by_groups(
     )
 
 
-def _published(crowd: Crowd, part: Partition, kept: Kept | None, options: RangeOptions, k: int) -> Published:
+def _published(
+    crowd: Crowd, part: Partition, kept: Kept | None, choices: ReleaseChoices, k: int
+) -> Published:
     """Return what the groups publish; those that live, what they have published before."""
     published = crowd.keys.publish(part)
     if published.schema is None:  # else the space publishes ranges itself
-        published = published_ranges(crowd.table, crowd.keys, part, published, options, k)
+        published = published_ranges(crowd.table, crowd.keys, part, published, choices, k)
     if kept is None:
         return published
     numbers = kept.numbers[first_rows(part.labels, part.n_cells)]
     frame = kept.publish(published.frame, numbers)
-    return replace(published, frame=frame, steps=(*published.steps, kept.step))
+    return replace(published, frame=frame, log=(*published.log, kept.sentence))
 
 
 def _groups(
@@ -328,8 +237,8 @@ def _within_strata(
     table: Table,
     crowd: Crowd,
     problem: Problem,
-    method: Method,
-    settings: Settings,
+    choices: ReleaseChoices,
+    options: Options,
     models: Sequence[Model],
     ctx: Context,
 ) -> tuple[Partition, tuple[Cost, ...], tuple[Stratum, ...]]:
@@ -338,17 +247,17 @@ def _within_strata(
     def divide(some: Problem, rows: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
         asked = [*crowd.only(rows).demands(problem.k), *demands_of(table.rows(rows), models)]
         grouping = here.part(0.0, 0.7, stage=crowd.stage)
-        found, _ = _groups(some, method, settings.method, grouping, bool(asked))
-        return _obey(some, found, asked, settings.groups.way, here.part(0.7, 1.0))
+        part, _ = _groups(some, METHODS[choices.method], options, grouping, bool(asked))
+        return _obey(some, part, asked, enforcement(choices), here.part(0.7, 1.0))
 
-    return divide_strata(table, problem, settings.groups.strata, ctx.part(0.05, 0.95), divide)
+    return divide_strata(table, problem, choices.strata, ctx.part(0.05, 0.95), divide)
 
 
 def _together(
     crowd: Crowd,
     problem: Problem,
-    method: Method,
-    settings: Settings,
+    choices: ReleaseChoices,
+    options: Options,
     demands: Sequence[tuple[str, tuple[Judge, ...]]],
     ctx: Context,
 ) -> tuple[Partition, tuple[Cost, ...], NDArray[np.int64]]:
@@ -362,15 +271,14 @@ def _together(
     units = crowd.table.units
     assert units is not None  # noqa: S101 - for the type checker
     assert units.household is not None  # noqa: S101
-    labels, rest = group_households(
-        problem, units.household, method, settings.method, ctx.part(0.0, 0.8, time=0.8)
-    )
+    method = METHODS[choices.method]
+    labels, rest = group_households(problem, units.household, method, options, ctx.part(0.0, 0.8, time=0.8))
     alone = np.flatnonzero(labels < 0)
     if len(alone):
         few = crowd.only(alone)
         some = problem.subset(alone)
-        part, _ = _groups(some, method, settings.method, ctx.part(0.8, 0.9, time=0.5), True)
-        part, _ = _obey(some, part, few.demands(problem.k), settings.groups.enforce, ctx.part(0.9, 1.0))
+        part, _ = _groups(some, method, options, ctx.part(0.8, 0.9, time=0.5), True)
+        part, _ = _obey(some, part, few.demands(problem.k), choices.enforce, ctx.part(0.9, 1.0))
         labels[alone] = labels.max() + 1 + part.labels
     part = Partition(labels, k=problem.k)
     return part, (Cost(f"k-anonymity={problem.k} of households", crowd.loss(part)),), rest

@@ -13,7 +13,7 @@ delta-disclosure a class that holds may join one that does not, and more have to
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,35 +23,23 @@ from numpy.typing import NDArray
 
 from voronym._kernels import lattice as kernels
 from voronym.core.context import Context
-from voronym.core.options import by_column, few, option
+from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
+from voronym.keyspaces import importance_of
 from voronym.method import release_method
-from voronym.methods.sampled import SampleOptions
 from voronym.partition import Partition
 from voronym.privacy import Model
 from voronym.privacy.cells import Judge
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.ranges.ladder import Ladder, ladders
-from voronym.ranges.publish import ranged_schema, trees
+from voronym.ranges.publish import ranged_schema
+from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
 MOST = 20_000_000
 """Recodings, at most."""
-
-
-@dataclass(frozen=True)
-class LatticeOptions(SampleOptions):
-    """Options of uniform coding."""
-
-    hierarchies: Mapping[str, Any] | None = option(
-        None, "by column, the file of its hierarchy", check=trees, shape="by column"
-    )
-    suppress: float = option(0.0, "the largest share of records whose keys may be suppressed: 5%", check=few)
-    importance: Mapping[str, float] | None = option(
-        None, "by column, how much its loss counts; 1 by default", check=by_column, shape="by column"
-    )
 
 
 @dataclass(frozen=True)
@@ -250,10 +238,9 @@ def _numbered(codes: Ints) -> tuple[Ints, int]:
     guarantee="every class has k records or more; the same levels for all; no other levels lose less",
     cost="a pass over the records for each recoding looked at; memory O(n d), and a few bytes per recoding",
     reference="10.1109/ICDE.2005.42",
-    options=LatticeOptions,
 )
 def lattice(
-    table: Table, ctx: Context, options: LatticeOptions, *, k: int, models: Sequence[Model]
+    table: Table, ctx: Context, options: Options, *, choices: ReleaseChoices, k: int, models: Sequence[Model]
 ) -> Grouped:
     """Recode every key to one level of its hierarchy for all records, and suppress what breaks k or a model.
 
@@ -272,24 +259,22 @@ def lattice(
             "method 'lattice' counts rows and knows neither people nor households: take a method that makes "
             "groups, such as 'auto', or 'local-suppression'"
         )
-    columns = ladders(table, options.hierarchies or {})
+    del options  # there are none
+    columns = ladders(table, choices.hierarchies or {})
     judges = [one for model in models if isinstance(model, ConfidentialModel) and model.required is not None
               for one in model.judges(table)]  # fmt: skip
-    given = dict(options.importance or {})
-    strange = [name for name in given if name not in table.keys]
-    if strange:
-        raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
-    weights = np.array([float(given.get(one.name, 1.0)) for one in columns])
-    if not (weights >= 0.0).all() or weights.sum() <= 0.0:
-        raise InputError("importance must be numbers of 0 or more, and one above 0")
-    found = Lattice(columns, k, judges, int(options.suppress * table.n + 1e-9), weights)
+    given = importance_of(table, choices)
+    weights = np.array([float(given.get(column.name, 1.0)) for column in columns])
+    if weights.sum() <= 0.0:
+        raise InputError("importance must be above 0 for one key at least")
+    found = Lattice(columns, k, judges, int(choices.suppress * table.n + 1e-9), weights)
     found.search(ctx)
     if not found.front:
         raise GuaranteeError(
-            f"no levels of the hierarchies keep all promises with {100 * options.suppress:g} % of the "
+            f"no levels of the hierarchies keep all promises with {100 * choices.suppress:g} % of the "
             "records suppressed: allow more (--suppress), or ask for less"
         )
-    return _masked(table, found, options.hierarchies or {})
+    return _masked(table, found, choices.hierarchies or {})
 
 
 def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
@@ -311,7 +296,7 @@ def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
     return Grouped(
         frame,
         figures={"lattice": _figures(found, best)},
-        steps=_steps(found, best),
+        log=_log(found, best),
         partition=Partition(np.where(rows, many, labels), k=found.k),
         published_as={
             one.name: f"level {level} of {one.height} of its hierarchy, for all records"
@@ -341,7 +326,7 @@ def _figures(found: Lattice, best: Solution) -> dict[str, Any]:
     }
 
 
-def _steps(found: Lattice, best: Solution) -> tuple[str, ...]:
+def _log(found: Lattice, best: Solution) -> tuple[str, ...]:
     named = ", ".join(
         f"{one.name} {level} of {one.height}" for one, level in zip(found.columns, best.levels, strict=True)
     )

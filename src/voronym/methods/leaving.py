@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,10 @@ from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
-from voronym.methods.grouped import Settings
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
 from voronym.problem import Problem
+from voronym.request.choices import ReleaseChoices
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
@@ -285,9 +284,7 @@ def stay(
     ctx: Context,
     *,
     k: int,
-    method: str,
-    space: str,
-    options: dict[str, Any],
+    choices: ReleaseChoices,
     known: Known | None = None,
 ) -> Left:
     """Choose who of a table is left out, as its recipe says.
@@ -295,25 +292,26 @@ def stay(
     Nobody leaves who is in an earlier release of a ledger: what is lacking then would be theirs. Nobody comes
     in whom an earlier one left out, for the same reason.
     """
-    settings = Settings.read(METHODS[method], space, options)
     if table.units is not None and table.schema.pseudonyms and table.units.household is not None:
         raise InputError(
             "suppress leaves out people, and pseudonyms show how many live in a household: leave out one of "
             "the two"
         )
-    strata = settings.groups.strata
+    strata = choices.strata
     if strata:
         check_strata(table, strata)
-    crowd = Crowd.of(table, space, ctx, settings.space)
+    crowd = Crowd.of(table, ctx, choices)
     records, of_row = crowd.keys.records, crowd.of_row
     if records.points is None:
-        raise InputError(f"suppress compares records by their coordinates, which the space {space!r} has not")
+        raise InputError(
+            f"suppress compares records by their coordinates, which the space {choices.space!r} has not"
+        )
     parts = equivalence_classes(table.frame, strata).labels if strata else None
     may = out = None
     if known is not None:
         before, gone = (_people(rows, of_row, len(records)) for rows in (known.published, known.left_out))
         may, out = ~before, gone & ~before
-    found = leave_out(Problem(records, k), settings.groups.suppress, ctx, parts, may=may, out=out)
+    found = leave_out(Problem(records, k), choices.suppress, ctx, parts, may=may, out=out)
     return replace(found, of_row=of_row)
 
 

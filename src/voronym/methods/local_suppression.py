@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.core.options import option
+from voronym.core.options import Options
 from voronym.errors import InputError
 from voronym.keyspaces import importance_of
 from voronym.method import release_method
@@ -19,9 +19,9 @@ from voronym.methods.blanks import Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.grouped import demands_of
 from voronym.methods.said import said
-from voronym.methods.sampled import SampleOptions
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model
+from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.table import Table
 from voronym.table.units import Units
@@ -38,18 +38,6 @@ AGAINST = (
 )
 NEARLY = 0.5
 """Share of the values of a key from where a data holder is told to recode it first."""
-
-
-@dataclass(frozen=True)
-class SuppressionOptions(SampleOptions):
-    """Options of local suppression."""
-
-    importance: Mapping[str, float] | None = option(
-        None,
-        "how many times a missing value of a key counts, 1 where nothing is said: age=2",
-        check=importance_of,
-        shape="by column",
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +132,13 @@ def suppress_locally(
     guarantee="k records or more share all published keys, gaps included; every published value is true",
     cost="O(n 2^d) for d keys in the worst case; memory likewise",
     reference="10.1145/1055558.1055591",
-    options=SuppressionOptions,
 )
 def local_suppression(
     table: Table,
     ctx: Context,
-    options: SuppressionOptions,
+    options: Options,
     *,
+    choices: ReleaseChoices,
     k: int,
     models: Sequence[Model],
 ) -> Grouped:
@@ -172,10 +160,8 @@ def local_suppression(
             f"local suppression looks at all sets of keys, and {len(table.keys)} keys have too many: "
             f"take {COLUMNS} at most"
         )
-    given = dict(options.importance or {})
-    strange = [name for name in given if name not in table.keys]
-    if strange:
-        raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
+    del options  # there are none
+    given = importance_of(table, choices)
     if table.schema.pseudonyms:
         raise InputError("local suppression publishes no pseudonyms: leave them out, or take method 'auto'")
     codes, of_row, units = _people(table)
@@ -232,7 +218,7 @@ def _masked(table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: boo
         frame,
         figures={FIGURES: figures},
         notes=notes,
-        steps=(*_said(table, many, touched, found, k, more=more), *said(table, None), *against),
+        log=(*_said(table, many, touched, found, k, more=more), *said(table, None), *against),
         partition=Partition(found.labels, k=k) if of_row is None else Partition(found.labels[of_row]),
         published_as=dict.fromkeys(table.keys, FATE),
     )

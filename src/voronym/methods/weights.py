@@ -7,14 +7,13 @@ does, and the weights of each group add up to what they did, so that weighted to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from voronym.errors import InputError
-from voronym.keyspaces import EuclideanOptions, weights_of
+from voronym.keyspaces import weights_of
+from voronym.request.choices import ReleaseChoices
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
@@ -25,11 +24,10 @@ def rare(table: Table, name: str, k: int) -> int:
     return int((np.bincount(codes[codes >= 0])[codes[codes >= 0]] < k).sum())
 
 
-def averaged(table: Table, options: Mapping[str, Any], k: int) -> str | None:
+def averaged(table: Table, choices: ReleaseChoices, k: int) -> str | None:
     """Return the column of weights, where groups publish their mean; None where they stay as they are."""
-    name = options.get("weights")
-    way = options.get("publish_weights", "auto")
-    if not isinstance(name, str) or name not in table.columns or name in table.keys or way == "own":
+    name, way = choices.weights, choices.publish_weights
+    if name is None or name not in table.columns or name in table.keys or way == "own":
         return None
     return name if way == "mean" or rare(table, name, k) else None
 
@@ -39,7 +37,7 @@ MEAN = "mean weights"
 
 
 def publish_weights(
-    table: Table, frame: nw.DataFrame[Any], options: Any, k: int
+    table: Table, frame: nw.DataFrame[Any], choices: ReleaseChoices, k: int
 ) -> tuple[nw.DataFrame[Any], dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Return a masked table with its weights averaged in each group, where they are to be; and what to say.
 
@@ -49,8 +47,8 @@ def publish_weights(
         The originals.
     frame : narwhals DataFrame
         What is published so far, row by row as the originals.
-    options : Options
-        Of the space.
+    choices : ReleaseChoices
+        Which column has the weights, and what is published of it.
     k : int
         Least size of a group.
 
@@ -59,15 +57,10 @@ def publish_weights(
     frame, figures, steps, notes
         The table; the column, where it was averaged; what was done; what the data holder should know.
     """
-    if not isinstance(options, EuclideanOptions):
+    name = choices.weights
+    if name is None:
         return frame, {}, (), ()
-    if options.weights is None:
-        if options.publish_weights != "auto":
-            raise InputError("publish_weights is about weights, and no column is named: give --weights, too")
-        return frame, {}, (), ()
-    name = options.weights
-    given = {"weights": name, "publish_weights": options.publish_weights}
-    if averaged(table, given, k) is None:
+    if averaged(table, choices, k) is None:
         alone = rare(table, name, k)
         note = (
             f"the weights {name!r} of {alone:,} of {table.n:,} records are shared by fewer than k={k} and "
@@ -80,7 +73,7 @@ def publish_weights(
     classes = equivalence_classes(frame, table.keys)  # groups that publish the same keys are one
     means = np.bincount(classes.labels, weights, minlength=len(classes.sizes)) / classes.sizes
     made = nw.new_series(name, means[classes.labels].tolist(), nw.Float64(), backend=frame.implementation)
-    why = f", because fewer than k={k} records share some" if options.publish_weights == "auto" else ""
+    why = f", because fewer than k={k} records share some" if choices.publish_weights == "auto" else ""
     return (
         frame.with_columns(made),
         {MEAN: name},

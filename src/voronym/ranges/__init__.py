@@ -7,6 +7,6 @@
 """
 
 from voronym.ranges.columns import RangeColumn, range_columns
-from voronym.ranges.publish import WAYS, published_ranges
+from voronym.ranges.publish import PUBLISH, published_ranges
 
-__all__ = ["WAYS", "RangeColumn", "published_ranges", "range_columns"]
+__all__ = ["PUBLISH", "RangeColumn", "published_ranges", "range_columns"]

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from voronym.core.context import Context
-from voronym.core.options import by_column, option
 from voronym.errors import InputError
-from voronym.keyspaces import Coordinates, Keys, Published, key_space
+from voronym.keyspaces import Coordinates, Keys, Published, importance_of, key_space
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn
-from voronym.ranges.publish import RANGES, RangeOptions, with_ranges
+from voronym.ranges.publish import RANGES, ranges_of, ways_of, with_ranges
+from voronym.request.choices import ReleaseChoices
 from voronym.space.ranges import Axis, Ranges
 from voronym.space.records import Records
 from voronym.table.table import Table
-
-
-@dataclass(frozen=True)
-class RangeSpaceOptions(RangeOptions):
-    """Options of the space of ranges."""
-
-    importance: Mapping[str, float] | None = option(
-        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +27,25 @@ class RangeKeys(Keys):
     ----------
     table : Table
         The records.
-    options : RangeSpaceOptions
+    choices : ReleaseChoices
         How keys are published, and what counts how much.
     k : int
         People whose values an end may be of, at least.
     """
 
     table: Table
-    options: RangeSpaceOptions
+    choices: ReleaseChoices
     k: int = 1
 
     def at(self, k: int) -> Keys:
         """Return the keys for groups of at least k."""
-        return RangeKeys(self.table, self.options, k)
+        return RangeKeys(self.table, self.choices, k)
 
     @cached_property
     def columns(self) -> list[RangeColumn]:
         """All keys; by default categories by hierarchies where there are some, and the rest as intervals."""
-        ways = self.options.ways(self.table.keys, "")
-        trees = self.options.hierarchies or {}
+        ways = ways_of(self.choices, self.table.keys, "")
+        trees = self.choices.hierarchies or {}
         chosen = {name: way or ("hierarchy" if name in trees else "interval") for name, way in ways.items()}
         points = [name for name, way in chosen.items() if way not in RANGES]
         if points:
@@ -63,17 +53,12 @@ class RangeKeys(Keys):
                 f"in the space 'ranges' every key is published as a range, and {points[0]!r} is not: leave "
                 "out the space, or --publish for it"
             )
-        return RangeOptions(chosen, trees or None, self.options.widths, self.options.ends).columns(
-            self.table, self.k
-        )
+        return ranges_of(self.choices, self.table, self.k, chosen)
 
     @cached_property
     def records(self) -> Records:  # type: ignore[override]
         """The keys as rows of codes."""
-        given = dict(self.options.importance or {})
-        strange = [name for name in given if name not in self.table.keys]
-        if strange:
-            raise InputError(f"importance names {', '.join(map(repr, strange))}, which is no key")
+        given = importance_of(self.table, self.choices)
         axes = [_axis(one, float(given.get(one.name, 1.0))) for one in self.columns]
         codes = np.stack([one.codes for one in self.columns], axis=1)
         return Ranges(tuple(axes)).records(codes)
@@ -103,7 +88,7 @@ def _axis(column: RangeColumn, weight: float) -> Axis:
     return Axis(column.shape, column.table, column.nodes, column.place, centre, weight)
 
 
-@key_space("ranges", options=RangeSpaceOptions)
-def ranges(table: Table, ctx: Context, options: RangeSpaceOptions) -> Keys:  # noqa: ARG001
+@key_space("ranges")
+def ranges(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # noqa: ARG001
     """Compare records by the range that covers both."""
-    return RangeKeys(table, options)
+    return RangeKeys(table, choices)

@@ -2,121 +2,56 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import narwhals as nw
 import numpy as np
 
-from voronym.core.options import Options, by_column, one_of, option
+from voronym.core.registry import Registry
 from voronym.errors import InputError
 from voronym.keyspaces import Coordinates, Keys, Published
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn, Tree, range_columns
-from voronym.table.hierarchy import Hierarchy
+from voronym.request.choices import EVERY, ReleaseChoices
 from voronym.table.schema import Column, Schema
 from voronym.table.table import Table
 
-WAYS = ("mean", "median", "interval", "hierarchy")
+PUBLISH: Registry[str] = Registry("way to publish")
+"""What a group can publish of a key, each with a sentence."""
+PUBLISH.add("mean", "the mean of numbers and dates, the most frequent category")
+PUBLISH.add("median", "the median of numbers and dates, the most frequent category")
+PUBLISH.add("interval", "a range such as 30–39; of categories, the list of those in the group")
+PUBLISH.add("hierarchy", "the lowest common ancestor in a hierarchy")
 RANGES = ("interval", "hierarchy")
 RANGED = "published as ranges"
 """Why a published column is a text."""
-EVERY = "*"
-"""Stands for all keys that are not named."""
 
 
-def ways(name: str, value: Any) -> dict[str, str]:
-    """Check how keys are published: a word for all of them, or a word by column; "*" are the others."""
-    given = {EVERY: value} if isinstance(value, str) else by_column(name, value)
-    for column, way in given.items():
-        if way not in WAYS:
-            where = "" if column == EVERY else f" of {column!r}"
-            raise InputError(f"{name}{where} must be one of {', '.join(WAYS)}, not {way!r}")
-    return given
-
-
-def trees(name: str, value: Any) -> dict[str, Any]:
-    """Check hierarchies by column; those that are objects become what a recipe can hold."""
-    return {
-        column: str(one) if isinstance(one, (Hierarchy, os.PathLike)) else one
-        for column, one in by_column(name, value).items()
-    }
-
-
-def checked_widths(name: str, value: Any) -> dict[str, float]:
-    """Check widths of steps by column."""
-    given = by_column(name, value)
-    for column, width in given.items():
-        if isinstance(width, bool) or not isinstance(width, (int, float)) or not 0.0 < width < np.inf:
-            raise InputError(f"{name}: that of {column!r} must be a number above 0, not {width!r}")
-    return given
-
-
-def said_of(publish: Any, hierarchies: Any) -> dict[str, Any]:
-    """Return what was said of how keys are published, as options that a recipe can hold."""
-    made = {
-        "publish": None if publish is None else ways("publish", publish),
-        "hierarchies": None if hierarchies is None else trees("hierarchies", hierarchies),
-    }
-    return {name: one for name, one in made.items() if one is not None}
-
-
-@dataclass(frozen=True)
-class RangeOptions(Options):
-    """How keys are published."""
-
-    publish: Mapping[str, str] | None = option(
-        None,
-        "what a group publishes of each key: mean, median, interval or hierarchy; '*' stands for all others",
-        check=ways,
-        shape="by column",
-    )
-    hierarchies: Mapping[str, Any] | None = option(
-        None, "by column, the file of its hierarchy", check=trees, shape="by column"
-    )
-    widths: Mapping[str, float] | None = option(
-        None,
-        "by column, the least width of intervals; days for dates",
-        check=checked_widths,
-        shape="by column",
-    )
-    ends: str = option(
-        "rounded",
-        "ends of intervals: rounded, so that each may be of k people, or exact: somebody's values",
-        check=one_of("rounded", "exact"),
-    )
-
-    def ways(self, keys: Sequence[str], usual: str = "mean") -> dict[str, str]:
-        """Return how each key is published."""
-        given = dict(self.publish or {})
-        rest = given.pop(EVERY, usual)
-        strange = [name for name in given if name not in keys]
-        if strange:
-            raise InputError(
-                f"publish names {', '.join(map(repr, strange))}, which is no key; these are: "
-                f"{', '.join(keys)}"
-            )
-        return {name: given.get(name, rest) for name in keys}
-
-    def columns(self, table: Table, k: int, usual: str = "mean") -> list[RangeColumn]:
-        """Return the keys that are published as ranges."""
-        chosen = {name: way for name, way in self.ways(table.keys, usual).items() if way in RANGES}
-        _whole_places(table.schema, chosen)
-        unused = [
-            name
-            for name in (self.hierarchies or {})
-            if name in table.keys and chosen.get(name) != "hierarchy"
-        ]
-        if unused:
-            raise InputError(
-                f"a hierarchy is given for {', '.join(map(repr, unused))}, which is not published by it: say "
-                f"--publish {unused[0]}=hierarchy, or leave it out"
-            )
-        return range_columns(
-            table, chosen, k, hierarchies=self.hierarchies, steps=self.widths, exact=self.ends == "exact"
+def ways_of(choices: ReleaseChoices, keys: Sequence[str], usual: str = "mean") -> dict[str, str]:
+    """Return how each key is published."""
+    strange = [name for name in choices.publish or {} if name not in keys and name != EVERY]
+    if strange:
+        raise InputError(
+            f"publish names {', '.join(map(repr, strange))}, which is no key; these are: {', '.join(keys)}"
         )
+    return {name: choices.way(name, usual) for name in keys}
+
+
+def ranges_of(choices: ReleaseChoices, table: Table, k: int, chosen: Mapping[str, str]) -> list[RangeColumn]:
+    """Return the keys that are published as ranges, of those that are chosen."""
+    ranged = {name: way for name, way in chosen.items() if way in RANGES}
+    _whole_places(table.schema, ranged)
+    trees = choices.hierarchies or {}
+    unused = [name for name in trees if name in table.keys and ranged.get(name) != "hierarchy"]
+    if unused:
+        raise InputError(
+            f"a hierarchy is given for {', '.join(map(repr, unused))}, which is not published by it: say "
+            f"--publish {unused[0]}=hierarchy, or leave it out"
+        )
+    return range_columns(
+        table, ranged, k, hierarchies=trees, steps=choices.widths, exact=choices.ends == "exact"
+    )
 
 
 def _whole_places(schema: Schema, chosen: Mapping[str, str]) -> None:
@@ -127,7 +62,7 @@ def _whole_places(schema: Schema, chosen: Mapping[str, str]) -> None:
 
 
 def published_ranges(
-    table: Table, keys: Keys, part: Partition, published: Published, options: RangeOptions, k: int
+    table: Table, keys: Keys, part: Partition, published: Published, choices: ReleaseChoices, k: int
 ) -> Published:
     """Return what groups publish, with ranges and medians where they are asked for.
 
@@ -141,15 +76,16 @@ def published_ranges(
         The groups.
     published : Published
         What the groups publish by default.
-    options : RangeOptions
+    choices : ReleaseChoices
         How each key is published.
     k : int
         The least size of a group, and of those whom an end of an interval may be of.
     """
-    middle = [name for name, way in options.ways(table.keys).items() if way == "median"]
+    chosen = ways_of(choices, table.keys)
+    middle = [name for name, way in chosen.items() if way == "median"]
     if middle:
         published = _medians(keys, part, published, middle)
-    columns = options.columns(table, k)
+    columns = ranges_of(choices, table, k, chosen)
     return with_ranges(table, part, published, columns) if columns else published
 
 

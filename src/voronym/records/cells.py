@@ -11,10 +11,10 @@ import narwhals as nw
 import numpy as np
 
 from voronym.core.context import Context
-from voronym.core.options import Options, by_column, option
 from voronym.keyspaces import Keys, Published, key_space
 from voronym.partition import Partition
 from voronym.records.fields import Choice, gathered, make_fields
+from voronym.request.choices import ReleaseChoices
 from voronym.space.mixed import Mixed
 from voronym.space.records import Records
 from voronym.table.schema import Schema
@@ -125,25 +125,10 @@ class MixedKeys(Keys):
         }
 
 
-@dataclass(frozen=True)
-class MixedOptions(Options):
-    """Options of the mixed space."""
-
-    metrics: Mapping[str, Any] | None = option(
-        None,
-        "by column, its metric where the kind should not decide: nominal, taxonomy=tree.csv, or a hierarchy",
-        check=by_column,
-        shape="by column",
-    )
-    importance: Mapping[str, float] | None = option(
-        None, "by column, how much it counts; 1 by default", check=by_column, shape="by column"
-    )
-
-
-@key_space("mixed", options=MixedOptions)
-def mixed(table: Table, ctx: Context, options: MixedOptions) -> Keys:
+@key_space("mixed")
+def mixed(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:
     """Compare every key by a metric of its own."""
-    return MixedKeys.fit(table, metrics=options.metrics, weights=options.importance, rng=ctx.rng)
+    return MixedKeys.fit(table, metrics=choices.metrics, weights=choices.importance, rng=ctx.rng)
 
 
 def _percent(cost: float, whole: float) -> float:

@@ -95,8 +95,8 @@ class ColumnStep(ABC):
         """Return the schema after the step, where columns become another kind; None where none does."""
         return None
 
-    def informed(self, options: Mapping[str, Any]) -> ColumnStep:
-        """Return the step with what it takes from the options of the recipe."""
+    def informed(self, trees: Mapping[str, Any]) -> ColumnStep:
+        """Return the step with the hierarchies of the recipe, where it uses one."""
         return self
 
     def left_of(self, trees: Mapping[str, Any]) -> dict[str, Any]:

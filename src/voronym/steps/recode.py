@@ -87,10 +87,9 @@ class Recode(ColumnStep):
         return cuts.ordinal(table.schema, {name: cuts.labels(table, name, self.cuts, self)
                                            for name in self.columns})  # fmt: skip
 
-    def informed(self, options: Mapping[str, Any]) -> Recode:
+    def informed(self, trees: Mapping[str, Any]) -> Recode:
         """Return the step with the hierarchy of the recipe, where it takes a level and names no file."""
-        trees = options.get("hierarchies")
-        if self.level is None or self.hierarchy is not None or not isinstance(trees, Mapping):
+        if self.level is None or self.hierarchy is not None:
             return self
         if not set(self.columns) <= set(trees):
             return self

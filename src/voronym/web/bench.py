@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from voronym import cautions, datasets
+from voronym import datasets
 from voronym._cuda.device import choose
 from voronym.comparison import Row, compare
 from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
-from voronym.method import METHODS
-from voronym.methods.grouped import GroupOptions
-from voronym.pipeline import anonymize
 from voronym.privacy import split_models
 from voronym.problem import check_k
-from voronym.recipe import Recipe
+from voronym.request.choices import ReleaseChoices
+from voronym.request.recipe import Recipe
+from voronym.request.request import Request
+from voronym.run import checks
+from voronym.run.door import anonymize
 from voronym.table.classes import equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.read import read
@@ -45,7 +46,6 @@ SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
 FEW = (5, 10, 3, 20, 15)
 SEARCHED = 6_000
 """Rows up to which the default method takes a second or two for each k."""
-LOCAL = ("k", "method", "models", "time_limit", "seed", "intruder", "options", "space", "steps", "device")
 
 
 class Wishes:
@@ -134,7 +134,7 @@ class Bench:
             "several": [[what, on_page(one)] for what, one in proposal.several],
             "read": "" if source is None else source.says(),
             "format": "" if source is None else source.format,
-            "settings": Settings.of_schema(proposal.schema).plain(),
+            "settings": Settings.of_schema(proposal.schema).having(k=5).plain(),
         }
 
     def alone(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,25 +167,21 @@ class Bench:
         """Return what is wrong with settings, by field; nothing is run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
+        for name in ("models", "steps"):
+            try:
+                refuse_files(Settings({name: chosen.get(name)}))
+            except InputError as error:
+                errors[name] = str(error)
         try:
-            refuse_files(chosen.options, chosen.models)
-        except InputError as error:
-            errors["models"] = str(error)
-        try:
-            refuse_files({}, (), chosen.steps)
-        except InputError as error:
-            errors["steps"] = str(error)
-        try:
-            table = Table.build(self.frame, **chosen.about_columns())
+            table = Request.of(chosen.about_columns()).table(self.frame)
         except VoronymError as error:
             return {"errors": errors | {"columns": on_page(str(error))}}
-        for name in LOCAL if not errors else ():  # what names files is not looked at
-            sentence = _wrong(table, name, getattr(chosen, name))
-            if sentence:
+        for name in ReleaseChoices.names() if not errors else ():  # what names files is not looked at
+            if name in chosen.choices and (sentence := _wrong(table, name, chosen.get(name))):
                 errors[name] = sentence
-        allow = {"near-unique": chosen.allow_near_unique, "loss": chosen.allow_loss}
+        allowed = {name: chosen.get(name) for name in ("allow_near_unique", "allow_loss")}
         try:
-            cautions.before(table, {name: list(given) for name, given in allow.items() if given})
+            checks.before(table, ReleaseChoices(**allowed))
         except VoronymError as error:
             errors["columns"] = str(error)
         return {"errors": {name: on_page(said) for name, said in errors.items()}}
@@ -193,9 +189,7 @@ class Bench:
     def sketch(self, wishes: Wishes, *, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Measure loss and risk for several k and methods, point by point; on a sample of large tables."""
         chosen = Settings.of_plain(settings)
-        about = {
-            name: chosen.about_columns()[name] for name in ("keys", "kinds", "orders", "locations", "person")
-        }
+        about = {name: chosen.get(name) for name in ("keys", "kinds", "orders", "locations", "person")}
         about["kinds"] = {name: kind for name, kind in about["kinds"].items() if name in chosen.keys}
         about["orders"] = {name: levels for name, levels in about["orders"].items() if name in chosen.keys}
         frame = _sampled(self.frame, chosen.person)
@@ -221,9 +215,8 @@ class Bench:
     def run(self, wishes: Wishes, *, settings: Mapping[str, Any], folder: str, suffix: str) -> dict[str, Any]:
         """Make a release, write it with its recipe and reports, and return what to show of it."""
         chosen, place = Settings.of_plain(settings), Path(folder)
-        refuse_files(chosen.options, chosen.models, chosen.steps)
-        given = chosen.arguments()
-        given["models"] = split_models(given["models"])
+        refuse_files(chosen)
+        given = {**chosen.choices, "models": split_models(chosen.models)}
         with together():
             release = anonymize(self.frame, **given, progress=wishes.progress(0.0, 0.6))
             wishes.finish = False  # granted
@@ -256,24 +249,14 @@ def _warm_up() -> None:
 
 
 def _wrong(table: Table, name: str, value: Any) -> str:
-    """Return what the house says about one choice on its own; nothing where it is fine."""
-    given: dict[str, Any] = {name: value}
-    if name in ("options", "space", "intruder", "seed", "steps", "device") and value in (None, {}, (), []):
-        return ""
+    """Return what is wrong with one choice on its own; nothing where it is fine."""
     try:
-        if name == "intruder":
-            given = {"options": {"intruder": value}}
-        if name == "options":
-            GroupOptions(**{one: value[one] for one in GroupOptions.names() if one in value})
-        if name == "models":
-            given = {"models": tuple(split_models(value))}
+        choice: dict[str, Any] = {name: tuple(split_models(value)) if name == "models" else value}
+        made = Recipe(table.schema, **choice)
         if name == "device":
             choose(value)  # says why there is none
-        made = Recipe(table.schema, **given)
         if name == "k" or (name == "models" and value):
             check_k(made.required_k, table.n)
-        if name == "method":
-            METHODS[value]  # says which there are, where this is none
     except VoronymError as error:
         return str(error)
     return ""

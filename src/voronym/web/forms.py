@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from voronym.web.settings import ROLES, Settings, number
+from voronym.request.command import ROLES
+from voronym.web.settings import Settings, number
 
 TEXTS = ("delimiter", "encoding", "decimal", "thousands", "date_format", "sheet")
 RECIPE = "as in the recipe"
@@ -31,12 +31,13 @@ def reading_of(fields: Fields) -> dict[str, Any]:
 def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, Any]]) -> Settings:
     """Return settings with the roles and kinds of a form."""
     names = [column["name"] for column in columns]
-    roles, kinds, orders = {}, {}, {}
+    kinds, orders = {}, {}
+    roles: dict[str, list[str]] = {role: [] for role in ROLES}
     allowed: dict[str, list[str]] = {"near": [], "loss": []}
     for i, name in enumerate(names):
         role = fields.get(f"role-{i}", "")
         if role in ROLES:
-            roles[name] = role
+            roles[role].append(name)
         if fields.get(f"kind-{i}"):
             kinds[name] = fields[f"kind-{i}"]
         levels = [level.strip() for level in fields.get(f"order-{i}", "").split("<") if level.strip()]
@@ -47,22 +48,19 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
             if fields.get(f"{what}-{i}") and role == "key":
                 given.append(name)
     units = {what: _named(fields.get(what, ""), names) for what in ("person", "household")}
-    for unit in units.values():
-        if unit is not None:
-            roles[unit] = "identifier"
+    for role, members in roles.items():
+        roles[role] = [name for name in members if name not in units.values()]
     lat, lon = (_named(fields.get(what, ""), names) for what in ("latitude", "longitude"))
     places = [[lat, lon]] if lat is not None and lon is not None else []
     for place in places[0] if places else ():
         kinds.pop(str(place), None)
-    return replace(
-        before,
-        roles=roles,
+    return before.having(
+        **{ROLES[role]: members for role, members in roles.items()},
         kinds=kinds,
         orders=orders,
         locations=places,
-        person=units["person"],
-        household=units["household"],
-        pseudonyms=bool(fields.get("pseudonyms")) and any(units.values()),
+        **units,
+        pseudonyms=(bool(fields.get("pseudonyms")) and any(units.values())) or None,
         allow_near_unique=allowed["near"],
         allow_loss=allowed["loss"],
     )
@@ -72,31 +70,27 @@ def _named(place: str, names: Sequence[str]) -> str | None:
     return names[int(place)] if place.isdecimal() and len(place) < 9 and int(place) < len(names) else None
 
 
-def rules_of(fields: Fields, before: Settings, method: str) -> dict[str, Any]:
-    """Return the options of a form: what groups publish, strata, weights and records that may be left out.
+def rules_of(fields: Fields, before: Settings) -> dict[str, Any]:
+    """Return what a form says about publishing, strata, weights and records that may be left out.
 
-    A recipe may say more than the form has fields for; that stays as long as the method does.
+    A recipe may say more than the form has fields for; that stays.
     """
-    options = dict(before.options) if method == before.method else {}
     if "rules" not in fields:  # a form without these fields
-        return options
+        return {}
+    out: dict[str, Any] = {}
     way = fields.get("publish", "")
     if way != RECIPE:
-        options.pop("publish", None)
-        options |= {"publish": {"*": way}} if way else {}
+        out["publish"] = {"*": way} if way else None
     stratum, weights = (
         _named(fields.get("strata", ""), before.keys),
         _named(fields.get("weights", ""), kept(before)),
     )
     if fields.get("strata") != RECIPE:
-        options.pop("strata", None)
-        options |= {} if stratum is None else {"strata": [stratum]}
+        out["strata"] = None if stratum is None else [stratum]
     if fields.get("weights") != RECIPE:
-        options.pop("weights", None)
-        options |= {} if weights is None else {"weights": weights}
-    options.pop("suppress", None)
+        out["weights"] = weights
     left = fields.get("suppress", "").strip()
-    return options | ({"suppress": left if left.endswith("%") else number(left)} if left else {})
+    return out | {"suppress": left if left.endswith("%") else number(left)}
 
 
 def kept(settings: Settings) -> list[str]:
@@ -113,15 +107,15 @@ def protection_of(fields: Fields, before: Settings) -> Settings:
     ]
     models += [text.strip() for text in fields.get("models", "").split(";") if text.strip()]
     method = fields.get("method", "auto").strip() or "auto"
-    return replace(
-        before,
+    return before.having(
+        **rules_of(fields, before),
         k=number(fields.get("k", "")),
         models=models,
         method=method,
-        options=rules_of(fields, before, method),
+        options=before.options if method == before.method else None,
         steps=[line.strip() for line in fields.get("steps", "").splitlines() if line.strip()],
         time_limit=number(fields.get("time_limit", "")),
         seed=number(fields.get("seed", "")),
-        device=fields.get("device", before.device) or None,
+        device=fields.get("device", before.choices.get("device")),
         intruder=fields.get("intruder") if models and fields.get("intruder") == "method" else None,
     )

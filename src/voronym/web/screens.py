@@ -24,6 +24,9 @@ ROLE_WORDS = {
     "confidential": "nobody should learn it; kept",
     "other": "harmless; kept as it is",
 }
+UNSHOWN = ("options", "space", "metrics", "importance", "enforce", "hierarchies", "widths", "ends",
+           "publish_weights", "sampling_fraction", "headroom", "dissolved", "waiting")  # fmt: skip
+"""Choices that the page keeps from a recipe and has no field for."""
 KINDS = ("numeric", "ordinal", "nominal", "datetime")
 
 
@@ -114,22 +117,22 @@ def protect(table: Table, status: int = 200, errors: dict[str, str] | None = Non
         "protect.html", status, table=table, step="protect", chosen=chosen, errors=errors or {},
         models=models, rest=rest, methods=list(algorithms()), ticket=secrets.token_urlsafe(12),
         confidential=chosen.of("confidential"), kept=kept(chosen), rules=_rules(chosen),
+        recipe_only={name: value for name, value in chosen.choices.items() if name in UNSHOWN},
     )  # fmt: skip
 
 
 def _rules(chosen: Settings) -> dict[str, Any]:
     """Return what the fields for strata, weights and publishing show; a recipe may say more than they can."""
-    options = chosen.options
-    publish, strata, weights = (options.get(name) for name in ("publish", "strata", "weights"))
+    publish, strata, weights = chosen.publish, list(chosen.strata), chosen.weights
     simple = isinstance(publish, dict) and list(publish) == ["*"]
-    one = list(strata or ())
+    left = chosen.choices.get("suppress", "")
     return {
         "publish": "" if not publish else publish["*"] if simple else RECIPE,
-        "strata": "" if not one else one[0] if len(one) == 1 else RECIPE,
-        "weights": "" if weights is None else weights if isinstance(weights, str) else RECIPE,
-        "suppress": options.get("suppress", ""),
+        "strata": "" if not strata else strata[0] if len(strata) == 1 else RECIPE,
+        "weights": "" if weights is None else weights,
+        "suppress": left,
         "recipe": RECIPE,
-        "used": bool(publish or one or weights or options.get("suppress") or chosen.steps),
+        "used": bool(publish or strata or weights or left or chosen.steps),
     }
 
 

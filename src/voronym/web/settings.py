@@ -1,61 +1,63 @@
-"""What was chosen on the page: arguments for `voronym.anonymize`, and the command line that does the same."""
+"""What was chosen on the page: declared choices as plain data, and the command line that does the same."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from voronym.command import column_words, protection_words, reading_words, said_of_columns
 from voronym.core.options import read_value
 from voronym.errors import InputError, VoronymError
-from voronym.keyspaces import DEFAULT_SPACE
-from voronym.recipe import Recipe
+from voronym.request.choices import ColumnChoices, ReleaseChoices
+from voronym.request.command import ROLES, choices_of, reading_words, words_of
+from voronym.request.recipe import Recipe
+from voronym.request.request import DECLARED
 from voronym.steps import parse_step
 from voronym.table.schema import Schema
 
-ROLES = ("identifier", "key", "confidential", "other")
-PLURAL = {"key": "keys", "confidential": "confidential", "identifier": "identifiers", "other": "other"}
+KEPT = (*ColumnChoices.names(), *ReleaseChoices.names())
+"""The choices that the page keeps, whether it has a field for them or a recipe gave them."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Roles of columns and the protection asked for, in plain types that travel as JSON.
+    """Choices about columns and release, in plain types that travel as JSON.
 
     Parameters
     ----------
-    roles : mapping
-        From each column to its role.
-    kinds, orders, locations, person, household, pseudonyms, allow_near_unique, allow_loss
-        As in `voronym.anonymize`.
-    k, method, models, time_limit, seed, intruder, options, space, steps, device
-        As in `voronym.anonymize`. What cannot be a number is kept as it was typed: the house says why.
+    choices : mapping
+        By name, as `voronym.anonymize` takes them; what is not there is at its default. What cannot be a
+        number is kept as it was typed: the check of the choice says why.
     """
 
-    roles: Mapping[str, str] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    locations: Sequence[Sequence[str]] = ()
-    person: str | None = None
-    household: str | None = None
-    pseudonyms: bool = False
-    allow_near_unique: Sequence[str] = ()
-    allow_loss: Sequence[str] = ()
-    k: Any = 5
-    method: str = "auto"
-    models: Sequence[str] = ()
-    time_limit: Any = None
-    seed: Any = None
-    intruder: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    space: str | None = None
-    steps: Sequence[str] = ()
-    device: str | None = None
+    choices: Mapping[str, Any] = field(default_factory=dict)
+
+    def get(self, name: str) -> Any:
+        """Return a choice, or its default; of choices by column, a mapping."""
+        declared = DECLARED[name]
+        usual = {} if declared.shape == "by column" else declared.default
+        return self.choices.get(name, usual)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in DECLARED:
+            raise AttributeError(name)
+        return self.get(name)
+
+    def having(self, **changed: Any) -> Settings:
+        """Return settings with some choices changed; None, and what is empty, takes a choice back."""
+        made = {**self.choices, **changed}
+        return Settings({name: value for name, value in made.items() if value not in (None, "", (), [], {})})
 
     def of(self, role: str) -> list[str]:
-        """Return the columns of a role."""
-        return [name for name, one in self.roles.items() if one == role]
+        """Return the columns of a role; those that tell people and households apart are identifiers."""
+        units = [self.get("person"), self.get("household")] if role == "identifier" else []
+        return [*self.get(ROLES[role]), *(name for name in units if name)]
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of each column."""
+        return {name: role for role in ROLES for name in self.of(role)}
 
     @property
     def keys(self) -> list[str]:
@@ -63,124 +65,66 @@ class Settings:
         return self.of("key")
 
     def about_columns(self) -> dict[str, Any]:
-        """Return what is said about columns, for `Table.build`."""
-        return {
-            **{PLURAL[role]: self.of(role) for role in ROLES},
-            "kinds": dict(self.kinds),
-            "orders": {name: list(levels) for name, levels in self.orders.items()},
-            "locations": [(pair[0], pair[1]) for pair in self.locations],
-            "person": self.person,
-            "household": self.household,
-            "pseudonyms": self.pseudonyms,
-        }
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `voronym.anonymize`."""
-        return {
-            **self.about_columns(),
-            "allow_near_unique": list(self.allow_near_unique),
-            "allow_loss": list(self.allow_loss),
-            "k": self.k,
-            "method": self.method,
-            "models": list(self.models),
-            "time_limit": self.time_limit,
-            "seed": self.seed,
-            "intruder": self.intruder,
-            "options": dict(self.options),
-            "space": self.space,
-            "steps": list(self.steps),
-            "device": self.device,
-        }
+        """Return what is said about columns, for `Request.table`."""
+        return {name: value for name, value in self.choices.items() if name in ColumnChoices.names()}
 
     def plain(self) -> dict[str, Any]:
         """Return plain lists and dicts."""
-        return asdict(self)
+        return {"choices": {name: _listed(value) for name, value in self.choices.items()}}
 
     @classmethod
     def of_plain(cls, given: Mapping[str, Any]) -> Settings:
         """Build settings from what `plain` gives."""
-        known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in given.items() if name in known})
+        return cls({name: value for name, value in given.get("choices", {}).items() if name in KEPT})
 
     @classmethod
-    def of_schema(cls, schema: Schema, **more: Any) -> Settings:
-        """Build settings from a schema, proposed or of a recipe; kinds that were found out are left out."""
-        return cls(**said_of_columns(schema), **more)
+    def of_schema(cls, schema: Schema) -> Settings:
+        """Build settings from a schema, proposed or of a recipe; kinds that were inferred are left out."""
+        return cls().having(**choices_of(schema))
 
     @classmethod
     def of_recipe(cls, recipe: Recipe) -> Settings:
         """Build settings from a recipe; one that names further files is refused."""
-        refuse_files(recipe.options, recipe.models, recipe.steps)
-        options = dict(recipe.options)
-        intruder = options.pop("intruder", None)
-        if options.pop("keep_groups", False):
+        settings = cls.of_schema(recipe.schema).having(**recipe.given)
+        refuse_files(settings)
+        if recipe.keep_groups:
             raise InputError(
                 "the recipe builds on a ledger, which the page does not keep: use the command line"
             )
-        return cls.of_schema(
-            recipe.schema,
-            allow_near_unique=list(recipe.allow.get("near-unique", ())),
-            allow_loss=list(recipe.allow.get("loss", ())),
-            k=recipe.k,
-            method=recipe.method,
-            models=list(recipe.models),
-            time_limit=recipe.time_limit,
-            seed=recipe.seed,
-            intruder=intruder,
-            options=options,
-            space=None if recipe.space == DEFAULT_SPACE else recipe.space,
-            steps=list(recipe.steps),
-            device=None if recipe.device == "cpu" else recipe.device,
-        )
+        return settings
 
     def command(self, source: str, reading: Mapping[str, Any], release: str = "release.csv") -> str:
         """Return the command line that does the same.
 
         Examples
         --------
-        >>> chosen = Settings(roles={"name": "identifier", "age": "key"}, k=3)
+        >>> chosen = Settings({"keys": ["age"], "identifiers": ["name"], "k": 3})
         >>> print(chosen.command("people.csv", {"decimal": ","}))
         voronym anonymize people.csv -o release.csv --key age --identifier name -k 3 --decimal ,
         """
-        columns = column_words(
-            roles=self.roles,
-            kinds=self.kinds,
-            orders=self.orders,
-            locations=self.locations,
-            person=self.person,
-            household=self.household,
-            pseudonyms=self.pseudonyms,
-        )
-        protection = protection_words(
-            k=self.k,
-            method=self.method,
-            options=self.options,
-            models=self.models,
-            steps=self.steps,
-            allow={"near-unique": self.allow_near_unique, "loss": self.allow_loss},
-            space=self.space,
-            intruder=self.intruder,
-            time_limit=self.time_limit,
-            seed=self.seed,
-            device=self.device,
-        )
-        words = ["voronym", "anonymize", source, "-o", release, *columns, *protection]
+        words = ["voronym", "anonymize", source, "-o", release, *words_of(self.choices)]
         return shlex.join([*words, *reading_words(reading)])
 
 
-def refuse_files(options: Mapping[str, Any], models: Sequence[str], steps: Sequence[str] = ()) -> None:
+def _listed(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_listed(part) for part in value]
+    return {name: _listed(part) for name, part in value.items()} if isinstance(value, Mapping) else value
+
+
+def refuse_files(settings: Settings) -> None:
     """Refuse what would have the page open a file by its name: hierarchies, and tables of a population."""
-    metrics, trees = options.get("metrics"), options.get("hierarchies")
-    named = [str(one) for one in metrics.values()] if isinstance(metrics, Mapping) else []
-    given = [one for one in trees.values() if isinstance(one, str)] if isinstance(trees, Mapping) else []
-    bare = ["".join(one.split()) for one in models]
-    if options.get("population") is not None or any("population=" in one for one in bare):
+    metrics, trees = settings.get("metrics"), settings.get("hierarchies")
+    named = [str(metric) for metric in metrics.values()] if isinstance(metrics, Mapping) else []
+    given = [tree for tree in trees.values() if isinstance(tree, str)] if isinstance(trees, Mapping) else []
+    bare = ["".join(str(model).split()) for model in settings.get("models")]
+    if settings.get("population") is not None or any("population=" in model for model in bare):
         raise InputError(
             "a population is to be taken from a file, and the page opens no files by their names: use "
             "voronym anonymize"
         )
-    given += [one for one in steps if _names_a_file(one)]
-    if any("=" in one for one in named) or given or any("taxonomy=" in one for one in bare):
+    given += [step for step in settings.get("steps") if _names_a_file(step)]
+    if any("=" in metric for metric in named) or given or any("taxonomy=" in model for model in bare):
         raise InputError(
             "a hierarchy is to be taken from a file, and the page opens no files by their names: use voronym "
             "anonymize"
@@ -196,7 +140,7 @@ def _names_a_file(text: str) -> bool:
 
 
 def number(text: str) -> Any:
-    """Read what was typed where a number is meant; empty is nothing, and what is none stays as it is."""
+    """Read a number field: an empty text is None, and what is no number is returned as it was typed."""
     text = text.strip()
     try:
         return None if not text else read_value(text)

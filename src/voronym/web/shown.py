@@ -64,7 +64,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
 
 def _rows(release: Release, original: pl.DataFrame) -> dict[str, Any]:
     """Return some rows before and after, side by side, and one group with all its members."""
-    evidence, table = release._evidence, release._table
+    evidence, table = release._evidence, release._held
     if evidence is None or len(evidence.order) != len(original):
         return {"columns": [], "before": [], "after": [], "group": None}
     schema, keys = release.schema, list(release.schema.keys)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from voronym.errors import InputError, VoronymError
-from voronym.recipe import Recipe
+from voronym.request.recipe import Recipe
 from voronym.web import intake, screens
 from voronym.web.answers import body_of, desk_of, form_of, go, table_of
 from voronym.web.forms import columns_of, protection_of, reading_of

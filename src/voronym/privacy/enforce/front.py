@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from voronym.core.context import Context
+from voronym.core.registry import Registry
 from voronym.errors import GuaranteeError, InputError
-from voronym.method import METHODS as PARTITIONERS
+from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.privacy.enforce.blind import blind
 from voronym.privacy.enforce.chance import random_merge, random_swap
@@ -85,6 +86,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     >>> from voronym.privacy.cells import Levels
     >>> from voronym.privacy.enforce import enforce
     >>> from voronym.core.context import Context
+    from voronym.core.registry import Registry
     >>> from voronym.problem import Problem
     >>> records = Problem.of([[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]], 3).records
     >>> ill = Levels("ill", np.array([0, 0, 0, 1, 1, 1]), False, ("no", "yes"))
@@ -96,8 +98,8 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     k = problem.k
     problem.records.check(part)
     part = Partition(part.labels, k=k)
-    if method != "auto" and method not in METHODS:
-        raise InputError(f"no way of enforcing is called {method!r}; there are: auto, {', '.join(METHODS)}")
+    if method != "auto":
+        WAYS[method]  # says which there are, where this is none
     before = problem.cost(part)
     judges = [judge for judge in problem.demands if judge.required is not None]
     if not judges:
@@ -112,7 +114,7 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     found: dict[str, Partition] = {}
     for number, name in enumerate(names):
         here = ctx.part(number / len(names), (number + 1) / len(names), time=1.0 / (len(names) - number))
-        found[name] = METHODS[name](problem, part, asked, here)
+        found[name] = WAYS[name](problem, part, asked, here)
     tried = {name: problem.cost(result) for name, result in found.items()}
     best = min(names, key=lambda name: tried[name])
     result = Partition(found[best].labels, k=k)
@@ -133,7 +135,7 @@ def choose(part: Partition, asked: Requirements) -> tuple[str, ...]:
 def _large_enough(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
     size = least_size(asked, problem.k)
     if size > part.sizes.min() and size > problem.k:  # no group of k could be accepted, whatever it holds
-        return PARTITIONERS["mdav"].partition(problem.with_k(size), ctx.quiet())
+        return METHODS["mdav"].partition(problem.with_k(size), ctx.quiet())
     return part
 
 
@@ -149,15 +151,16 @@ def _random_swap(problem: Problem, part: Partition, asked: Requirements, ctx: Co
     return random_swap(problem, _large_enough(problem, part, asked, ctx), asked, ctx)
 
 
-METHODS: Mapping[str, Method] = {
+WAYS: Registry[Method] = Registry("way to enforce models")
+for _name, _way in {
     "merge": merge,
     "swap": _swap,
     "confidential-first": _first,
     "blind": blind,
     "random-merge": random_merge,
     "random-swap": _random_swap,
-}
-"""The ways of enforcing, by name."""
+}.items():
+    WAYS.add(_name, _way)
 
 WARY = ("blind", "random-merge", "random-swap")
 """Those that are made against an intruder who knows the method."""

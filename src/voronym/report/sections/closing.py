@@ -12,7 +12,7 @@ _COMMAND = "voronym anonymize INPUT -o OUTPUT --recipe recipe.toml --report repo
 _MANY = """import voronym as vr
 
 recipe = vr.Recipe.load("recipe.toml")
-release = vr.anonymize_files("INPUT", "OUTPUT", recipe=recipe)"""
+release = vr.anonymize("INPUT", output="OUTPUT", recipe=recipe)"""
 _PYTHON = """import voronym as vr
 
 recipe = vr.Recipe.load("recipe.toml")

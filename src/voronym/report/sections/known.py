@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Collection
 from dataclasses import replace
 
-from voronym.command import anonymize_words, compare_words
 from voronym.dossier import Dossier, Public
 from voronym.dossier.disclosed import Disclosed
-from voronym.recipe import Recipe
 from voronym.report.bars import Range, ranges
 from voronym.report.section import Data, section
 from voronym.report.svg import percent
 from voronym.report.write import Table, names, plural, share
+from voronym.request.command import anonymize_words, compare_words
+from voronym.request.recipe import Recipe
 
 MOST = 3
 _MANY = 0.01
@@ -132,7 +132,7 @@ def _keys(d: Dossier) -> Advice | None:
 
 def _remember(d: Dossier) -> Advice | None:
     """Keep a ledger before the next release of the same people; there is none for many files."""
-    if d.public.story != "groups" or d.public.recipe.get("engine"):
+    if d.public.story != "groups" or d.public.recipe.get("leaf"):
         return None
     if d.public.counted == "households" or (
         d.inside is not None and d.inside.ledger
@@ -164,8 +164,8 @@ def command(
         Whether the method stays, with k and all that goes with it.
     """
     recipe, ledger = _recipe(d), d.inside is not None and d.inside.ledger
-    options = {name: value for name, value in recipe.options.items() if name not in instead}
-    recipe = replace(recipe, options=options, time_limit=None if limited else recipe.time_limit)
+    options = {name: value for name, value in (recipe.options or {}).items() if name not in instead}
+    recipe = replace(recipe, options=options or None, time_limit=None if limited else recipe.time_limit)
     return shlex.join([*anonymize_words(recipe, ledger=ledger, protection=method), *more])
 
 

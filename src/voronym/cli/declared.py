@@ -1,0 +1,156 @@
+"""Declared choices on the command line: their flags, and how what was typed is read.
+
+A verb that takes choices gets one parameter for each of them, made from its declaration, and receives what
+was typed as one argument, ``typed``; `choices_of` reads that once the columns of the table are known.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from voronym.cli import complete, files
+from voronym.core.options import Declared, Options, read_value
+from voronym.errors import InputError
+from voronym.request.choices import EVERY, ColumnChoices, ReleaseChoices, RunChoices
+
+ALL = (ColumnChoices, ReleaseChoices, RunChoices)
+Verb = Callable[..., None]
+Typed = Mapping[str, Any]
+
+
+def takes(*kinds: type[Options], only: Collection[str] | None = None) -> Callable[[Verb], Verb]:
+    """Give a verb the flags of some choices; what was typed it gets as ``typed``, a mapping by name."""
+    declared = {
+        name: choice
+        for kind in kinds
+        for name, choice in kind.declared().items()
+        if only is None or name in only
+    }
+
+    def extended(verb: Verb) -> Verb:
+        signature = inspect.signature(verb, eval_str=True)
+        known = [one for one in signature.parameters.values() if one.name != "typed"]
+        first = [one for one in known if one.default is one.empty]
+        rest = [one for one in known if one.default is not one.empty]
+        more = [_parameter(choice) for choice in declared.values()]
+
+        @wraps(verb)
+        def called(*args: Any, **given: Any) -> None:
+            typed = {name: given.pop(name) for name in declared}
+            asked = {name: text for name, text in typed.items() if text not in (None, False, [])}
+            return verb(*args, **given, typed=asked)
+
+        parameters = [one.replace(kind=one.KEYWORD_ONLY) for one in (*first, *more, *rest)]
+        called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        return called
+
+    return extended
+
+
+def _parameter(choice: Declared) -> inspect.Parameter:
+    kind: Any = str | None
+    if choice.shape == "switch":
+        kind = bool
+    elif choice.shape != "value":
+        kind = list[str] | None
+    flag = typer.Option(
+        choice.flag,
+        help=choice.text,
+        metavar=choice.value or None,
+        show_default=choice.usual or (False if choice.default in (None, (), False) else str(choice.default)),
+        rich_help_panel=choice.purpose,
+        autocompletion=_COMPLETED.get(choice.name, complete.columns if choice.shape == "columns" else None),
+    )
+    default = False if choice.shape == "switch" else None
+    return inspect.Parameter(
+        choice.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, flag]
+    )
+
+
+_COMPLETED = {"method": complete.methods, "models": complete.models}
+
+
+def choices_of(typed: Typed, columns: Sequence[str]) -> dict[str, Any]:
+    """Read what was typed, as `voronym.anonymize` takes it.
+
+    Parameters
+    ----------
+    typed : mapping
+        What a verb with `takes` got.
+    columns : sequence of str
+        The columns of the table: a name may have a comma in it.
+    """
+    declared = {name: choice for kind in ALL for name, choice in kind.declared().items()}
+    return {name: _value(declared[name], text, columns) for name, text in typed.items()}
+
+
+def _value(choice: Declared, typed: Any, columns: Sequence[str]) -> Any:
+    if choice.name in _READ:
+        return _READ[choice.name](typed, columns)
+    if choice.shape == "columns":
+        return names(typed, columns)
+    if choice.shape == "by column":
+        return {name: read_value(text) for name, text in pairs(typed, choice.flag).items()}
+    if choice.shape == "value" and any(word in choice.accepts for word in ("int", "float")):
+        return read_value(typed)
+    return typed
+
+
+def names(given: Sequence[str] | None, columns: Sequence[str] = ()) -> list[str]:
+    """Split ``age,zip`` and keep a column whose own name has a comma."""
+    out: list[str] = []
+    for item in given or ():
+        out.extend([item] if item in columns else [part.strip() for part in item.split(",") if part.strip()])
+    return out
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Split ``name=value`` items."""
+    out: dict[str, str] = {}
+    for item in given or ():
+        name, sign, value = item.partition("=")
+        name = name.strip()
+        if not sign or not name or not value:
+            raise InputError(f"{option} takes NAME=VALUE, not {item!r}")
+        if name in out:
+            raise InputError(f"{option} says {name!r} twice")
+        out[name] = value.strip()
+    return out
+
+
+def _models(typed: Sequence[str], _: Sequence[str]) -> list[str]:
+    from voronym.privacy import split_models
+
+    return split_models(typed)
+
+
+def _publish(typed: Sequence[str], _: Sequence[str]) -> dict[str, str]:
+    """Read ``--publish WAY`` and ``--publish COLUMN=WAY``."""
+    return pairs([item if "=" in item else f"{EVERY}={item}" for item in typed], "--publish")
+
+
+def _locations(typed: Sequence[str], _: Sequence[str]) -> list[tuple[str, str]]:
+    places = []
+    for item in typed:
+        parts = [part.strip() for part in item.split(",")]
+        if len(parts) != 2 or not all(parts):
+            raise InputError(f"--location takes two columns, LAT,LON, not {item!r}")
+        places.append((parts[0], parts[1]))
+    return places
+
+
+_READ: dict[str, Callable[[Any, Sequence[str]], Any]] = {
+    "kinds": files.kinds_of,
+    "orders": files.orders_of,
+    "models": _models,
+    "publish": _publish,
+    "locations": _locations,
+    "hierarchies": lambda typed, _: pairs(typed, "--hierarchy"),
+    "metrics": lambda typed, _: pairs(typed, "--metrics"),
+}

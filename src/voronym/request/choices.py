@@ -1,0 +1,368 @@
+"""Everything that somebody can ask of a run, each choice declared once.
+
+A choice has a name, a type, a check, a sentence, a flag and a purpose. The function `voronym.anonymize`, the
+command line, recipes, the page, proposed commands, help pages and the tables of the documentation are made
+from these declarations. A new choice is a field here, and the code that obeys it.
+
+`ColumnChoices` say what the columns are; `ReleaseChoices` say how the release is made and are kept in its
+recipe; `RunChoices` say where the work is done and never change the release.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from voronym.core.options import (
+    Options,
+    by_column,
+    column,
+    columns,
+    entry_of,
+    few,
+    number,
+    one_of,
+    option,
+    share,
+    whole,
+    yes_or_no,
+)
+from voronym.errors import InputError
+
+EVERY = "*"
+"""Stands for all keys that are not named."""
+
+
+def texts(name: str, value: Any) -> tuple[str, ...]:
+    """Check for texts such as ``name=value``: one of them, several, or a mapping from names to values."""
+    if isinstance(value, Mapping):
+        return tuple(name if part is None else f"{name}={part}" for name, part in value.items())
+    given = value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    out = tuple(given)
+    if any(part is None or isinstance(part, (bytes, bool, int, float, Mapping)) for part in out):
+        raise InputError(f"{name} must be a text such as name=value, or a list of them, not {value!r}")
+    return tuple(map(str, out))
+
+
+def by_name(check: Callable[[str, Any], Any]) -> Callable[[str, Any], dict[str, Any]]:
+    """Return a check for a mapping from columns to values of one kind."""
+
+    def checked(name: str, value: Any) -> dict[str, Any]:
+        return {key: check(f"{name} of {key!r}", part) for key, part in by_column(name, value).items()}
+
+    return checked
+
+
+def ways(name: str, value: Any) -> dict[str, str]:
+    """Check how keys are published: a word for all of them, or a word by column; "*" are the others."""
+    known = entry_of("way to publish")
+    given = {EVERY: value} if isinstance(value, str) else by_column(name, value)
+    return {key: known(name if key == EVERY else f"{name} of {key!r}", way) for key, way in given.items()}
+
+
+def trees(name: str, value: Any) -> dict[str, Any]:
+    """Check hierarchies by column; objects become what a recipe can hold."""
+    given = by_column(name, value)
+    return {
+        key: tree if isinstance(tree, (str, list, tuple, dict)) else str(tree) for key, tree in given.items()
+    }
+
+
+def path(name: str, value: Any) -> str:
+    """Check for a file or a folder."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise InputError(f"{name} must be a path, not {value!r}")
+    return str(value)
+
+
+def _file(name: str, value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)) or not Path(value).is_file():
+        raise InputError(f"{name} must be a file with a table of the whole population; there is no {value!r}")
+    return str(value)
+
+
+def _fraction(name: str, value: Any) -> float:
+    given = value
+    if isinstance(value, str) and value.endswith("%"):
+        try:
+            given = float(value[:-1]) / 100
+        except ValueError:
+            given = value
+    return float(number(above=0.0, most=1.0)(name, given))
+
+
+def _weights(name: str, value: Any) -> str:
+    if not isinstance(value, str) or "=" in value:
+        raise InputError(
+            f"{name} is the column that says how many people each record stands for, not {value!r}; for keys "
+            "that count more take importance (--importance age=2)"
+        )
+    return value
+
+
+def _places(name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """Check for pairs of columns."""
+    pairs = tuple(tuple(pair) for pair in value) if isinstance(value, Iterable) else ()
+    if isinstance(value, str) or any(len(pair) != 2 for pair in pairs):
+        raise InputError(f"{name} takes pairs of columns, latitude and longitude, not {value!r}")
+    return tuple((str(lat), str(lon)) for lat, lon in pairs)
+
+
+def _seconds(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0.0:
+        raise InputError(f"{name} must be a number of seconds that is not negative, not {value!r}")
+    return float(value)
+
+
+COLUMNS, PROTECTION, METHOD, PUBLISHING = "Columns", "Protection", "Method", "Publishing"
+SURVEY, EARLIER, PARTS = "Samples and strata", "Earlier releases", "Many parts"
+PURPOSES = (COLUMNS, PROTECTION, METHOD, PUBLISHING, SURVEY, EARLIER, PARTS)
+"""What choices are for, in the order of help pages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnChoices(Options):
+    """What the columns of a table are."""
+
+    keys: tuple[str, ...] = option(
+        (), "Columns that an intruder may know. A release masks them.", check=columns, shape="columns",
+        flag="--key", purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]", label="the role key",
+    )  # fmt: skip
+    confidential: tuple[str, ...] = option(
+        (), "Columns that an intruder wants to learn. A release keeps them as they are.", check=columns,
+        shape="columns", purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]",
+        label="the role confidential",
+    )  # fmt: skip
+    identifiers: tuple[str, ...] = option(
+        (), "Columns that name a person. A release drops them.", check=columns, shape="columns",
+        flag="--identifier", purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]",
+        label="the role identifier",
+    )  # fmt: skip
+    other: tuple[str, ...] = option(
+        (), "Harmless columns. A release keeps them as they are.", check=columns, shape="columns",
+        purpose=COLUMNS, value="COLUMNS", accepts="Sequence[str]", label="the role other",
+    )  # fmt: skip
+    drop_undeclared: bool = option(
+        False, "Drop columns that have no role. Otherwise such a column is an error.", check=yes_or_no,
+        shape="switch", purpose=COLUMNS,
+    )  # fmt: skip
+    kinds: Mapping[str, Any] | None = option(
+        None, "The kind of a column: numeric, ordinal, nominal or datetime.", check=by_column,
+        shape="by column", flag="--kind", purpose=COLUMNS, value="COLUMN=KIND",
+        accepts="Mapping[str, Kind] | None", label="“Kind”",
+    )  # fmt: skip
+    orders: Mapping[str, Sequence[str]] | None = option(
+        None, "The levels of an ordinal column, lowest first.", check=by_column, shape="by column",
+        flag="--order", purpose=COLUMNS, value="COLUMN=low<mid<high", label="“Order, lowest first”",
+    )  # fmt: skip
+    locations: tuple[tuple[str, str], ...] = option(
+        (), "Two key columns that are a place: latitude and longitude in degrees.", check=_places,
+        shape="pairs", flag="--location", purpose=COLUMNS, value="LAT,LON",
+        accepts="Sequence[tuple[str, str]]", label="“Latitude” and “Longitude”",
+    )  # fmt: skip
+    person: str | None = option(
+        None, "The column that tells whose row it is, where people have several rows: k counts people.",
+        check=column, purpose=COLUMNS, value="COLUMN", label="“Rows of one person share”",
+    )  # fmt: skip
+    household: str | None = option(
+        None, "The column that tells the household of a row: k counts households.", check=column,
+        purpose=COLUMNS, value="COLUMN", label="“Rows of one household share”",
+    )  # fmt: skip
+    pseudonyms: bool = option(
+        False, "Keep the columns of person and household, with random codes instead of their values.",
+        check=yes_or_no, shape="switch", purpose=COLUMNS, label="“keep fresh random names for people”",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseChoices(Options):
+    """How a release is made. A recipe keeps these choices."""
+
+    k: int | None = option(
+        None, "The least number of records that share a combination of keys.", check=whole(1), flag="-k",
+        purpose=PROTECTION, value="N", usual="5; none for channel and records", label="k",
+    )  # fmt: skip
+    models: tuple[str, ...] = option(
+        (), "A further guarantee, such as t-closeness=0.2. Groups are made to obey it.", check=texts,
+        shape="texts", flag="--model", purpose=PROTECTION, value="NAME=VALUE",
+        accepts="Model | str | Sequence[Model | str] | Mapping[str, Any]", label="“Further guarantees”",
+    )  # fmt: skip
+    intruder: str = option(
+        "keys", "Against whom groups obey models: an intruder who knows the keys, or also the method.",
+        check=one_of("keys", "method"), purpose=PROTECTION, value="keys|method", accepts="str",
+        label="“The intruder knows”",
+    )  # fmt: skip
+    enforce: str = option(
+        "auto", "How groups are made to obey models. auto keeps the least lossy of merge, swap and "
+        "confidential-first; for the intruder 'method' it takes blind.",
+        check=entry_of("way to enforce models", "auto"), purpose=PROTECTION, value="WAY", accepts="str",
+    )  # fmt: skip
+    allow_near_unique: tuple[str, ...] = option(
+        (), "Allow these keys to publish a value that only one person has.", check=columns, shape="columns",
+        purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
+        label="check “it may publish what one person alone has”",
+    )  # fmt: skip
+    allow_loss: tuple[str, ...] = option(
+        (), "Publish these keys although nearly all their detail is lost.", check=columns, shape="columns",
+        purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
+        label="check “next to nothing need be left of it”",
+    )  # fmt: skip
+    method: str = option(
+        "auto", "The method that makes groups, or masks the table. `voronym methods` lists them.",
+        check=entry_of("method"), purpose=METHOD, value="NAME", accepts="str", label="“Method”",
+    )  # fmt: skip
+    options: Mapping[str, Any] | None = option(
+        None, "An option of the method. `--NAME VALUE` does the same.", check=by_column, shape="by column",
+        flag="--option", purpose=METHOD, value="NAME=VALUE",
+    )  # fmt: skip
+    space: str = option(
+        "euclidean", "How records are compared. euclidean: keys become numbers; mixed: every key has a "
+        "metric of its own; ranges: groups have narrow ranges.",
+        check=entry_of("space of keys"), purpose=METHOD, value="SPACE", accepts="str", label="“Space”",
+    )  # fmt: skip
+    metrics: Mapping[str, Any] | None = option(
+        None, "The metric of a key in the space mixed, such as nominal or taxonomy=tree.csv.",
+        check=by_column, shape="by column", purpose=METHOD, value="COLUMN=METRIC",
+    )  # fmt: skip
+    importance: Mapping[str, float] | None = option(
+        None, "How many times the differences of a key count, such as age=2; 1 for all others.",
+        check=by_name(number(0.0)), shape="by column", purpose=METHOD, value="COLUMN=NUMBER",
+    )  # fmt: skip
+    time_limit: float | None = option(
+        None, "Seconds for the whole run. Methods that search return the best they found by then.",
+        check=_seconds, purpose=METHOD, value="SECONDS", label="“Seconds to search”",
+    )  # fmt: skip
+    seed: int | None = option(
+        None, "Seed of the random choices.", check=whole(0), purpose=METHOD, value="N",
+        usual="0; drawn afresh for channel and records", label="“Seed”",
+    )  # fmt: skip
+    device: str = option(
+        "cpu", "Where groups are made: cpu, cuda (a GPU), or auto, which takes a GPU where there is one.",
+        check=entry_of("device"), purpose=METHOD, value="DEVICE", accepts="str",
+        label="“Groups are made on”",
+    )  # fmt: skip
+    steps: tuple[str, ...] = option(
+        (), "Change a column before groups are made, such as 'top age=90'; 'after ...' changes what they "
+        "publish.",
+        check=texts, shape="texts", flag="--step", purpose=PUBLISHING, value="STEP",
+        accepts="ColumnStep | str | Sequence[ColumnStep | str]", label="“Steps, one a line”",
+    )  # fmt: skip
+    publish: Mapping[str, str] | None = option(
+        None, "What a group publishes of its keys: mean, median, interval (such as 30–39), or hierarchy.",
+        check=ways, shape="by column", purpose=PUBLISHING, value="[COLUMN=]WAY", usual="mean",
+        accepts="str | Mapping[str, str] | None", label="“Groups publish”",
+    )  # fmt: skip
+    hierarchies: Mapping[str, Any] | None = option(
+        None, "The hierarchy of a key: a file with value;level 1;level 2;... in a line.", check=trees,
+        shape="by column", flag="--hierarchy", purpose=PUBLISHING, value="COLUMN=FILE",
+    )  # fmt: skip
+    widths: Mapping[str, float] | None = option(
+        None, "The least width of the intervals of a key; days for dates.",
+        check=by_name(number(above=0.0)), shape="by column", purpose=PUBLISHING, value="COLUMN=NUMBER",
+    )  # fmt: skip
+    ends: str = option(
+        "rounded", "Ends of intervals: rounded, so that each may be of k people, or exact, which are "
+        "somebody's values.",
+        check=one_of("rounded", "exact"), purpose=PUBLISHING, value="rounded|exact", accepts="str",
+    )  # fmt: skip
+    weights: str | None = option(
+        None, "The column that says how many people a record stands for. Means and loss are weighted.",
+        check=_weights, purpose=SURVEY, value="COLUMN", label="“Weights”",
+    )  # fmt: skip
+    publish_weights: str = option(
+        "auto", "What is published of the weights: own, as they are; mean, that of each group; auto, the "
+        "mean where fewer than k records share a weight.",
+        check=one_of("auto", "own", "mean"), purpose=SURVEY, value="WAY", accepts="str",
+    )  # fmt: skip
+    strata: tuple[str, ...] = option(
+        (), "Keys whose values groups do not cross. Models hold within each stratum.", check=columns,
+        shape="columns", purpose=SURVEY, value="COLUMNS", accepts="Sequence[str]", label="“Strata”",
+    )  # fmt: skip
+    suppress: float = option(
+        0.0, "The largest share of the records that may be left out, such as 1%. Those that cost most leave.",
+        check=few, purpose=SURVEY, value="SHARE", accepts="float | str",
+        label="“Records that may be left out”",
+    )  # fmt: skip
+    sampling_fraction: float | None = option(
+        None, "The share of the population that is in the table, such as 5%, for the risk in the population.",
+        check=_fraction, purpose=SURVEY, value="SHARE", accepts="float | str | None",
+    )  # fmt: skip
+    population: str | None = option(
+        None, "A file with a table of the whole population, for the risk in it.", check=_file,
+        purpose=SURVEY, value="FILE",
+    )  # fmt: skip
+    keep_groups: bool = option(
+        False, "Build on the groups of the releases in the ledger: those that still have k people are kept.",
+        check=yes_or_no, shape="switch", purpose=EARLIER,
+    )  # fmt: skip
+    headroom: int = option(
+        0, "People beyond k in a new group, so that it outlives some of them.", check=whole(0),
+        purpose=EARLIER, value="N",
+    )  # fmt: skip
+    dissolved: str = option(
+        "rejoin", "People of a kept group that fell below k rejoin others in new groups, or retire: they are "
+        "not published again.",
+        check=one_of("rejoin", "retire"), purpose=EARLIER, value="rejoin|retire", accepts="str",
+    )  # fmt: skip
+    waiting: float = option(
+        0.04, "The largest share of people who are left out of a release until similar people arrive.",
+        check=share, purpose=EARLIER, value="SHARE",
+    )  # fmt: skip
+    engine: str = option(
+        "local", "Who does the work over many parts: processes of this machine, dask or spark.",
+        check=entry_of("engine"), purpose=PARTS, value="ENGINE", accepts="str",
+    )  # fmt: skip
+    leaf: int | None = option(
+        None, "Records that are grouped together at a time, where there are many parts.", check=whole(20),
+        purpose=PARTS, value="N", usual="250000",
+    )  # fmt: skip
+    rounds: int | None = option(
+        None, "How often leaves are cut along other borders, for methods that search.", check=whole(1),
+        purpose=PARTS, value="N", usual="3",
+    )  # fmt: skip
+
+    def way(self, key: str, usual: str = "mean") -> str:
+        """Return how a key is published."""
+        given = self.publish or {}
+        return given.get(key, given.get(EVERY, usual))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunChoices(Options):
+    """Where a run does its work, and where it remembers it: the release does not depend on these."""
+
+    ledger: str | None = option(
+        None, "A file that remembers who was released with whom. What tells people apart is refused.",
+        check=path, purpose=EARLIER, value="FILE", accepts="str | Path | None",
+    )  # fmt: skip
+    address: str | None = option(
+        None, "The address of the Dask scheduler or the Spark master. Without it a cluster starts here.",
+        check=column, purpose=PARTS, value="ADDRESS",
+    )  # fmt: skip
+    workers: int | None = option(
+        None, "The number of tasks at a time.", check=whole(1), purpose=PARTS, value="N",
+        usual="the number of processors",
+    )  # fmt: skip
+    memory: int | str = option(
+        "4GB", "The memory of all workers together, such as 8GB.", purpose=PARTS, value="SIZE",
+    )  # fmt: skip
+    work: str | None = option(
+        None, "The work folder. All workers must reach it.", check=path, purpose=PARTS, value="FOLDER",
+        accepts="str | Path | None", usual="beside the output",
+    )  # fmt: skip
+    resume: bool = option(
+        False, "Continue an interrupted run, and keep its work when this one is interrupted.",
+        check=yes_or_no, shape="switch", purpose=PARTS,
+    )  # fmt: skip
+
+
+OTHER_WORDS = {
+    "quasi_identifiers": "keys", "qi": "keys", "qis": "keys", "key": "keys", "identifier": "identifiers",
+    "direct_identifiers": "identifiers", "sensitive": "confidential", "sensitive_attributes": "confidential",
+    "insensitive": "other", "model": "models", "step": "steps", "option": "options", "file": "data",
+}  # fmt: skip
+"""What others call the arguments of `anonymize`."""

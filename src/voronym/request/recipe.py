@@ -1,0 +1,281 @@
+"""The recipe of a release: everything needed to make it again from the same data."""
+
+from __future__ import annotations
+
+import json
+import platform
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tomli_w
+from markupsafe import Markup
+
+from voronym.core.atomic import placed
+from voronym.core.display import chip, html_facts
+from voronym.core.options import Options
+from voronym.core.validate import checked
+from voronym.errors import InputError, WriteError
+from voronym.method import METHODS
+from voronym.privacy import KAnonymity, Model, parse_model
+from voronym.request.choices import ReleaseChoices
+from voronym.request.upgrade import FORMAT, upgraded
+from voronym.steps import ColumnStep, parse_step
+from voronym.table.dialect import Reading
+from voronym.table.schema import Schema
+
+
+def current_versions() -> dict[str, str]:
+    """Return the versions that can change a result: ours, Python's and the numerical libraries'."""
+    packages = ("voronym", "numpy", "scipy", "numba")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+@dataclass(frozen=True)
+class Recipe(ReleaseChoices):
+    """Schema, method, models, seed and versions of a release, as a file people can read and keep.
+
+    Guarantee: the same recipe and the same data give the same release, up to the order of its rows. That
+    order is drawn afresh each time and never from the seed, because recipes travel; so is what steps draw at
+    random, and then releases differ.
+
+    A recipe names every column and the levels that were declared for ordinal ones, also levels that no
+    released record has. Look through it before you publish it.
+
+    Parameters
+    ----------
+    schema : Schema
+        Role and kind of every column.
+    reading : mapping
+        How the file was read, as far as somebody said it: see `voronym.table.Reading`.
+    versions : mapping
+        Versions of the software that made the release.
+    **choices
+        How the release is made: see `voronym.anonymize`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> schema = Schema.build(pl.DataFrame({"age": [31, 32]}), keys=["age"])
+    >>> recipe = Recipe(schema, k=2)
+    >>> Recipe.from_toml(recipe.to_toml()) == recipe
+    True
+    """
+
+    schema: Schema
+    reading: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    versions: Mapping[str, str] = field(default_factory=current_versions, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check every choice, fill in the defaults that depend on the method, and make all values plain."""
+        super().__post_init__()
+        if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
+            self._set("k", 5 if self.k is None else self.k)
+            self._set("seed", 0 if self.seed is None else self.seed)
+        self._set("steps", tuple(str(parse_step(text)) for text in self.steps))
+        for step in self.column_steps:
+            step.check_columns(self.schema)
+        self._set("reading", Reading.of(self.reading).declared())
+        for name in ("options", "metrics", "hierarchies", "versions"):
+            given = getattr(self, name)
+            if not isinstance(given, (Mapping, type(None))):
+                raise InputError(f"{name} must be a table of names and values")
+            if given is not None:
+                self._set(name, {key: _plain(name, key, value) for key, value in given.items()} or None)
+        from voronym.request.rules import check_recipe  # rules read recipes
+
+        check_recipe(self)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @cached_property
+    def required(self) -> tuple[Model, ...]:
+        """The privacy models that a release must hold: k-anonymity, and those named in the recipe."""
+        named = tuple(parse_model(model) for model in self.models)
+        return named if self.k is None else (KAnonymity(self.k), *named)
+
+    @cached_property
+    def column_steps(self) -> tuple[ColumnStep, ...]:
+        """The steps, in their order."""
+        return tuple(parse_step(text).informed(self.hierarchies or {}) for text in self.steps)
+
+    @cached_property
+    def method_options(self) -> Options:
+        """The options of the method, checked; those that are choices of every run are taken from there."""
+        known, own = METHODS[self.method].options, dict(self.options or {})
+        twice = [name for name in own if name in ReleaseChoices.names()]
+        if twice:
+            raise InputError(
+                f"{twice[0]} is no option of a method, but a choice of every run: give it by itself"
+            )
+        shared = {name: value for name, value in self.given.items() if name in known.names()}
+        return known.of(self.method, own | shared)
+
+    @property
+    def makes_groups(self) -> bool:
+        """Whether the method divides the records into groups, instead of masking record by record."""
+        return self.method not in METHODS or METHODS[self.method].keeps_k
+
+    @property
+    def required_k(self) -> int:
+        """The largest k that is asked for, by ``k`` or by a model; 1 asks for nothing."""
+        asked = [model.k for model in self.required if isinstance(model, KAnonymity)]
+        return max((k for k in asked if k is not None), default=1)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self._facts() if value is not None)
+        return f"Recipe({said}, {self.schema!r})"
+
+    def __str__(self) -> str:
+        return tomli_w.dumps(self.to_dict())  # what no file can hold is shown by its name
+
+    def _repr_html_(self) -> str:
+        models = Markup(" ").join(chip(model, "green") for model in self.required) or "none"
+        facts = {**dict(self._facts()), "promises": models}
+        file = Markup("<details><summary>as a file</summary><pre>{}</pre></details>").format(str(self))
+        return f"{html_facts(facts.items())}{self.schema._repr_html_()}{file}"
+
+    def _facts(self) -> list[tuple[str, object]]:
+        """Return what is asked for, in the words of a reader; None for what is not."""
+        usual = ("method", "models", "k", "steps", "seed")
+        others = {name: value for name, value in self.given.items() if name not in (*usual, "options")}
+        options = ", ".join(f"{name}={value!r}" for name, value in (self.options or {}).items())
+        return [
+            ("method", self.method),
+            ("promises", ", ".join(map(str, self.required)) or None),
+            ("options", options or None),
+            ("steps", "; ".join(self.steps) or None),
+            *((name.replace("_", " "), _shown(value)) for name, value in others.items()),
+            ("seed", self.seed),
+        ]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The choices that differ from their defaults."""
+        names = ReleaseChoices.names()
+        return {name: value for name, value in super().given.items() if name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, dicts, strings and numbers; metrics that are objects by their names."""
+        out: dict[str, Any] = {"format": FORMAT, "method": self.method, **self.given}
+        if self._objects:
+            objects = {name: f"{type(metric).__name__} object" for name, metric in self._objects.items()}
+            out["metrics"] = {**out["metrics"], **objects}
+        out = {name: _listed(value) for name, value in out.items()}
+        if self.reading:
+            out["reading"] = dict(self.reading)
+        out["versions"] = dict(self.versions)
+        out["schema"] = self.schema.to_dict()
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+        """Build a recipe from what `to_dict` gives; unknown entries are refused, not ignored."""
+        if not isinstance(data, Mapping):
+            raise InputError("a recipe is a table of entries: k, method, schema and so on")
+        entries = upgraded(data)
+        known = {"schema", "reading", "versions", *ReleaseChoices.names()}
+        unknown = sorted(set(entries) - known)
+        if unknown:
+            raise InputError(f"the recipe has entries that this version does not know: {', '.join(unknown)}")
+        if "schema" not in entries:
+            raise InputError("the recipe has no [schema]: it must state the role of every column")
+        made = cls(Schema.from_dict(entries.pop("schema")), **entries)
+        made.method_options  # noqa: B018 - says which options the method does not have
+        return made
+
+    @property
+    def _objects(self) -> dict[str, Any]:
+        """Metrics that are objects or functions: they work, and no file can hold them."""
+        given = (self.metrics or {}).items()
+        return {name: metric for name, metric in given if not isinstance(metric, (str, list, Mapping))}
+
+    def _check_writable(self) -> None:
+        for name, metric in self._objects.items():
+            raise InputError(
+                f"the metric of {name!r} is an object ({type(metric).__name__}), which a file cannot hold: "
+                f"for a recipe to keep, name the metric, such as {{{name!r}: 'taxonomy=tree.csv'}} for a "
+                "hierarchy in a file"
+            )
+
+    def to_toml(self) -> str:
+        """Return the recipe as TOML text."""
+        self._check_writable()
+        return tomli_w.dumps(self.to_dict())
+
+    @classmethod
+    @checked
+    def from_toml(cls, text: str) -> Recipe:
+        """Read a recipe from TOML text."""
+        try:
+            return cls.from_dict(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"the recipe is not valid TOML: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the recipe, as JSON where the name ends in ``.json``, else as TOML."""
+        path = Path(path)
+        self._check_writable()
+        text = json.dumps(self.to_dict(), indent=2) if path.suffix == ".json" else self.to_toml()
+        try:
+            with placed(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise WriteError(f"cannot write the recipe {path}: {error.strerror}") from None
+
+    @classmethod
+    @checked
+    def load(cls, path: str | Path) -> Recipe:
+        """Read a recipe that `save` wrote, or that a person did."""
+        path = Path(path)
+        if path.is_char_device():  # some of them never end
+            raise InputError(f"cannot read the recipe {path}: it is a device, not a file")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"cannot read the recipe {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+            ) from None
+        if path.suffix != ".json":
+            return cls.from_toml(text)
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise InputError(f"the recipe {path} is not valid JSON: {error}") from None
+
+
+def _shown(value: Any) -> str:
+    """Return a value of a choice in the words of a reader."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={part}" for name, part in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _listed(value: Any) -> Any:
+    """Return tuples as lists, which files have."""
+    if isinstance(value, tuple):
+        return [_listed(part) for part in value]
+    return {name: _listed(part) for name, part in value.items()} if isinstance(value, Mapping) else value
+
+
+def _plain(table: str, name: object, value: object) -> object:
+    """Return a value that a text file can hold, and that comes back equal."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(name, str) and isinstance(value, (list, tuple)):
+        return [_plain(table, name, item) for item in value]
+    if isinstance(name, str) and isinstance(value, Mapping):
+        return {key: _plain(table, key, item) for key, item in value.items()}
+    if table == "metrics" and isinstance(name, str) and not isinstance(value, type):
+        return value  # a metric or a function: usable, though no file can hold it
+    if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
+        raise InputError(
+            f"{table} takes names with numbers, texts, true or false, or lists of them; {name!r} is none of "
+            "these"
+        )
+    return value

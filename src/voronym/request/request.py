@@ -1,0 +1,127 @@
+"""A request: what somebody asks of a run, sorted and checked; and the signature of what takes it."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from voronym.core.options import Declared, Options
+from voronym.core.registry import meant
+from voronym.errors import InputError
+from voronym.request.choices import OTHER_WORDS, ColumnChoices, ReleaseChoices, RunChoices
+from voronym.request.recipe import Recipe
+from voronym.table.table import Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+PARTS: dict[str, type[Options]] = {"columns": ColumnChoices, "release": ReleaseChoices, "run": RunChoices}
+DECLARED: dict[str, Declared] = {
+    name: declared for kind in PARTS.values() for name, declared in kind.declared().items()
+}
+"""Every choice, by its name."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What somebody asks of a run.
+
+    Parameters
+    ----------
+    columns : ColumnChoices
+        What the columns are.
+    release : ReleaseChoices
+        How the release is made.
+    run : RunChoices
+        Where the work is done.
+    asked : tuple of str
+        The choices that were given, also those that are at their defaults.
+
+    Examples
+    --------
+    >>> request = Request.of({"keys": ["age"], "suppress": "1%"})
+    >>> request.columns.keys, request.release.suppress
+    (('age',), 0.01)
+    """
+
+    columns: ColumnChoices = field(default_factory=ColumnChoices)
+    release: ReleaseChoices = field(default_factory=ReleaseChoices)
+    run: RunChoices = field(default_factory=RunChoices)
+    asked: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], *, function: str = "anonymize") -> Request:
+        """Sort and check choices; None asks for nothing. An unknown name is a TypeError, as Python has it."""
+        unknown = sorted(set(given) - set(DECLARED))
+        if unknown:
+            other = OTHER_WORDS.get(unknown[0])
+            hint = (
+                f"; it is called {other!r} here"
+                if other
+                else meant(unknown[0], DECLARED).replace(". ", "; ").replace("Did", "did")
+                or "; options of a method are given as options={...}"
+            )
+            raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}{hint}")
+        made: dict[str, Any] = {
+            part: kind(**{name: given[name] for name in kind.names() if given.get(name) is not None})
+            for part, kind in PARTS.items()
+        }
+        asked = tuple(name for name, value in given.items() if value not in (None, False, (), [], {}))
+        return cls(**made, asked=asked)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The choices that differ from their defaults."""
+        return {**self.columns.given, **self.release.given, **self.run.given}
+
+    def table(self, data: Any) -> Table:
+        """Return a table with the roles that are asked for."""
+        return Table.build(data, **vars(self.columns))
+
+    def recipe(self, table: Table, **instead: Any) -> Recipe:
+        """Return the recipe of a table: its schema, and the choices that a recipe keeps."""
+        reading = {} if table.source is None else table.source.reading.declared()
+        return Recipe(table.schema, reading=reading, **{**vars(self.release), **instead})
+
+    def refuse_beside(self, recipe: Recipe | None) -> None:
+        """Refuse choices that a recipe states already."""
+        twice = [name for name in self.asked if name not in RunChoices.names()]
+        if recipe is not None and twice:
+            raise InputError(
+                "a recipe states what the columns are and how the release is made: give it alone, without "
+                f"{', '.join(twice)}, or write another"
+            )
+
+
+def takes_choices(function: F) -> F:
+    """Give a function with ``**choices`` the signature and the documentation of all choices.
+
+    Its docstring has a line ``{choices}`` where their descriptions go.
+    """
+    plain = inspect.signature(function)
+    own = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(
+            declared.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=declared.default,
+            annotation=declared.accepts,
+        )
+        for declared in DECLARED.values()
+    ]
+    first = [one for one in own if one.kind is not one.KEYWORD_ONLY]
+    rest = [one for one in own if one.kind is one.KEYWORD_ONLY]
+    function.__signature__ = plain.replace(parameters=[*first, *more, *rest])  # type: ignore[attr-defined]
+    function.__doc__ = (function.__doc__ or "").replace("    {choices}\n", _described())
+    return function
+
+
+def _described() -> str:
+    """Return the choices as parameters of a docstring."""
+    lines = []
+    for declared in DECLARED.values():
+        usual = f" Default: {declared.usual}." if declared.usual else ""
+        lines.append(f"    {declared.name} : {declared.accepts}")
+        lines += textwrap.wrap(declared.text + usual, 110, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,43 @@
+"""Recipes of earlier formats, brought to the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from voronym.errors import InputError
+from voronym.request.choices import ReleaseChoices
+
+FORMAT = 2
+"""The format of recipes that are written. Format 1 kept choices of the run among the method's options."""
+
+
+def upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of a recipe of any known format, as the present one has them."""
+    entries = dict(data)
+    given = entries.pop("format", FORMAT)
+    if given == 1:
+        return _from_1(entries)
+    if given != FORMAT:
+        raise InputError(
+            f"the recipe has format {given}, and this version reads formats 1 to {FORMAT}: install a newer "
+            "version of voronym"
+        )
+    return entries
+
+
+def _from_1(entries: dict[str, Any]) -> dict[str, Any]:
+    """Bring a recipe of version 0.1.0 to the present format."""
+    options = entries.pop("options", {})
+    allow, plan = entries.pop("allow", {}), entries.pop("engine", {})
+    if not all(isinstance(table, Mapping) for table in (options, allow, plan)):
+        raise InputError("options, allow and engine must be tables of names and values")
+    moved = {name: value for name, value in options.items() if name in ReleaseChoices.names()}
+    rest = {name: value for name, value in options.items() if name not in moved}
+    entries |= moved | ({"options": rest} if rest else {})
+    names = {"near-unique": "allow_near_unique", "loss": "allow_loss"}
+    unknown = sorted(set(allow) - set(names))
+    if unknown:
+        raise InputError(f"the recipe allows what this version does not know: {', '.join(unknown)}")
+    entries |= {names[name]: columns for name, columns in allow.items()}
+    return entries | {"engine" if name == "name" else name: value for name, value in plan.items()}

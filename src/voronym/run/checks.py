@@ -1,0 +1,145 @@
+"""What is looked at before the work, and in what came out, so that nobody is published by mistake."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+
+from voronym.errors import InputError, SchemaError
+from voronym.keyspaces import Coordinates
+from voronym.request.choices import ReleaseChoices
+from voronym.result import Grouped, Masked
+from voronym.table.doubts import Doubt, check_published, refuse
+from voronym.table.table import Table
+
+GONE, MUCH = 90.0, 150.0
+"""Percent of what can be lost of a key, from where next to nothing is left of it; and of its variance, so
+that keys with one value for nearly everybody, of which there is little to lose, are not meant."""
+
+Losses = dict[str, tuple[float, float]]
+
+
+def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the keys for which each doubt is allowed; refuse columns that are no keys."""
+    out = {"near-unique": choices.allow_near_unique, "loss": choices.allow_loss}
+    for name, columns in out.items():
+        strange = [column for column in columns if column not in keys]
+        if strange:
+            raise InputError(f"allow {name}: {', '.join(map(repr, strange))} is no key of the table")
+    return out
+
+
+def before(table: Table, choices: ReleaseChoices) -> tuple[Doubt, ...]:
+    """Return what is worth a warning about a table; raise where it should not be released as it is."""
+    return refuse(table.doubts, allowed(choices, table.keys))
+
+
+def after(
+    table: Table,
+    made: Table,
+    masked: Masked,
+    losses: Mapping[str, tuple[float, float]],
+    choices: ReleaseChoices,
+) -> tuple[Doubt, ...]:
+    """Return what is worth a warning in what came out; raise where it must not be published.
+
+    Parameters
+    ----------
+    table : Table
+        The originals.
+    made : Table
+        The same rows, masked.
+    masked : Masked
+        What the method has to say about them.
+    losses : mapping
+        For each key, the loss in percent of its variance, and of what can be lost at all.
+    choices : ReleaseChoices
+        Which doubts are allowed.
+    """
+    if not isinstance(masked, Grouped):  # methods that stir records are compared by other figures
+        return ()
+    categories = [name for name in table.keys if table.schema[name].kind == "nominal"]
+    found = list(check_published(table, made, categories))
+    several = masked.partition is not None and masked.partition.n_cells > 1
+    for name, (loss, gone) in losses.items():
+        if several and (doubt := next_to_nothing(name, loss, gone)) is not None:
+            found.append(doubt)
+    each = [loss for loss, _ in losses.values()]
+    if several and (said := useless(each)) is not None:
+        found.append(Doubt("useless", "", said))
+    if (k := _needless(masked)) and _mean(each) > 0.0:
+        text = (
+            f"all {table.n:,} records are in one group, though there are enough for several of k={k}: every "
+            "key has one value for everybody, and nothing is left of the keys. Ask for a weaker model, or "
+            "publish without the keys"
+        )
+        found.append(Doubt("one-group", "", text))
+    return refuse(found, allowed(choices, table.keys))
+
+
+def next_to_nothing(name: str, loss: float, gone: float) -> Doubt | None:
+    """Return the doubt about a key of which next to nothing is left; else None.
+
+    ``loss`` and ``gone`` are in percent: of its variance, and of what can be lost at all.
+    """
+    if loss <= MUCH or gone <= GONE:
+        return None
+    text = (
+        f"key {name!r} would lose {loss:.1f} % of its variance and {min(gone, 100.0):.0f} % of "
+        f"all there is to lose: next to nothing is left. Drop it (--identifier {name}), give it "
+        "fewer categories, take fewer keys or a smaller k; or allow it: "
+        f"--allow-loss {name} (allow_loss=[{name!r}] in Python)"
+    )
+    return Doubt("loss", name, text, "refuse")
+
+
+def useless(losses: Sequence[float]) -> str | None:
+    """Return what to say of keys that lost more of their variance than there was, on average; else None."""
+    if (mean := _mean(losses)) <= 100.0:
+        return None
+    return (
+        f"the {len(losses)} keys lost {mean:.0f} % of their variance: what is published is further from "
+        "the truth than the average of all records, and of little use. Take fewer keys, or a smaller k"
+    )
+
+
+def single_leaves(leaves: Sequence[tuple[int, int, float]], k: int) -> str | None:
+    """Return what to say of leaves that became one group each, though there are enough records for several.
+
+    ``leaves`` are, for each, its records, its groups, and what these lost.
+    """
+    held = [rows for rows, groups, lost in leaves if groups == 1 and rows >= 2 * k and lost > 0.0]
+    if not held:
+        return None
+    return (
+        f"{sum(held):,} of {sum(rows for rows, _, _ in leaves):,} records are in leaves that became one "
+        f"group each ({len(held)} of {len(leaves)}), though there are enough for several of k={k}: every key "
+        "has one value for all records of such a leaf, and next to nothing is left of the keys. Ask for a "
+        "weaker model, or publish without the keys"
+    )
+
+
+def _mean(losses: Sequence[float]) -> float:
+    return sum(losses) / len(losses) if losses else 0.0
+
+
+def _needless(masked: Grouped) -> int | None:
+    """Return k where everybody is in one group and not for want of people: methods warn of that."""
+    part = masked.partition
+    if part is None or part.k is None or part.n_cells > 1 or len(part.labels) < 2 * part.k:
+        return None
+    return part.k
+
+
+def lost(table: Table, made: Table) -> tuple[Coordinates | None, float | None, Losses]:
+    """Return the keys as numbers, what was lost of their variance, and what of each key.
+
+    None where a key has no numbers, such as text, or is published in another form than it had.
+    """
+    if any(made.frame[name].dtype != table.frame[name].dtype for name in table.keys):
+        return None, None, {}
+    with contextlib.suppress(SchemaError):
+        coordinates = Coordinates.of(table)
+        errors = coordinates.errors(made, table)
+        return coordinates, coordinates.percent(errors), coordinates.losses(errors, table)
+    return None, None, {}

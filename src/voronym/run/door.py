@@ -1,0 +1,206 @@
+"""From a table to a release: the one straight line."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from voronym._cuda.device import choose
+from voronym.core.clock import now
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.validate import checked
+from voronym.errors import InputError
+from voronym.history.booking import Booking
+from voronym.history.ledger import Ledger
+from voronym.history.people import naming_columns
+from voronym.release import Release
+from voronym.request.choices import PARTS
+from voronym.request.recipe import Recipe
+from voronym.request.request import DECLARED, Request, takes_choices
+from voronym.run.memory import make_release
+from voronym.run.parts.door import release_parts
+from voronym.run.parts.plan import Plan, plan_parts
+from voronym.run.source import has_parts
+from voronym.table.read import load, read
+from voronym.table.table import Table
+
+
+@takes_choices
+@checked
+def anonymize(
+    data: Any,
+    *,
+    recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
+    output: str | Path | None = None,
+    format: str | None = None,  # noqa: A002 - what everybody calls it
+    style: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    report: bool = False,
+    progress: ProgressCallback | None = None,
+    **choices: Any,
+) -> Release:
+    """Make a k-anonymous release of a table.
+
+    Identifiers are dropped. The keys, which an intruder may know from elsewhere, are replaced by the centre
+    of a group of at least k records, so that no combination of keys points to fewer than k of them.
+    Confidential and other columns are kept as they are. The rows come out in a fresh random order.
+
+    Two methods make no groups: "channel" adds noise to the keys (see `voronym.channel`), "records" moves and
+    shuffles values (see `voronym.records`). They promise no k; one that you ask for is measured, and refused
+    if it does not hold.
+
+    Parameters
+    ----------
+    data : dataframe, str, Path or sequence of paths
+        A pandas, Polars or PyArrow table, or a file that `voronym.read` reads. A folder, a pattern such as
+        ``"people/*.parquet"`` or several files are a data set of many parts, which need not fit the memory:
+        the release is a folder, too.
+    {choices}
+    recipe : Recipe, optional
+        Take all choices about columns and release from a recipe; then none of them may be given.
+    reading : mapping, optional
+        How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
+    output : str or Path, optional
+        Where to write the release: a file, or the folder of a data set of many parts, which needs one.
+    format : {"parquet", "csv"}, optional
+        Of the files of a data set of many parts: text where the source is text, else Parquet.
+    style : mapping, optional
+        How a text file is written, where it is not as the one that was read: see `Release.write`.
+    overwrite : bool
+        Whether an output that is there may be replaced.
+    report : bool
+        Whether to prepare the figures of a report of many parts, whose data are then read twice more.
+    progress : callable, optional
+        Called with a `voronym.Progress` now and then. It may raise `voronym.FinishEarly` to finish with the
+        best so far, or anything else to end the work.
+
+    Returns
+    -------
+    Release
+        Whose table holds every required model; otherwise nothing is returned.
+
+    Raises
+    ------
+    SchemaError
+        A column is undeclared, unknown, in two roles or of a kind that cannot be a key.
+    GuaranteeError
+        A required guarantee cannot be met.
+    Unfinished
+        Somebody wished to finish before there was a release that keeps all promises.
+
+    Examples
+    --------
+    >>> import voronym as vr
+    >>> patients = vr.datasets.hospital(200, seed=1)
+    >>> release = vr.anonymize(patients, keys=["age", "sex"], confidential=["diagnosis"],
+    ...                        drop_undeclared=True, k=5)
+    >>> release.risk.k >= 5
+    True
+    """
+    started = now()
+    request = Request.of(choices)
+    request.refuse_beside(recipe)
+    if _over_parts(data, request):
+        if output is None:
+            raise InputError("a data set of many parts is released to a folder: name it, output='release'")
+        release = release_parts(
+            data,
+            output,
+            request,
+            recipe=recipe,
+            reading=reading,
+            format=format,
+            style=style,
+            overwrite=overwrite,
+            report=report,
+            progress=progress,
+        )
+        return _told(release)
+    if isinstance(data, (str, os.PathLike)):
+        data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
+    elif reading:
+        raise InputError(
+            "reading says how to read a file, and the table is none: give the path, or use voronym.read"
+        )
+    if recipe is None:
+        table = request.table(data)
+        recipe = request.recipe(table, device=choose(request.release.device))
+        declared: Sequence[str] = request.columns.identifiers
+    else:
+        table = Table.of(data, recipe.schema)
+        declared = recipe.schema.identifiers
+    booking = _booking(request.run.ledger, data, recipe, declared)
+    ctx = Context(
+        seed=recipe.seed,
+        time_limit=recipe.time_limit,
+        progress=progress,
+        started=started,
+        device=choose(recipe.device),
+    )
+    release = make_release(table, recipe, ctx, booking)
+    ctx.done()
+    if output is not None:
+        release.write(output, overwrite=overwrite, **(style or {}))
+    return _told(release)
+
+
+def _told(release: Release) -> Release:
+    """Tell the warnings of a release, and return it."""
+    for note in release.warnings:
+        warnings.warn(note, stacklevel=4)
+    return release
+
+
+def _over_parts(data: Any, request: Request) -> bool:
+    """Whether a run goes over parts: the source has several, or a choice about parts was made."""
+    scaled = any(declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked)
+    return has_parts(data) or (scaled and isinstance(data, (str, os.PathLike)))
+
+
+def plan(
+    data: Any, *, recipe: Recipe | None = None, reading: Mapping[str, Any] | None = None, **choices: Any
+) -> Plan:
+    """Say what a run over many parts would do and cost; nothing is changed.
+
+    Parameters
+    ----------
+    data, recipe, reading, **choices
+        As for `voronym.anonymize`.
+
+    Returns
+    -------
+    Plan
+        Whose times are estimates from a probe on this machine.
+    """
+    request = Request.of(choices, function="plan")
+    request.refuse_beside(recipe)
+    return plan_parts(data, request, recipe=recipe, reading=reading)
+
+
+def _booking(ledger: str | None, data: Any, recipe: Recipe, declared: Sequence[str]) -> Booking | None:
+    """Ask the ledger about the people of a table."""
+    if ledger is None:
+        if recipe.keep_groups:
+            raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
+        return None
+    if recipe.suppress and recipe.keep_groups:
+        raise InputError(
+            "with groups that are kept, who is like nobody else waits for others: say how many may wait "
+            "(--waiting 0.05) and leave out suppress, or leave out keep_groups"
+        )
+    if recipe.steps and recipe.keep_groups:
+        raise InputError("groups that are kept publish what they published before: leave out the steps")
+    if not recipe.makes_groups:
+        raise InputError(
+            f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
+        )
+    if recipe.schema.household is not None:
+        raise InputError("a ledger remembers people, not households: leave out the ledger, or household")
+    frame = load(data)
+    if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
+        naming_columns(recipe.schema, frame, declared)
+    return Booking(Ledger.open(ledger), frame, recipe.schema, declared)

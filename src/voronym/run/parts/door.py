@@ -1,0 +1,244 @@
+"""The door: a data set of many files in, a release in many files out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voronym.core.context import Context, ProgressCallback
+from voronym.errors import InputError, WriteError
+from voronym.evaluate.risk import Risk
+from voronym.privacy import Finding
+from voronym.release import Folder, Release
+from voronym.request.choices import ReleaseChoices
+from voronym.request.recipe import Recipe
+from voronym.request.request import Request
+from voronym.run import checks
+from voronym.run.parts import spill
+from voronym.run.parts.database import is_database
+from voronym.run.parts.engine import Engine
+from voronym.run.parts.folders import folders, place
+from voronym.run.parts.job import LEAF, ROUNDS, Job, needed
+from voronym.run.parts.outcome import too_little
+from voronym.run.parts.runners import RUNNERS, Runner
+from voronym.run.parts.source import find, is_parquet
+from voronym.run.parts.texts import check_format
+
+
+def release_parts(
+    source: Any,
+    output: str | os.PathLike[str],
+    request: Request,
+    *,
+    recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
+    format: str | None = None,  # noqa: A002 - what everybody calls it
+    style: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    report: bool = False,
+    progress: ProgressCallback | None = None,
+) -> Release:
+    """Make a k-anonymous release of a data set that need not fit the memory.
+
+    The files are read in parts, shared out to leaves of neighbouring records through files in a work folder,
+    grouped leaf by leaf, several times with other borders, and written in a fresh random order over all
+    files. Then k, and all models, are counted in the written files, all of them together, and only then the
+    folder gets its name. A data set that fits one leaf is released as a table in memory is.
+
+    Parameters
+    ----------
+    source : path, pattern or sequence of them
+        A folder, a pattern such as ``"people/*.parquet"``, or files: Parquet, or text (each file of which
+        must fit the memory of a worker).
+    output : path
+        The folder to make.
+    request : Request
+        What is asked for. Kinds that are not declared, and doubts, are found in a sample.
+    recipe, reading, progress
+        As in `voronym.anonymize`.
+    format : {"parquet", "csv"}, optional
+        Of the files of the release: text where the source is text, else Parquet.
+    style : mapping, optional
+        Of text files, where they are not to be written as those that were read: ``delimiter``, ``encoding``,
+        ``decimal``, ``thousands``, ``date_format``, ``newline``, ``guard``, as in `Release.write`.
+    overwrite : bool
+        Whether a folder that is there may be replaced.
+    report : bool
+        Whether to find the figures of `Release.report`; the data are then read twice more.
+    """
+    target, run = Path(output), request.run
+    files = find(source)
+    _check_output(target, files, overwrite=overwrite)
+    folder = target.parent / f".{target.name}.work" if run.work is None else Path(run.work)
+    job = job_of(
+        files,
+        folder.absolute(),
+        target.absolute().parent / f".{target.name}.new",
+        request,
+        recipe=recipe,
+        reading=reading,
+        format=format,
+        style=style,
+        report=report,
+    )
+    name = request.release.engine if recipe is None else recipe.engine
+    ctx = Context(progress=progress)
+    with folders(job.work, target.absolute(), resume=run.resume) as made:
+        _enter(job, run.resume)
+        crew = crew_of(name, run.workers, run.memory, job.leaf, run.address)
+        lead = Engine(job, crew, ctx)
+        try:
+            findings = lead.run()
+            out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.rounds})
+            if report:
+                from voronym.run.parts.telling import dossier_of
+
+                out._dossier = dossier_of(lead, out)
+        finally:
+            crew.close()
+        place(made, target.absolute(), overwrite=overwrite)
+    ctx.done()
+    return out
+
+
+def job_of(
+    files: Sequence[Path],
+    work: Path,
+    release: Path,
+    request: Request,
+    *,
+    recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
+    format: str | None = None,  # noqa: A002
+    style: Mapping[str, Any] | None = None,
+    report: bool = False,
+) -> Job:
+    """Write down what is asked for, as every worker will read it."""
+    text = not is_parquet(files[0]) and not is_database(files[0])
+    plan: ReleaseChoices = request.release if recipe is None else recipe
+    own = {name: getattr(request.release, name) or getattr(plan, name) for name in ("leaf", "rounds")}
+    return Job(
+        work=work,
+        release=release,
+        files=tuple(str(file.absolute()) for file in files),
+        names=tuple(file.name for file in files),
+        request=request,
+        reading={**({} if recipe is None else recipe.reading), **(reading or {})},
+        leaf=own["leaf"] or LEAF,
+        rounds=own["rounds"] or ROUNDS,
+        fixed=recipe,
+        format=check_format(format, style or {}, text=text),
+        style=dict(style or {}),
+        report=report,
+        stamps=tuple((file.stat().st_size, file.stat().st_mtime_ns) for file in files),
+    )
+
+
+def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:
+    """Refuse a folder that cannot be, before the work."""
+    if not target.absolute().parent.is_dir():
+        raise WriteError(f"the folder of {str(target)!r} does not exist; make it first")
+    if target.exists() and not overwrite:
+        raise WriteError(f"{target.name!r} exists already; choose another name, or allow overwriting")
+    place_ = target.resolve()
+    if any(place_ == one.resolve() or place_ in one.resolve().parents for one in files):
+        raise InputError("the output has the place of the source; the originals are never written over")
+
+
+def _enter(job: Job, resume: bool) -> None:
+    """Write the job down, or find that the one that is there is the same."""
+    path = job.work / "job.pickle"
+    if resume and path.exists():
+        if spill.recall(path) != job:
+            raise InputError(
+                "what is in the work folder is of another run, with other files or wishes: leave out "
+                "--resume to begin anew"
+            )
+        return
+    spill.keep(path, job)
+
+
+def bytes_of(memory: int | str) -> int:
+    """Return a size in bytes from a number or a text such as "4GB".
+
+    Examples
+    --------
+    >>> bytes_of("1.5GB"), bytes_of("512 MiB")
+    (1500000000, 536870912)
+    """
+    if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
+        return memory
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    if found is None or float(found[1]) == 0.0:
+        raise InputError(f"memory is a size such as 4GB or 512MB, not {memory!r}")
+    power = " kmgt".index(found[2] or " ")
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+
+
+def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, address: str | None) -> Runner:
+    """Start who does the work: as many as there are processors, and memory for."""
+    held = bytes_of(memory)
+    most = max(1, held // needed(leaf))
+    wanted = (os.cpu_count() or 1) if workers is None else workers
+    if address is None and held < needed(0):  # it would wait for memory without end
+        raise InputError(too_little(held, 0))
+    crew = RUNNERS[name](workers=int(min(wanted, most)), memory=held, address=address)
+    if workers is not None and most < wanted:
+        crew.notes.append(
+            f"{crew.workers} instead of {wanted} workers: {memory} of memory is not enough for more, with "
+            f"leaves of {leaf:,} records"
+        )
+    return crew
+
+
+def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[str, Any]) -> Release:
+    """Gather the figures."""
+    course, job = lead.course, lead.job
+    answers = course.answers["published"]
+    recipe = replace(job.recipe, **plan)
+    sampled = {"kinds of columns and doubts": int(spill.recall(job.work / "look-000000.done")["looked_at"])}
+    losses: dict[str, float] = {}
+    if "spreads" in answers[0]:
+        lost = np.sum([one["lost"] for one in answers], axis=0)
+        had = np.sum([one["spreads"] for one in answers], axis=0)
+        total = float(had.sum())
+        loss = 100.0 * float(lost.sum()) / total if total else 0.0
+        group = 100.0 * sum(one["error"] for one in answers) / total if total else 0.0
+        losses = {name: loss for name, (loss, _) in lead.key_losses().items()}
+        leaves = [(one["rows"], one["groups"], one["error"]) for one in answers]
+        said = checks.useless(list(losses.values())), checks.single_leaves(leaves, recipe.required_k)
+        course.notes += [one for one in said if one is not None]
+        sampled["cuts into leaves"] = int(spill.recall(job.work / "cut-000000.done")["sampled"])
+    else:
+        loss, group = answers[0]["information_loss"], answers[0]["group_loss"]
+        course.notes = list(answers[0]["notes"])
+    groups = [one["groups"] for one in answers]
+    folder = Folder(
+        path=target,
+        rows=sum(one["rows"] for one in answers),
+        groups=None if groups[0] is None else sum(groups),
+        files=sum(1 for _ in job.release.iterdir()),
+        key_losses=losses,
+        seconds=course.seconds,
+        bytes_read=course.bytes_read,
+        bytes_spilled=course.bytes_spilled,
+        bytes_written=course.bytes_written,
+        guarded_cells=course.guarded,
+        sampled=sampled,
+    )
+    risk = Risk.of_sizes(course.sizes)
+    return Release.of_folder(
+        folder,
+        recipe,
+        found,
+        risk,
+        information_loss=loss,
+        group_loss=group,
+        notes=(*course.notes, *lead.runner.notes),
+    )

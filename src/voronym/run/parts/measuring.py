@@ -1,0 +1,222 @@
+"""Measure a data set of many files: k, models and risk are counted over all rows; the rest is sampled.
+
+Rows with equal keys meet in a bucket by a hash of their keys, as in the count of a release. Counts, and the
+values of models by class, merge exactly. What compares distributions with those of an original is estimated
+on random samples of both, and says so.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from voronym.core.context import Context, ProgressCallback
+from voronym.evaluate.measure import Columns, Measurement, measure, schema_of
+from voronym.evaluate.risk import Risk
+from voronym.privacy import Model, listed_models, models, parse_model
+from voronym.privacy.confidential import ConfidentialModel
+from voronym.request.choices import ColumnChoices, RunChoices
+from voronym.request.request import Request
+from voronym.run.parts import counting, spill, statistics
+from voronym.run.parts.coding import Known
+from voronym.run.parts.door import crew_of, job_of
+from voronym.run.parts.engine import Engine, buckets_of
+from voronym.run.parts.grouping import demanding
+from voronym.run.parts.job import LEAF, Job, stage
+from voronym.run.parts.source import Dataset, find, load
+from voronym.run.parts.tasks import _some, confidential_of
+from voronym.table.frame import as_frame
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+
+BESIDE = 50_000
+"""Records of a sample that is compared with one of the original, at most."""
+
+
+def _held(job: Job, number: int) -> Table:
+    data, schema = job.dataset, job.recall("schema")
+    kept = [name for name in data.types if schema[name].role in ("key", "confidential")]
+    return Table.of(load(data.parts[number], kept, data.types), schema, only=kept)
+
+
+@stage("levels")
+def levels(job: Job, number: int) -> int:
+    """Count the values of confidential columns in a part."""
+    table, schema = _held(job, number), job.recall("schema")
+    found = {name: statistics.Levels.of(table[name]) for name in schema.confidential}
+    for name, one in found.items():
+        one.check(name, schema)
+    spill.keep(job.path("levels", number, "pickle"), found)
+    return table.n
+
+
+@stage("known")
+def known(job: Job, number: int) -> None:
+    """Merge the values of confidential columns, in the order of the parts."""
+    del number
+    merged: dict[str, Any] = {}
+    for part in job.dataset.parts:
+        found = spill.recall(job.path("levels", part.number, "pickle"))
+        merged = statistics.merge(merged, found, part.name, job.recall("schema"))
+    job.decide("known", {name: Known(name, one) for name, one in merged.items()})
+
+
+@stage("bucket")
+def bucket(job: Job, number: int) -> dict[str, Any]:
+    """Send the rows of a part to buckets by their keys."""
+    table, schema = _held(job, number), job.recall("schema")
+    frame: pl.DataFrame = table.frame.to_native()
+    columns = [*schema.keys, *schema.confidential]
+    return counting.sort(
+        frame, list(schema.keys), columns, job.path("sorted", number), int(job.recall("buckets"))
+    )
+
+
+@stage("tally")
+def tally(job: Job, number: int) -> dict[str, Any]:
+    """Count the rows behind each combination of keys in a bucket, and measure the models there."""
+    schema: Schema = job.recall("schema")
+    frames = spill.gather(job.paths("sorted", len(job.dataset.parts)), number, number + 1)
+    if not frames:
+        return counting.nothing()
+    frame = pl.concat(frames)
+    wanted = [one for one in job.recall("models") if isinstance(one, ConfidentialModel)]
+    columns = confidential_of(schema, job.recall("known"), frame) if wanted else None
+    told = schema.confidential if job.report else ()
+    return counting.count(frame, list(schema.keys), wanted, columns, told)
+
+
+def measure_parts(
+    source: Any,
+    *,
+    keys: Sequence[str],
+    confidential: Sequence[str] = (),
+    original: Any = None,
+    models: Model | str | Sequence[Model | str] | Mapping[str, Any] = (),
+    reading: Mapping[str, Any] | None = None,
+    original_reading: Mapping[str, Any] | None = None,
+    engine: str = "local",
+    run: RunChoices | None = None,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+    **columns: Unpack[Columns],
+) -> Measurement:
+    """Measure a data set of many parts, which need not fit the memory; see `voronym.measure`."""
+    run = RunChoices() if run is None else run
+    notes: list[str] = []
+    asked = [parse_model(one) if isinstance(one, str) else one for one in listed_models(models)]
+    roles = ColumnChoices(keys=tuple(keys), confidential=tuple(confidential), drop_undeclared=True)
+    with tempfile.TemporaryDirectory(prefix="voronym-", dir=run.work) as folder:
+        job = job_of(find(source), Path(folder), Path(folder), Request(roles), reading=reading)
+        job.decide("job", job)
+        ctx = Context(seed=seed, progress=progress)
+        crew = crew_of(engine, run.workers, run.memory, LEAF, run.address)
+        lead = Engine(job, crew, ctx)
+        try:
+            data = lead.dataset()
+            some = as_frame(_some(job))
+            schema = schema_of(some, some, keys, confidential, columns, notes)
+            wanted = [*asked, *_rest(asked, schema, notes)]
+            answers = _counted(lead, data, schema, wanted)
+        finally:
+            crew.close()
+        notes += _told(data, some)
+        findings = counting.findings(answers, [m for m in wanted if isinstance(m, ConfidentialModel)], wanted)
+        out = Measurement(
+            tuple(keys),
+            tuple(confidential),
+            findings,
+            Risk.of_sizes(counting.sizes(answers)),
+            notes=tuple(notes),
+            seed=seed,
+        )
+        if original is not None:
+            sampled = sample(data, BESIDE, seed)
+            out = _beside(out, sampled, data.rows, original, original_reading, schema, columns)
+    ctx.done()
+    return out
+
+
+def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Model]:
+    """Return the models that were not asked for and can be measured."""
+    demanding(asked, schema.confidential)
+    known = {one.name for one in asked}
+    unasked = {name: cls for name, cls in models().items() if getattr(cls, "unasked", True)}
+    rest = [cls.parse(None) for name, cls in unasked.items() if name not in known]
+    if not schema.confidential:
+        gone = sorted(one.name for one in rest if isinstance(one, ConfidentialModel))
+        notes.append(f"not measured, since no confidential column is named: {', '.join(gone)}")
+        rest = [one for one in rest if not isinstance(one, ConfidentialModel)]
+    return sorted(rest, key=lambda one: (getattr(one, "strength", 9), one.name))
+
+
+def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model]) -> list[dict[str, Any]]:
+    """Do the stages; return what was counted in each bucket."""
+    job = lead.job
+    buckets = buckets_of(data.rows)
+    for name, value in (("schema", schema), ("models", tuple(wanted)), ("buckets", buckets)):
+        job.decide(name, value)
+    if schema.confidential:
+        lead._stage("levels", len(data.parts))
+        lead._stage("known", 1)
+    lead._stage("bucket", len(data.parts))
+    return lead._stage("tally", buckets)
+
+
+def _told(data: Dataset, some: Any) -> list[str]:
+    if len(some) == data.rows:
+        return []
+    return [f"kinds of columns were found in the first rows of some files, {len(some):,} of {data.rows:,}"]
+
+
+def sample(data: Dataset, most: int, seed: int) -> pl.DataFrame:
+    """Return records drawn at random from all parts, about as many from each as it has of all."""
+    rng = np.random.default_rng(seed)
+    shares = rng.multivariate_hypergeometric([part.rows for part in data.parts], min(most, data.rows))
+    drawn = []
+    for part, many in zip(data.parts, shares.tolist(), strict=True):
+        if many:
+            rows = np.sort(rng.choice(part.rows, many, replace=False))
+            drawn.append(load(part, list(data.types), data.types)[rows])
+    return pl.concat(drawn)
+
+
+def _beside(
+    found: Measurement,
+    released: pl.DataFrame,
+    rows: int,
+    original: Any,
+    reading: Mapping[str, Any] | None,
+    schema: Schema,
+    columns: Columns,
+) -> Measurement:
+    """Add what was lost, estimated on samples."""
+    before = take(original, BESIDE, found.seed, reading)
+    said = {name: one for name, one in columns.items() if one}
+    kept = [name for name in released.columns if name in before.columns]
+    beside = measure(
+        released.select(kept), keys=list(schema.keys), confidential=list(schema.confidential),
+        original=before, seed=found.seed, **said,  # type: ignore[arg-type]
+    )  # fmt: skip
+    note = (
+        f"utility was estimated on random samples, {len(released):,} of {rows:,} records and {len(before):,} "
+        "of the original's; record linkage was not, because it needs all records"
+    )
+    return replace(found, utility=beside.utility, notes=(*found.notes, note))
+
+
+def take(source: Any, most: int, seed: int, reading: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """Return records of a data set of many files, drawn at random; all, where there are no more."""
+    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
+        everything = Request(ColumnChoices(drop_undeclared=True))
+        job = job_of(find(source), Path(folder), Path(folder), everything, reading=reading)
+        job = replace(job, everything=True)
+        job.decide("job", job)
+        lead = Engine(job, crew_of("local", 1, "4GB", LEAF, None), Context())
+        return sample(lead.dataset(), most, seed)

@@ -1,0 +1,212 @@
+"""What a run would do and cost, found out without doing it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voronym.core.context import Context
+from voronym.keyspaces import Coordinates
+from voronym.problem import Problem
+from voronym.request.recipe import Recipe
+from voronym.request.request import Request
+from voronym.run.parts import database, tasks
+from voronym.run.parts.door import bytes_of, job_of
+from voronym.run.parts.engine import Engine
+from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, demanding, improve, visits
+from voronym.run.parts.job import LOOK, needed
+from voronym.run.parts.outcome import spoken
+from voronym.run.parts.runners.local import Local
+from voronym.run.parts.source import find, is_parquet
+from voronym.table.table import Table
+
+PROBE = 20_000
+"""Records of the leaf on which the time is tried."""
+CODE = 4
+"""Bytes of a category in the work folder, and of the number of a group."""
+PASSES = 9.0
+"""Processor microseconds for reading, sharing out, writing and counting a row, beside grouping."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do and cost. Times are estimates from a probe on this machine.
+
+    Parameters
+    ----------
+    files, rows, bytes : int
+        Of the data; rows of text files are estimated from the first.
+    leaf, leaves, rounds : int
+        Records of a leaf, how many there are, and how often they are cut.
+    coordinates : int
+        Numbers that the keys of a record become.
+    passes : int
+        How often every row is read: twice from the data, once in each round, and for writing and counting.
+    bytes_spilled, disk_needed : int
+        Written to the work folder in all; and the most that lies there at a time.
+    workers, memory_per_worker : int
+        How many start, and what each will take.
+    seconds : float
+        For all of it.
+    recipe : Recipe
+        What would be done.
+    """
+
+    files: int
+    rows: int
+    bytes: int
+    leaf: int
+    leaves: int
+    rounds: int
+    coordinates: int
+    passes: int
+    bytes_spilled: int
+    disk_needed: int
+    workers: int
+    memory_per_worker: int
+    seconds: float
+    recipe: Recipe
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        return {
+            **{name: one for name, one in asdict(self).items() if name != "recipe"},
+            "recipe": self.recipe.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        many = f"{self.leaves:,} leaves of about {self.leaf:,} records, cut {self.rounds} times"
+        rows = [
+            ("data", f"{self.rows:,} rows in {self.files:,} files, {spoken(self.bytes)}"),
+            ("leaves", many if self.leaves > 1 else "one: released as a table in memory"),
+            ("keys", f"{self.coordinates} coordinates"),
+            ("passes", f"{self.passes} over all rows"),
+            (
+                "work folder",
+                f"{spoken(self.bytes_spilled)} written, {spoken(self.disk_needed)} at a time",
+            ),
+            ("memory", f"{spoken(self.memory_per_worker)} for each of {self.workers} workers"),
+            ("time", f"about {_spoken(self.seconds)}, from a probe of {PROBE:,} records on this machine"),
+        ]
+        return "\n".join(f"{name:<13}{text}" for name, text in rows)
+
+
+def _spoken(seconds: float) -> str:
+    for size, word in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {word}"
+    return f"{max(seconds, 1.0):.0f} seconds"
+
+
+def plan_parts(
+    source: Any,
+    request: Request,
+    *,
+    recipe: Recipe | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Say what a run over many parts would do, and what it would cost.
+
+    Nothing is written but to a temporary folder, which is removed.
+
+    Parameters
+    ----------
+    source, request, recipe, reading
+        As for `voronym.run.parts.door.release_parts`.
+    """
+    files, run = find(source), request.run
+    engine = request.release.engine if recipe is None else recipe.engine
+    size = sum(file.stat().st_size for file in files)
+    known, how = None, dict(reading or {})
+    if database.is_database(files[0]):  # a part of what the query yields says enough
+        query = how.get("query")
+        known = database.count(files[0], query)
+        how["query"] = f"FROM ({query}) LIMIT {LOOK}"
+    looked = list(files) if is_parquet(files[0]) else files[:1]
+    with tempfile.TemporaryDirectory(prefix="voronym-") as folder:
+        job = job_of(looked, Path(folder), Path(folder), request, recipe=recipe, reading=how)
+        job.decide("job", job)
+        lead = Engine(job, Local(workers=1, memory=2**40), Context())
+        data, recipe = lead.prepare()
+        rows = data.rows if known is None else known
+        if len(looked) < len(files):
+            rows = int(rows * size / max(looked[0].stat().st_size, 1))
+        lead._check(data, recipe)
+        frame = tasks._some(job)
+    table = Table.of(frame, recipe.schema)
+    width, each = _probe(table, recipe)
+    leaves = -(-rows // job.leaf)
+    crew = min(run.workers or os.cpu_count() or 1, leaves)
+    crew = min(crew, crew_of_size(run.memory, job.leaf)) if engine == "local" else crew
+    spilled, most = _bytes(frame, recipe, job.rounds if leaves > 1 else 0)
+    return Plan(
+        files=len(files),
+        rows=rows,
+        bytes=size,
+        leaf=job.leaf,
+        leaves=leaves,
+        rounds=job.rounds if leaves > 1 else 1,
+        coordinates=width,
+        passes=4 if leaves == 1 else job.rounds + 5,
+        bytes_spilled=int(rows * spilled),
+        disk_needed=int(rows * most),
+        workers=int(crew),
+        memory_per_worker=needed(min(job.leaf, rows)),
+        seconds=rows * (each + PASSES) / 1e6 / max(crew, 1),
+        recipe=recipe,
+    )
+
+
+def crew_of_size(memory: int | str, leaf: int) -> int:
+    """Return how many workers fit a memory."""
+    return int(max(1, bytes_of(memory) // needed(leaf)))
+
+
+def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, float]:
+    """Return the bytes a row that go through the work folder in all, and the most at a time."""
+    schema = recipe.schema
+    kept = [name for name in frame.columns if schema[name].role != "identifier"]
+    codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]
+    judged = schema.confidential if demanding(recipe.required, schema.confidential) else ()
+    held = {name: _size(frame[name]) for name in kept}
+    published = sum(held.values())
+    if rounds == 0:  # one leaf
+        return published, published
+    packed = published - sum(held[name] - CODE for name in codes)
+    read_back = sum(held[name] for name in {*schema.keys, *judged})
+    spilled = rounds * packed + (rounds - 1) * CODE + published + read_back
+    return spilled, max(packed + CODE + max(packed + CODE if rounds > 1 else 0.0, published), read_back)
+
+
+def _size(column: pl.Series) -> float:
+    """Return the bytes that a value of a column takes in the work folder."""
+    table = column.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest())
+    return float(table.nbytes) / max(len(column), 1)
+
+
+def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
+    """Group some records as a leaf would be; return coordinates, and processor microseconds a record."""
+    some = np.linspace(0, table.n - 1, min(table.n, PROBE)).astype(np.int64)
+    keys = Coordinates.of(table.rows(np.unique(some)))
+    kinds = [np.arange(one.start, one.stop) for one in keys.codec.blocks if one.kind == "nominal"]
+    problem = Problem(keys.records, recipe.required_k)
+    options = recipe.method_options
+    width = problem.points.shape[1]
+    sweeps = getattr(options, "sweeps", visits(problem.k, width))
+    spent = 0.0
+    for share in (0.02, 1.0):  # the first compiles
+        ctx = Context(seed=0, threads=1)
+        began = time.process_time()
+        labels = begin(problem, recipe.method, options, ctx)
+        if recipe.method in SEARCHES:
+            improve(problem, labels, ctx, sweeps=sweeps * share, width=WIDTH, ends=(0.0, 1.0), kinds=kinds)
+        spent = time.process_time() - began
+    return width, 1e6 * spent / problem.n

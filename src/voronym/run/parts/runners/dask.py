@@ -1,0 +1,111 @@
+"""A Dask cluster: one that is there, by its address, or one that is started on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from voronym.errors import MissingExtraError, VoronymError
+from voronym.run.parts.job import perform
+from voronym.run.parts.runners.base import LostError, Runner, runner
+
+PIECE = 0.1
+PATIENCE = 120.0
+"""Seconds without any worker after which the cluster counts as lost."""
+PAUSE = 60.0
+"""Seconds for which all workers may pause, as Dask has them do when their memory is nearly full."""
+
+
+@runner("dask")
+class Dask(Runner):
+    """Tasks on Dask workers, which reach the work folder by the same name; no record passes the scheduler."""
+
+    def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
+        super().__init__(workers=workers, memory=memory, address=address)
+        self.limited = address is None
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise MissingExtraError("the engine 'dask' needs Dask: pip install 'voronym[dask]'") from None
+        self._cluster = None
+        try:
+            if address is None:
+                self._cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=workers > 1,
+                    memory_limit=memory // workers,
+                    dashboard_address=":0",
+                )
+            self._client: Any = Client(address or self._cluster, timeout=5)
+        except (OSError, ValueError) as error:
+            raise VoronymError(
+                f"the Dask scheduler at {address!r} does not answer ({type(error).__name__}): is it running?"
+            ) from None
+        self.notes.append(f"Dask's dashboard was at {self._client.dashboard_link}")
+
+    @property
+    def alive(self) -> int:
+        """Workers that are there now."""
+        return len(self._client.scheduler_info(n_workers=-1).get("workers", {}))
+
+    def run(
+        self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
+    ) -> Iterator[tuple[int, Any]]:
+        """Do tasks of a stage; Dask does those of a lost worker again."""
+        from distributed import wait as some
+        from distributed.client import FutureCancelledError, FuturesCancelledError
+
+        futures = {
+            self._client.submit(perform, work, stage, number, pure=False, retries=3): number
+            for number in tasks
+        }
+        pending, quiet, paused = set(futures), 0.0, 0.0
+        try:
+            while pending:
+                wait()
+                self._check(quiet, paused)
+                try:
+                    done, pending = some(list(pending), timeout=PIECE, return_when="FIRST_COMPLETED")
+                except TimeoutError:
+                    quiet = 0.0 if self._client.status == "running" and self.alive else quiet + PIECE
+                    paused = paused + PIECE if self._paused else 0.0
+                    continue
+                quiet = paused = 0.0
+                for future in done:
+                    yield futures[future], future.result()
+        except (FutureCancelledError, FuturesCancelledError):
+            raise LostError(LOST) from None
+        finally:
+            if self._client.status == "running":
+                self._client.cancel(list(pending), force=True)
+
+    @property
+    def _paused(self) -> bool:
+        """Whether all workers pause for want of memory."""
+        found = self._client.scheduler_info(n_workers=-1).get("workers", {}).values()
+        return bool(found) and all(one.get("status") == "paused" for one in found)
+
+    def _check(self, quiet: float, paused: float) -> None:
+        """Raise where the scheduler, or all workers for a while, are gone, or wait for memory without end."""
+        if self._client.status not in ("running", "connecting") or quiet > PATIENCE:
+            raise LostError(LOST)
+        if paused > PAUSE:
+            raise LostError(PAUSED)
+
+    def close(self) -> None:
+        """Leave the cluster; end it, where it was started here."""
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+
+LOST = (
+    "the Dask cluster was lost: nothing was released. With --resume a new run goes on from the tasks that "
+    "were done"
+)
+PAUSED = (
+    "all Dask workers pause, because their memory is nearly full: give --memory, or the workers of the "
+    "cluster, more, take fewer --workers or a smaller --leaf. `voronym plan` says how much. Nothing was "
+    "released"
+)

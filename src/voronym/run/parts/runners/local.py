@@ -1,0 +1,149 @@
+"""The machine at hand: the process itself for one worker, processes of their own for more."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from types import ModuleType
+from typing import Any
+
+from voronym.run.parts.job import perform
+from voronym.run.parts.runners.base import LostError, Runner, runner
+
+PIECE = 0.1
+METHOD = "forkserver" if sys.platform == "linux" else "spawn"
+LIVES = 3
+"""How often workers may die before it is given up."""
+FRESH = ("write", "count")
+"""Stages for which workers start anew: memory that earlier ones left in pieces counts against the limit."""
+ALONE = {
+    "POLARS_MAX_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "ARROW_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""Libraries in a worker: workers are the threads, and what Arrow's own pool reserves without using it, a
+gigabyte, would count against the memory of a worker."""
+
+
+def _begin(memory: int, leader: int) -> None:
+    """Prepare a worker: Ctrl-C is for the one who waits, and memory has a limit."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Before the limit: a thread that finds no memory to begin with is waited for without end.
+    threading.Thread(target=_watch, args=(leader,), daemon=True).start()
+    if sys.platform == "linux":
+        import resource
+
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _watch(leader: int) -> None:
+    """End this process when the one that leads it is gone, also by force: nobody waits for its answers."""
+    while True:
+        time.sleep(1.0)
+        try:
+            os.kill(leader, 0)
+        except OSError:
+            os._exit(1)
+
+
+@contextlib.contextmanager
+def _plain_surroundings() -> Iterator[None]:
+    """Have workers start with one thread for each library, and without running the caller's script again."""
+    before = {name: os.environ.get(name) for name in ALONE}
+    script = sys.modules["__main__"]
+    os.environ.update(ALONE)  # read when a worker starts
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@runner("local")
+class Local(Runner):
+    """Processes on this machine; one worker works in this process."""
+
+    def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
+        super().__init__(workers=workers, memory=memory, address=address)
+        self.limited = True
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(
+        self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
+    ) -> Iterator[tuple[int, Any]]:
+        """Do tasks of a stage; a worker that dies costs its task, which is done again."""
+        if self.workers == 1 or len(tasks) == 1:
+            for number in tasks:
+                wait()
+                yield number, perform(work, stage, number)
+            return
+        if stage in FRESH:
+            self.close()
+        left, lives = dict.fromkeys(tasks), LIVES
+        while left:
+            try:
+                for number, answer in self._round(work, stage, list(left), wait):
+                    del left[number]
+                    yield number, answer
+            except BrokenProcessPool:
+                self.close()
+                lives -= 1
+                if lives == 0:
+                    raise LostError(
+                        f"workers died {LIVES} times in the stage {stage!r}, killed from outside or for want "
+                        "of memory: give --memory more, take fewer --workers or a smaller --leaf"
+                    ) from None
+
+    def _round(
+        self, work: str, stage: str, tasks: Sequence[int], pause: Callable[[], None]
+    ) -> Iterator[tuple[int, Any]]:
+        with _plain_surroundings():  # workers start when tasks come
+            pool = self._open()
+            pending: dict[Future[Any], int] = {
+                pool.submit(perform, work, stage, number): number for number in tasks
+            }
+        while pending:
+            pause()
+            done, _ = wait(pending, timeout=PIECE, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield pending.pop(future), future.result()
+
+    def _open(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            how = multiprocessing.get_context(METHOD)
+            if METHOD == "forkserver":
+                how.set_forkserver_preload(["voronym.run.parts.writing"])  # imported once, for all workers
+            self._pool = ProcessPoolExecutor(
+                self.workers,
+                mp_context=how,
+                initializer=_begin,
+                initargs=(self.memory // self.workers, os.getpid()),
+            )
+        return self._pool
+
+    def close(self) -> None:
+        """Stop the workers."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for process in list((pool._processes or {}).values()):
+                process.kill()
+            pool.shutdown(wait=True, cancel_futures=True)

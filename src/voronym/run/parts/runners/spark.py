@@ -1,0 +1,113 @@
+"""A Spark cluster: the session that is there, a master, or one that is started on this machine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from voronym.errors import MissingExtraError, VoronymError
+from voronym.run.parts.job import perform
+from voronym.run.parts.runners.base import LostError, Runner, runner
+
+PIECE = 0.1
+ATTEMPTS = 4
+"""How often a task is tried on this machine, as on a cluster: a worker may be killed for want of memory."""
+
+
+def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return what an executor does with numbers: the tasks at these places, and their answers as bytes."""
+
+    def do(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                try:
+                    found: tuple[bool, Any] = (True, perform(work, stage, tasks[place]))
+                except VoronymError as error:  # said once, not after four attempts
+                    found = (False, error)
+                kind = pa.schema([("number", pa.int64()), ("answer", pa.binary())])
+                told = {"number": [tasks[place]], "answer": [pickle.dumps(found)]}
+                yield pa.RecordBatch.from_pydict(told, schema=kind)
+
+    return do
+
+
+@runner("spark")
+class Spark(Runner):
+    """Tasks on Spark executors, which reach the work folder by the same name; the driver sees counts only."""
+
+    def __init__(self, *, workers: int, memory: int, address: str | None = None) -> None:
+        super().__init__(workers=workers, memory=memory, address=address)
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise MissingExtraError(
+                "the engine 'spark' needs PySpark: pip install 'voronym[spark]'"
+            ) from None
+        there = SparkSession.getActiveSession()
+        self._own = there is None
+        if there is not None and address is None:
+            self._session: Any = there
+            return
+        build = SparkSession.builder.appName("voronym").master(address or f"local[{workers},{ATTEMPTS}]")
+        build = build.config("spark.ui.enabled", "false").config("spark.driver.memory", "512m")
+        build = build.config("spark.ui.showConsoleProgress", "false")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # read when a worker starts
+        try:
+            self._session = build.getOrCreate()
+        except Exception as error:  # Java's own, of many kinds
+            raise VoronymError(
+                f"Spark did not start ({type(error).__name__}): it needs Java 17 or newer, and a master that "
+                "answers"
+            ) from None
+
+    def run(
+        self, work: str, stage: str, tasks: Sequence[int], wait: Callable[[], None]
+    ) -> Iterator[tuple[int, Any]]:
+        """Do tasks of a stage, one in each partition; Spark does those of a lost executor again."""
+        if not tasks:
+            return
+        spark = self._session
+        places = spark.range(0, len(tasks), 1, len(tasks))  # a partition for each
+        told = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
+        answers: list[Any] = []
+        errors: list[BaseException] = []
+        group = f"voronym-{id(self)}-{stage}"
+
+        def collect() -> None:
+            spark.sparkContext.setJobGroup(group, f"voronym: {stage}", interruptOnCancel=True)
+            try:
+                answers.extend(told.collect())
+            except Exception as error:  # Java's own, of many kinds
+                errors.append(error)
+
+        thread = threading.Thread(target=collect, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(PIECE)
+                wait()
+        except BaseException:
+            spark.sparkContext.cancelJobGroup(group)
+            thread.join(30)
+            raise
+        if errors:
+            raise LostError(
+                f"Spark gave up in the stage {stage!r} ({type(errors[0]).__name__}): nothing was released. "
+                "With --resume a new run goes on from the tasks that were done"
+            ) from None
+        for row in answers:
+            good, answer = pickle.loads(row["answer"])  # noqa: S301 - from our own executors
+            if not good:
+                raise answer
+            yield int(row["number"]), answer
+
+    def close(self) -> None:
+        """End the session, where it was started here."""
+        if self._own:
+            self._session.stop()

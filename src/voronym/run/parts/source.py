@@ -1,0 +1,305 @@
+"""The data set: which files, which columns, and the parts into which they are read.
+
+A part is a fixed piece of one file, a few row groups of Parquet. Parts are numbered by file, then by place,
+and nothing depends on who reads which.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from voronym.errors import MissingExtraError, ReadError, SchemaError
+from voronym.run.parts.database import is_database
+from voronym.table.frame import listing
+
+PART = 500_000
+"""Rows of a part; a row group is never divided."""
+PARQUET = (".parquet", ".pq")
+TEXTS = (".csv", ".tsv", ".txt", ".csv.gz", ".csv.zst", ".tsv.gz", ".txt.gz")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a file.
+
+    Parameters
+    ----------
+    number : int
+        Among all parts.
+    path : str
+        The file.
+    name : str
+        How messages call it: the file that the user knows.
+    groups : tuple of int
+        Its row groups.
+    rows : int
+        How many rows they have.
+    fixed : tuple of (str, object)
+        Columns that the folders' names give, as in ``year=2024``.
+    """
+
+    number: int
+    path: str
+    name: str
+    groups: tuple[int, ...]
+    rows: int
+    fixed: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """All parts, and the type that each column has in all of them."""
+
+    parts: tuple[Part, ...]
+    types: dict[str, Any]
+    bytes: int
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return sum(part.rows for part in self.parts)
+
+
+def arrow() -> Any:
+    """Return PyArrow, or say what brings it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError(
+            "data sets of many files need PyArrow: pip install 'voronym[frames]'"
+        ) from None
+    return pyarrow
+
+
+def find(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files that a path, a folder, a pattern or several of them name, in a stated order.
+
+    Files are ordered by name, numbers in it by value. Hidden files and those that begin with an underscore,
+    as engines leave them beside their data, are no data.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        source = [source]
+    found: list[Path] = []
+    for one in source:
+        try:
+            here = _named(one)
+        except OSError as error:  # without its path, which may be somebody's name
+            what = error.strerror or type(error).__name__
+            raise ReadError(f"not all that is at {str(one)!r} can be looked at: {what}") from None
+        if not here:
+            raise ReadError(f"there are no files at {str(one)!r}; name a folder, a pattern or a file")
+        found += here
+    unique = {file.resolve(): file for file in found}
+    files = sorted(unique.values(), key=lambda file: _natural(str(file)))
+    _refuse_versions(files)
+    strange = [file.name for file in files if not _known(file)]
+    if strange:
+        raise ReadError(
+            f"{listing(strange, 5)}: only Parquet, text (.csv, .tsv, .txt) and DuckDB files can be read in "
+            "parts; name a pattern such as 'people/*.parquet'"
+        )
+    if len(files) > 1 and any(is_database(file) for file in files):
+        raise ReadError("a database is a data set of its own: name one file, and a query")
+    packs = {is_parquet(file) for file in files}
+    if len(packs) > 1:
+        raise ReadError("there are Parquet and text files; name a pattern for one kind, such as '*.parquet'")
+    return files
+
+
+def _refuse_versions(files: Sequence[Path]) -> None:
+    """Refuse files of a table that keeps its earlier versions: rows that were deleted lie among them."""
+    for folder in {parent for file in files for parent in file.absolute().parents}:
+        if (folder / "_delta_log").is_dir():
+            kind = "a Delta"
+        elif next(folder.glob("metadata/*.metadata.json"), None) is not None:
+            kind = "an Iceberg"
+        else:
+            continue
+        raise ReadError(
+            f"{folder.name!r} is {kind} table, whose files hold rows of earlier versions, too, and none of "
+            "the engines can tell which are in the present one: write that to Parquet files first, with the "
+            "library that keeps the table, and name these"
+        )
+
+
+def _named(one: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that a path, a folder or a pattern names."""
+    path = Path(one)
+    if path.is_dir():
+        return _inside(path)
+    if path.exists():
+        return [path]
+    matches = [Path(name) for name in glob.glob(str(one), recursive=True)]  # noqa: PTH207 - any root
+    return [file for match in matches for file in _inside(match)]
+
+
+def _inside(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [file for file in path.rglob("*") if file.is_file() and not _hidden(file, path)]
+    return [] if path.name.startswith(("_", ".")) else [path]
+
+
+def _hidden(file: Path, root: Path) -> bool:
+    return any(piece.startswith(("_", ".")) for piece in file.relative_to(root).parts)
+
+
+def _natural(name: str) -> list[Any]:
+    return [(int(piece), "") if piece.isdigit() else (0, piece) for piece in re.split(r"(\d+)", name)]
+
+
+def is_parquet(file: Path) -> bool:
+    """Whether a file is a Parquet file, by its name."""
+    return file.name.lower().endswith(PARQUET)
+
+
+def _known(file: Path) -> bool:
+    return file.name.lower().endswith((*PARQUET, *TEXTS)) or is_database(file)
+
+
+def survey(files: Sequence[Path], names: Sequence[str] | None = None) -> Dataset:
+    """Read the footers of Parquet files, check that all have the same columns, and cut them into parts.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Parquet files.
+    names : sequence of str, optional
+        What messages call them, where they are copies.
+    """
+    pq = arrow().parquet
+    called = [file.name for file in files] if names is None else list(names)
+    types: dict[str, Any] = {}
+    first = ""
+    parts: list[Part] = []
+    size = 0
+    folders = [_folders(file) for file in files]
+    whole = {name for name in dict(folders[0]) if all(_is_whole(dict(one).get(name)) for one in folders)}
+    for file, name, given in zip(files, called, folders, strict=True):
+        try:
+            with pq.ParquetFile(file) as opened:
+                meta = opened.metadata
+                rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+                here = dict(pl.from_arrow(opened.schema_arrow.empty_table()).schema)  # type: ignore[union-attr]
+        except (arrow().ArrowInvalid, OSError, ValueError, pl.exceptions.PolarsError) as error:
+            raise ReadError(
+                f"{name!r} is not a readable Parquet file ({type(error).__name__}): write or copy it again"
+            ) from None
+        fixed = tuple((column, int(text) if column in whole else text) for column, text in given)
+        here |= {column: pl.Int64 if isinstance(value, int) else pl.String for column, value in fixed}
+        size += file.stat().st_size
+        if not first:
+            first, types = name, {column: _plain(kind) for column, kind in here.items()}
+        else:
+            _unify(types, here, first, name)
+        parts += _cut(len(parts), str(file), name, rows, fixed)
+    if not parts:
+        raise SchemaError("the files have no rows; there is nothing to anonymize")
+    return Dataset(tuple(parts), types, size)
+
+
+def _folders(file: Path) -> tuple[tuple[str, str], ...]:
+    pieces = (piece.partition("=") for piece in file.parent.parts)
+    return tuple((name, value) for name, sign, value in pieces if sign and name.isidentifier())
+
+
+def _is_whole(text: str | None) -> bool:
+    return text is not None and re.fullmatch(r"-?(0|[1-9]\d{0,17})", text) is not None
+
+
+def _plain(kind: Any) -> Any:
+    return pl.String() if isinstance(kind, (pl.Categorical, pl.Enum)) else kind
+
+
+def _unify(types: dict[str, Any], here: dict[str, Any], first: str, name: str) -> None:
+    """Widen types so that they hold another file's values, too; refuse what cannot be one column."""
+    lacking = [column for column in types if column not in here]
+    more = [column for column in here if column not in types]
+    if lacking or more:
+        said = [f"lacks {listing(lacking, 5)}"] if lacking else []
+        said += [f"has {listing(more, 5)} besides"] if more else []
+        raise SchemaError(f"{name!r} {' and '.join(said)}: all files need the columns of {first!r}")
+    for column, kind in types.items():
+        try:
+            types[column] = wider(kind, _plain(here[column]))
+        except TypeError:
+            raise SchemaError(
+                f"column {column!r} is {here[column]} in {name!r} and {kind} in the files before it: "
+                "make it the same everywhere"
+            ) from None
+
+
+def wider(one: Any, other: Any) -> Any:
+    """Return the type that holds the values of both; raise TypeError where that is none."""
+    if one == other or other == pl.Null:
+        return one
+    if one == pl.Null:
+        return other
+    if one.is_numeric() and other.is_numeric() and not (one.is_decimal() or other.is_decimal()):
+        if one.is_float() or other.is_float():
+            return pl.Float64()
+        if one.is_unsigned_integer() and other.is_unsigned_integer():
+            return pl.UInt64()
+        return pl.Float64() if pl.UInt64 in (one, other) else pl.Int64()
+    raise TypeError
+
+
+def _cut(
+    start: int, path: str, name: str, rows: Sequence[int], fixed: tuple[tuple[str, Any], ...]
+) -> list[Part]:
+    out: list[Part] = []
+    waiting: list[int] = []
+    count = 0
+    for group, many in enumerate(rows):
+        waiting.append(group)
+        count += many
+        if count and (count + (rows[group + 1] if group + 1 < len(rows) else PART) > PART):
+            out.append(Part(start + len(out), path, name, tuple(waiting), count, fixed))
+            waiting, count = [], 0
+    if count:
+        out.append(Part(start + len(out), path, name, tuple(waiting), count, fixed))
+    return out
+
+
+def load(part: Part, columns: Sequence[str], types: dict[str, Any], rows: int | None = None) -> pl.DataFrame:
+    """Read the columns of a part, each of its type in the whole data set.
+
+    Parameters
+    ----------
+    part : Part
+        What to read.
+    columns : sequence of str
+        Which columns; others, identifiers among them, are never read.
+    types : mapping
+        The type of each column.
+    rows : int, optional
+        Read that many of the first rows only.
+    """
+    fixed = dict(part.fixed)
+    stored = [name for name in columns if name not in fixed]
+    try:
+        with arrow().parquet.ParquetFile(part.path) as opened:
+            if rows is None or part.rows <= rows:
+                table = opened.read_row_groups(list(part.groups), columns=stored, use_threads=False)
+            else:
+                few = opened.iter_batches(
+                    rows, row_groups=list(part.groups), columns=stored, use_threads=False
+                )
+                table = arrow().Table.from_batches([next(few)])
+        frame = pl.from_arrow(table)
+    except (arrow().ArrowInvalid, OSError, ValueError, pl.exceptions.PolarsError) as error:
+        raise ReadError(f"{part.name!r} could not be read ({type(error).__name__}): is it whole?") from None
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table, not a column
+    if len(stored) == 0:
+        frame = pl.DataFrame({"": pl.Series([0] * (rows or part.rows))}).drop("")
+    made = [pl.lit(value, dtype=types[name]).alias(name) for name, value in fixed.items() if name in columns]
+    frame = frame.with_columns(made) if made else frame
+    return frame.select(pl.col(name).cast(types[name]) for name in columns)

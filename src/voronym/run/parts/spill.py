@@ -1,0 +1,88 @@
+"""Files in the work folder: rows by destination, one batch each, so that a reader takes only its own.
+
+Every file is whole or not there: it is made under another name and then linked to its own, so that of two
+workers who were given the same task the first one counts. Only the owner may read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.errors import WriteError
+from voronym.run.parts.source import arrow
+
+Ints = NDArray[np.int64]
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a path to write to, which becomes ``path`` when all is written, unless that is there already."""
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        temporary.touch(0o600)
+        yield temporary
+        with contextlib.suppress(FileExistsError):
+            os.link(temporary, path)
+    except OSError as error:
+        raise WriteError(
+            f"the work folder cannot take more: {error.strerror or type(error).__name__}; free some space, "
+            "or name another folder with --work. Nothing was released"
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def spill(path: Path, frame: pl.DataFrame, to: Ints, destinations: int) -> Ints:
+    """Write rows by destination; return how many each got. Rows of one destination keep their order."""
+    pa = arrow()
+    order = np.argsort(to, kind="stable")
+    counts = np.bincount(to, minlength=destinations).astype(np.int64)
+    table = frame[order].to_arrow(compat_level=pl.CompatLevel.oldest()).combine_chunks()
+    held = np.flatnonzero(counts)
+    about = {b"to": json.dumps(held.tolist()).encode(), b"rows": json.dumps(counts[held].tolist()).encode()}
+    kind = table.schema.with_metadata(about)
+    with (
+        whole(path) as temporary,
+        pa.OSFile(str(temporary), "wb") as sink,
+        pa.ipc.new_file(sink, kind) as writer,
+    ):
+        at = 0
+        for many in counts[held].tolist():
+            writer.write_table(table.slice(at, many).combine_chunks(), max_chunksize=many)
+            at += many
+    return counts
+
+
+def gather(paths: Sequence[Path], first: int, last: int) -> list[pl.DataFrame]:
+    """Read the rows for destinations ``first`` to ``last - 1``, a frame for each file and destination."""
+    pa = arrow()
+    out: list[pl.DataFrame] = []
+    for path in paths:
+        with pa.OSFile(str(path), "rb") as file, pa.ipc.open_file(file) as reader:
+            held = json.loads(reader.schema.metadata[b"to"])
+            for batch, to in enumerate(held):
+                if first <= to < last:
+                    out.append(pl.from_arrow(reader.get_batch(batch)))  # type: ignore[arg-type]
+    return out
+
+
+def keep(path: Path, value: Any) -> None:
+    """Write an object of ours."""
+    with whole(path) as temporary:
+        temporary.write_bytes(pickle.dumps(value))
+
+
+def recall(path: Path) -> Any:
+    """Read what `keep` wrote: only the owner could have written there."""
+    return pickle.loads(path.read_bytes())  # noqa: S301

@@ -1,0 +1,181 @@
+"""The dossier of a release in files: what everybody may know of it, and what stays with the data holder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+
+from voronym.core.context import Context
+from voronym.dossier.disclosed import Disclosed, by_chance, in_order
+from voronym.dossier.make import GROUPS, _columns, _public_recipe
+from voronym.dossier.parts import Dossier, Inside, Loss, Public
+from voronym.evaluate.risk import Risk
+from voronym.evaluate.utility import Utility, utility
+from voronym.method import METHODS
+from voronym.release import Folder, Release
+from voronym.run.parts import counting, portrait
+from voronym.run.parts.engine import Engine
+from voronym.table.table import Table
+
+
+def dossier_of(lead: Engine, made: Release) -> Dossier:
+    """Find all figures about a release that was written and counted; the data are read twice more.
+
+    The public part is made of what was counted in the written files, and of sums over all records.
+    """
+    job, data = lead.job, lead.job.dataset
+    if data.rows <= job.leaf:
+        found: Dossier = lead.job.recall("dossier")
+        return _engined(found, made)
+    recipe, files, parts = job.recipe, int(job.recall("files")), len(data.parts)
+    schema = recipe.schema
+    for side, tasks in ((portrait.RELEASED, files), (portrait.ORIGINAL, parts)):
+        lead._stage(f"draw@{side}", tasks)
+    after = portrait.drawn(job, portrait.RELEASED, files)
+    before = portrait.drawn(job, portrait.ORIGINAL, parts)
+    if not job.decided("edges"):
+        job.decide("edges", portrait.edges_of(schema, after, before))
+    edges = job.recall("edges")
+    new = portrait.merged(lead._stage(f"bars@{portrait.RELEASED}", files))
+    old = portrait.merged(lead._stage(f"bars@{portrait.ORIGINAL}", parts))
+    dates = {name: after.frame[name].dtype in (nw.Date, nw.Datetime) for name in schema.keys}
+    public = Public(
+        story=GROUPS,
+        method=recipe.method,
+        guarantee=METHODS[recipe.method].guarantee,
+        k=recipe.k,
+        columns=_columns(schema, {}, recipe),
+        records=made.rows,
+        risk=made.risk,
+        findings=made.findings,
+        information_loss=made.information_loss,
+        group_loss=made.group_loss,
+        gap=None,
+        warnings=(),
+        steps=(),
+        seeded=recipe.seed is not None,
+        recipe=_public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
+        distributions=portrait.distributions(schema, edges, dates, new, None),
+        sampled=_sampled(made),
+    )
+    inside = _inside(lead, made, (after, before), new, _counted_before(lead))
+    inside = replace(inside, distributions=portrait.distributions(schema, edges, dates, new, old))
+    return _engined(Dossier(public, inside, dict(recipe.versions or {})), made)
+
+
+def _folder(made: Release) -> Folder:
+    assert made.folder is not None  # noqa: S101 - for the type checker
+    return made.folder
+
+
+def _engined(found: Dossier, made: Release) -> Dossier:
+    """Return the dossier with the engine in its recipes."""
+    plan = {name: getattr(made.recipe, name) for name in ("engine", "leaf", "rounds")}
+    inside = None if found.inside is None else replace(found.inside, recipe={**found.inside.recipe, **plan})
+    return replace(found, public=replace(found.public, recipe={**found.public.recipe, **plan}), inside=inside)
+
+
+def _turn(stage: str) -> str:
+    """Return the name of a stage for people: ``round@0`` is the first round."""
+    name, _, turn = stage.partition("@")
+    return f"{name} {int(turn) + 1}" if turn else name
+
+
+def _sampled(made: Release) -> tuple[str, ...]:
+    """Say what was looked at in a sample only, in sentences."""
+    looked = {**_folder(made).sampled, "where bars begin and end": portrait.BESIDE}
+    few = {what: many for what, many in looked.items() if many < made.rows}
+    return tuple(f"{what}: {many:,} of {made.rows:,} records" for what, many in few.items())
+
+
+def _counted_before(lead: Engine) -> list[dict[str, Any]]:
+    """Count who shared the original keys, over all parts."""
+    job = lead.job
+    for name, value in (("schema", job.recipe.schema), ("models", ())):
+        if not job.decided(name):
+            job.decide(name, value)
+    parts = len(job.dataset.parts)
+    lead._stage("bucket", parts)
+    answers = lead._stage("tally", int(job.recall("buckets")))
+    lead._forget("sorted", parts)
+    return answers
+
+
+def _inside(
+    lead: Engine,
+    made: Release,
+    drawn: tuple[Table, Table],
+    new: Mapping[str, Any],
+    before: Sequence[dict[str, Any]],
+) -> Inside:
+    """Compare a release with its originals."""
+    recipe = lead.job.recipe
+    known = _disclosed(lead, made, new, before)
+    silent = [one for one in recipe.schema.confidential if one not in {two.column for two in known}]
+    unseen = [f"{', '.join(silent)}: too many different values to look for people whose value is certain"]
+    drawn_from = [
+        f"statistics before and after, and whether a model can tell both apart: {drawn[0].n:,} records of "
+        f"the release and {drawn[1].n:,} of the data, of {made.rows:,}"
+    ]
+    return Inside(
+        recipe=recipe.to_dict(),
+        columns=_columns(recipe.schema, {}, recipe),
+        warnings=made.warnings,
+        figures={},
+        seconds={_turn(name): one for name, one in _folder(made).seconds.items()},
+        risk=Risk.of_sizes(counting.sizes(before)),
+        linkage=None,
+        losses=tuple(
+            sorted(
+                (Loss(name, loss) for name, loss in _folder(made).key_losses.items()),
+                key=lambda one: -one.published,
+            )
+        ),
+        costs=(),
+        utility=_utility(lead, made, *drawn),
+        told=None,
+        distributions=(),
+        disclosed=known,
+        sampled=(
+            *_sampled(made),
+            *(drawn_from if drawn[0].n < made.rows else ()),
+            "record linkage, and what keys tell about confidential columns, were left out: they need all "
+            "records at one place",
+            *(unseen if silent else ()),
+        ),
+    )
+
+
+def _utility(lead: Engine, made: Release, after: Table, before: Table) -> Utility:
+    """Estimate on samples what changed."""
+    found = utility(
+        before.frame, after.frame, lead.job.recipe.schema, ctx=Context(seed=lead.job.recipe.seed or 0)
+    )
+    if after.n == before.n == made.rows:
+        return found
+    note = f"Estimated on random samples, {after.n:,} and {before.n:,} of {made.rows:,} records."
+    return replace(found, notes=(note, *found.notes))
+
+
+def _disclosed(
+    lead: Engine, made: Release, new: Mapping[str, Any], before: Sequence[dict[str, Any]]
+) -> tuple[Disclosed, ...]:
+    """Count for each confidential column whose value is certain, because all of their group have it."""
+    now = lead.course.answers["count"]
+    sizes = counting.sizes(now)
+    out = []
+    for name in lead.job.recipe.schema.confidential:
+        counts = new[name]["names"]
+        if counts is None:
+            continue
+        groups, people, known = (
+            sum(one["alone"][name][i] for one in answers if one["rows"])
+            for answers, i in ((now, 0), (now, 1), (before, 1))
+        )
+        many = list(counts.values())
+        share, usual = people / made.rows, max(many) / made.rows
+        out.append(Disclosed(name, groups, people, share, by_chance(sizes, many), usual, known / made.rows))
+    return in_order(out)
