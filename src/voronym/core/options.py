@@ -8,7 +8,7 @@ fields, so that nothing about an option is written twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -272,7 +272,8 @@ def yes_or_no(name: str, value: Any) -> bool:
 def columns(name: str, value: Any) -> tuple[str, ...]:
     """Check for a list of columns; a text is the name of one."""
     given = (value,) if isinstance(value, str) else value
-    if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
+    listed = isinstance(given, Iterable) and not isinstance(given, (bytes, Mapping, Iterator))
+    if not listed or not all(isinstance(column, (str, Integral)) for column in given):
         raise InputError(f"{name} must be a list of columns, not {value!r}")
     return tuple(str(column) for column in given)
 

@@ -67,7 +67,7 @@ class Request:
             part: kind(**{name: given[name] for name in kind.names() if given.get(name) is not None})
             for part, kind in PARTS.items()
         }
-        asked = tuple(name for name, value in given.items() if value not in (None, False, (), [], {}))
+        asked = tuple(name for name, value in given.items() if not _empty(value))
         return cls(**made, asked=asked)
 
     @property
@@ -86,12 +86,18 @@ class Request:
 
     def refuse_beside(self, recipe: Recipe | None) -> None:
         """Refuse choices that a recipe states already."""
-        twice = [name for name in self.asked if name not in RunChoices.names()]
+        plan = ("engine", "leaf", "rounds")  # a run over parts may be planned otherwise than by the recipe
+        twice = [name for name in self.asked if name not in (*RunChoices.names(), *plan)]
         if recipe is not None and twice:
             raise InputError(
                 "a recipe states what the columns are and how the release is made: give it alone, without "
                 f"{', '.join(twice)}, or write another"
             )
+
+
+def _empty(value: Any) -> bool:
+    """Whether a value asks for nothing; a zero asks for something."""
+    return value is None or value is False or (isinstance(value, (tuple, list, Mapping)) and not len(value))
 
 
 def takes_choices(function: F) -> F:

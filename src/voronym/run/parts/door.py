@@ -16,7 +16,7 @@ from voronym.errors import InputError, WriteError
 from voronym.evaluate.risk import Risk
 from voronym.privacy import Finding
 from voronym.release import Folder, Release
-from voronym.request.choices import ReleaseChoices
+from voronym.request.choices import ReleaseChoices, RunChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run import checks
@@ -128,7 +128,7 @@ def job_of(
         release=release,
         files=tuple(str(file.absolute()) for file in files),
         names=tuple(file.name for file in files),
-        request=request,
+        request=replace(request, run=RunChoices()),  # a run may go on with other workers
         reading={**({} if recipe is None else recipe.reading), **(reading or {})},
         leaf=own["leaf"] or LEAF,
         rounds=own["rounds"] or ROUNDS,
