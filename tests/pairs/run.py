@@ -1,0 +1,116 @@
+"""Run a combination of choices, and count its promises in the written file by code of its own."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import voronym as vr
+from pairs.cases import TREE, merged, people
+
+WORKS, REFUSED, DEFECT = "works", "refused", "defect"
+
+
+def outcome(names: tuple[str, ...], *, leaf: int | None = None) -> tuple[str, str]:
+    """Return whether a combination works, is refused, or ends as a defect; and why.
+
+    With ``leaf`` the table lies in several files, and is grouped in leaves of that many records.
+    """
+    asked = merged(names)
+    assert asked is not None
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            broken = _released(asked, Path(folder), leaf)
+        except (vr.InputError, vr.GuaranteeError) as error:
+            return REFUSED, str(error)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            return DEFECT, f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+    return (WORKS, "") if not broken else (DEFECT, broken)
+
+
+def _released(asked: dict[str, Any], folder: Path, leaf: int | None) -> str:
+    frame = people()
+    choices = dict(asked)
+    if "hierarchies" in choices:
+        (folder / "town.csv").write_text(TREE, encoding="utf-8")
+        choices["hierarchies"] = {"town": str(folder / "town.csv")}
+    if "population" in choices:
+        frame.write_parquet(folder / "population.parquet")
+        choices["population"] = str(folder / "population.parquet")
+    if "ledger" in choices:
+        choices["ledger"] = str(folder / "people.ledger")
+    if choices.get("method") not in ("channel", "records"):
+        choices.setdefault("k", 5)
+    if "person" in choices:  # several rows of a person share what is a person's
+        about = ["sex", "town", "region", "household", "school"]
+        frame = frame.with_columns(pl.col(name).first().over("person") for name in about)
+    if choices.get("method") in ("lattice", "local-suppression"):  # they take coarse keys
+        choices["keys"] = [name for name in choices["keys"] if name not in ("income", "lat", "lon")]
+        frame = frame.with_columns(pl.col("age") // 20 * 20)
+        choices.pop("locations", None)
+    choices["other"] = [*choices.get("other", ()), "row"]
+    roles = {"confidential": ["ill", "cost"], "identifiers": ["name"], "drop_undeclared": True}
+    months = [frame, frame.filter(pl.int_range(pl.len()) % 20 != 3)] if choices.get("keep_groups") else [frame]
+    for number, month in enumerate(months):
+        target = folder / f"release-{number}"
+        if leaf is None:
+            release = vr.anonymize(month, **roles, **choices)
+            release.write(target.with_suffix(".parquet"))
+            table = pl.read_parquet(target.with_suffix(".parquet"))
+        else:
+            data = folder / f"data-{number}"
+            data.mkdir()
+            for part in range(3):
+                month[part::3].write_parquet(data / f"{part}.parquet")
+            release = vr.anonymize(data, output=target, leaf=leaf, workers=1, **roles, **choices)
+            table = pl.read_parquet(target / "*.parquet")
+        if broken := promises(table, month, release, choices):
+            return broken
+    return ""
+
+
+def promises(table: pl.DataFrame, frame: pl.DataFrame, release: vr.Release, choices: dict[str, Any]) -> str:
+    """Return the promise that a written table breaks; nothing of the library is asked."""
+    keys, k = list(choices["keys"]), choices.get("k")
+    if "name" in table.columns or not len(table):
+        return "an identifier is in the table, or it has no rows"
+    if not choices.get("suppress") and not choices.get("keep_groups") and len(table) != len(frame):
+        return f"{len(table)} of {len(frame)} rows"
+    classes: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in table.rows(named=True):
+        classes[tuple(row[key] for key in keys)].append(row)
+    if k is not None:
+        for unit in _units(choices):
+            owner = dict(zip(frame["row"], frame[unit], strict=True))
+            for rows in classes.values():
+                if len({owner[row["row"]] for row in rows}) < k:
+                    return f"fewer than {k} of {unit} share a class"
+    drawn = any("ill" in step and step.startswith(("pram",)) for step in choices.get("steps", ()))
+    for model in choices.get("models", ()) if choices.get("method") not in ("channel", "records") else ():
+        if model.startswith("l-diversity") and not drawn:
+            if any(len({row["ill"] for row in rows}) < 2 for rows in classes.values()):
+                return "l-diversity is broken"
+        if model.startswith("t-closeness") and "person" not in choices and "strata" not in choices and not drawn:
+            whole = table["ill"].value_counts(normalize=True)
+            share = dict(zip(whole["ill"], whole["proportion"], strict=True))
+            for rows in classes.values():
+                here = [row["ill"] for row in rows]
+                if sum(abs(here.count(ill) / len(here) - part) for ill, part in share.items()) / 2 > 0.5 + 1e-9:
+                    return "t-closeness is broken"
+    for stratum in choices.get("strata", ()):
+        if any(len({row[stratum] for row in rows}) > 1 for rows in classes.values()):
+            return "a group crosses strata"
+    return ""
+
+
+def _units(choices: dict[str, Any]) -> list[str]:
+    """Return the columns whose values k counts: those of people and households, or else the rows."""
+    return [name for name in ("person", "household") if name in choices] or ["row"]
