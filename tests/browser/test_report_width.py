@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-
-from voronym.papers import Exhibit, Experiment, Mark, Outcome, Paper
 from voronym.report.reproduction import render_papers
+
+from voronym_papers import Exhibit, Experiment, Mark, Outcome, Paper
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -10,11 +10,11 @@ import sys
 
 import pytest
 import typer.main
+from voronym.cli.examples import EXAMPLES
 
 import voronym as vr
 from voronym import cli
 from voronym.cli.complete import columns, heading, methods, models
-from voronym.cli.examples import EXAMPLES
 from voronym.cli.help import PURPOSES, VERBS
 from voronym.methods.grouped import options_of
 

@@ -7,13 +7,13 @@ import importlib
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt, nearest_negative
 
 import voronym as vr
 from voronym._kernels import power
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize.costs import base
-from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt, nearest_negative
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Euclidean, Mahalanobis, Sphere
 

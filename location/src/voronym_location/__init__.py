@@ -25,8 +25,17 @@ pseudonyms. By induction, all members of a living group have published the same 
 formed, and they are k or more.
 """
 
-from voronym.location.checking import check
-from voronym.location.epochs import Epoch, Figures, Settings, Standing, plan
-from voronym.location.population import Population
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Epoch", "Figures", "Population", "Settings", "Standing", "check", "plan"]
+if TYPE_CHECKING:
+    from voronym_location._public import *  # noqa: F403
+    from voronym_location._public import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the rest when a name of it is asked for: the help of the command line does without."""
+        if name.startswith("_") and name != "__all__":
+            raise AttributeError(f"module 'voronym_location' has no attribute {name!r}")
+        from voronym_location import _public
+
+        return getattr(_public, name)

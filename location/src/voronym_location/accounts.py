@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from voronym.location.directory import insert_for
-from voronym.location.errors import BadRequest, Refused, TooMany
-from voronym.location.keys import ServiceKey
-from voronym.location.mail import post
-from voronym.location.passwords import one_time_code
-from voronym.location.store.tables import account, attempt, code, outbox, token
+from voronym_location.directory import insert_for
+from voronym_location.errors import BadRequest, Refused, TooMany
+from voronym_location.keys import ServiceKey
+from voronym_location.mail import post
+from voronym_location.passwords import one_time_code
+from voronym_location.store.tables import account, attempt, code, outbox, token
 
 __all__ = ["Account", "Session", "check_email"]
 

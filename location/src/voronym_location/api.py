@@ -1,4 +1,4 @@
-"""The routes of the API, under ``/v1``: thin clothes over `voronym.location.service.Service`.
+"""The routes of the API, under ``/v1``: thin clothes over `voronym_location.service.Service`.
 
 Reading one's statement is the common request. What hashes a password runs in threads of its own, so that many
 sign-ups at a time make each other wait, and nobody else.
@@ -16,12 +16,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field, model_validator
 
-from voronym.location.accounts import UNKNOWN
-from voronym.location.directory import read_rows
-from voronym.location.errors import BadRequest, Refused, TooMany, Unavailable
-from voronym.location.gate import Attempts
-from voronym.location.service import Service
-from voronym.location.statements import clock_text
+from voronym_location.accounts import UNKNOWN
+from voronym_location.directory import read_rows
+from voronym_location.errors import BadRequest, Refused, TooMany, Unavailable
+from voronym_location.gate import Attempts
+from voronym_location.service import Service
+from voronym_location.statements import clock_text
 
 __all__ = ["make_routes"]
 

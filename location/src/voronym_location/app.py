@@ -14,18 +14,18 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from voronym.errors import InputError, VoronymError
-from voronym.location.api import add_health, make_routes
-from voronym.location.errors import ServiceError, TooMany
-from voronym.location.gate import Gate
-from voronym.location.homes import STANDING
-from voronym.location.metrics import Metrics
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
-from voronym.location.store.quick import Quick
+from voronym_location.api import add_health, make_routes
+from voronym_location.errors import ServiceError, TooMany
+from voronym_location.gate import Gate
+from voronym_location.homes import STANDING
+from voronym_location.metrics import Metrics
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
+from voronym_location.store.quick import Quick
 
 __all__ = ["create_app"]
 
-log = logging.getLogger("voronym.location")
+log = logging.getLogger("voronym_location")
 
 ABOUT = """A trusted party that knows where people live, and tells each one place that at least k people
 share, with their whole history. The place, under a pseudonym, stands in for the home with any provider; this
@@ -66,8 +66,8 @@ def create_app(settings: ServiceSettings, service: Service | None = None) -> Fas
     add_health(health, running, metrics)
     app.include_router(make_routes(running))
     app.include_router(health)
-    if importlib.util.find_spec("voronym.location.pages") is not None:
-        pages: Any = importlib.import_module("voronym.location.pages")
+    if importlib.util.find_spec("voronym_location.pages") is not None:
+        pages: Any = importlib.import_module("voronym_location.pages")
         pages.include(app, running)
     app.add_middleware(Gate, body=settings.body, upload=settings.upload, metrics=metrics)
     return app

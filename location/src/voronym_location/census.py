@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sqlalchemy import Connection, Row, select
 
-from voronym.location.directory import METRES
-from voronym.location.epochs import Standing
-from voronym.location.population import Floats, Ints, Population, points
-from voronym.location.settings import ServiceSettings
-from voronym.location.store.tables import cohort, directory, epoch, home, member
+from voronym_location.directory import METRES
+from voronym_location.epochs import Standing
+from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.settings import ServiceSettings
+from voronym_location.store.tables import cohort, directory, epoch, home, member
 
 __all__ = ["Census", "take"]
 

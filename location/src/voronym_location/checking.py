@@ -9,8 +9,8 @@ import polars as pl
 from voronym.errors import GuaranteeError
 
 if TYPE_CHECKING:
-    from voronym.location.epochs import Epoch, Standing
-    from voronym.location.population import Population
+    from voronym_location.epochs import Epoch, Standing
+    from voronym_location.population import Population
 
 
 def check(population: Population, epoch: Epoch, before: Standing, k: int) -> None:

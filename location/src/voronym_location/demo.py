@@ -19,13 +19,13 @@ import numpy as np
 
 from voronym.core.context import Context
 from voronym.errors import VoronymError
-from voronym.location.app import create_app
-from voronym.location.directory import Entry
-from voronym.location.globe import Place, metres
-from voronym.location.provider import Counter, Provider
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
-from voronym.location.village import Village
+from voronym_location.app import create_app
+from voronym_location.directory import Entry
+from voronym_location.globe import Place, metres
+from voronym_location.provider import Counter, Provider
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
+from voronym_location.village import Village
 
 PASSWORD = "try the demonstration"  # noqa: S105 - everybody's, and nobody's home
 OPERATOR = "operator@example.org"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from voronym.location.epochs import Epoch
-from voronym.location.population import Population, points
+from voronym_location.epochs import Epoch
+from voronym_location.population import Population, points
 
 PARTS = ("most thinly", "rather thinly", "rather densely", "most densely")
 SAMPLE = 20_000

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from voronym.core.context import Context
-from voronym.location.population import Floats, Ints
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
@@ -15,6 +14,7 @@ from voronym.quantize.pcl import alternate
 from voronym.quantize.settings import Settings as Lloyd
 from voronym.refiners.registry import REFINERS
 from voronym.space import Euclidean
+from voronym_location.population import Floats, Ints
 
 WARM = 6_000
 """Addresses up to which a redesign starts from the old places; beyond, that takes longer than it gains."""

@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from voronym.location.errors import BadRequest, TooLarge
-from voronym.location.store.tables import directory
-from voronym.location.streets import streets
+from voronym_location.errors import BadRequest, TooLarge
+from voronym_location.store.tables import directory
+from voronym_location.streets import streets
 
 __all__ = ["Entry", "address_key", "nearest", "read_rows", "resolve", "tile_of"]
 
@@ -122,7 +122,7 @@ def read_rows(lines: Iterable[str], most: int) -> Iterator[Entry]:
 
     What is wrong is told by the number of the line; no value is repeated.
     """
-    from voronym.location.accounts import check_email
+    from voronym_location.accounts import check_email
 
     reader = csv.DictReader(lines)
     try:

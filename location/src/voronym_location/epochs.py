@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.core.context import Context
 from voronym.core.options import Options, number, option, share, whole
 from voronym.errors import InputError
-from voronym.location.forming import Crowd, form, obeying
-from voronym.location.population import Floats, Ints, Population, points
-from voronym.location.renewing import renew
-from voronym.location.snapping import candidates, snapped
+from voronym_location.forming import Crowd, form, obeying
+from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.renewing import renew
+from voronym_location.snapping import candidates, snapped
 
 
 @dataclass(frozen=True)

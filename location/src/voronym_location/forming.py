@@ -12,11 +12,11 @@ from scipy.spatial import cKDTree
 
 from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.location.designing import design
-from voronym.location.population import Floats, Ints, Population, points
+from voronym_location.designing import design
+from voronym_location.population import Floats, Ints, Population, points
 
 if TYPE_CHECKING:
-    from voronym.location.epochs import Settings, Standing
+    from voronym_location.epochs import Settings, Standing
 
 
 PLACE = 10.0

@@ -12,11 +12,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from voronym.location.metrics import Metrics
+from voronym_location.metrics import Metrics
 
 __all__ = ["Attempts", "Gate"]
 
-log = logging.getLogger("voronym.location")
+log = logging.getLogger("voronym_location")
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from voronym.location.population import RADIUS
+from voronym_location.population import RADIUS
 
 Place = tuple[float, float]
 """Latitude and longitude in degrees."""

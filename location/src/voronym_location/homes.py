@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, true, update
 
-from voronym.location.store.tables import account, code, cohort, epoch, home, member, outbox, token
+from voronym_location.store.tables import account, code, cohort, epoch, home, member, outbox, token
 
 __all__ = ["STANDING", "Standing", "forget", "put", "remove"]
 

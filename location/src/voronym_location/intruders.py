@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.location.population import Ints
+from voronym_location.population import Ints
 
 NOTHING = -1
 

@@ -46,9 +46,9 @@ def start(stream: TextIO | None = None) -> None:
     """Have the service and the web server write such lines to stderr."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("voronym.location", "uvicorn", "uvicorn.error"):
+    for name in ("voronym_location", "uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name == "voronym.location" else logging.WARNING)
+        logger.setLevel(logging.INFO if name == "voronym_location" else logging.WARNING)
     logging.getLogger("uvicorn.access").handlers = []
     logging.getLogger("uvicorn.access").propagate = False

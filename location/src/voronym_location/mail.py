@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select
 
-from voronym.location.settings import ServiceSettings
-from voronym.location.store import Store
-from voronym.location.store.tables import outbox
+from voronym_location.settings import ServiceSettings
+from voronym_location.store import Store
+from voronym_location.store.tables import outbox
 
 __all__ = ["Delivery", "Postman", "deliver", "post"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from threading import Lock
 
-from voronym.location.statements import Statement
+from voronym_location.statements import Statement
 
 __all__ = ["Memory"]
 

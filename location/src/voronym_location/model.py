@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from voronym.core.atomic import placed
 from voronym.core.context import ProgressCallback
 from voronym.errors import InputError, ReadError, WriteError
-from voronym.location.population import RADIUS, Floats, degrees
 from voronym.quantize.density import design_density
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Sphere
+from voronym_location.population import RADIUS, Floats, degrees
 
 FORMAT, VERSION = "voronym location model", 1
 LEAST = 50.0
@@ -246,7 +246,7 @@ class Model:
     @classmethod
     def load(cls, path: str | Path) -> Model:
         """Read such a file."""
-        from voronym.location.client import Client, Refused
+        from voronym_location.client import Client, Refused
 
         try:
             found = Client.load(path)

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from voronym.location import accounts
-from voronym.location.directory import Entry, address_key, insert_for
-from voronym.location.errors import Forbidden
-from voronym.location.statements import clock_text
-from voronym.location.store.tables import account, audit, directory, epoch, home, member
+from voronym_location import accounts
+from voronym_location.directory import Entry, address_key, insert_for
+from voronym_location.errors import Forbidden
+from voronym_location.statements import clock_text
+from voronym_location.store.tables import account, audit, directory, epoch, home, member
 
 __all__ = ["figures", "in_force", "note", "require"]
 

@@ -8,7 +8,7 @@ import struct
 
 import argon2
 
-from voronym.location.errors import BadRequest
+from voronym_location.errors import BadRequest
 
 __all__ = ["Passwords", "check_password", "one_time_code"]
 

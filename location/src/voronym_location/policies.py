@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.core.registry import Registry
-from voronym.location.checking import check
-from voronym.location.epochs import Settings, Standing, plan
-from voronym.location.population import Floats, Ints, Population, points
 from voronym.method import METHODS
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
@@ -21,6 +18,9 @@ from voronym.quantize.pcl import Design, alternate
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings as Lloyd
 from voronym.space import Euclidean
+from voronym_location.checking import check
+from voronym_location.epochs import Settings, Standing, plan
+from voronym_location.population import Floats, Ints, Population, points
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ POLICIES: Registry[Callable[[Settings], Policy]] = Registry("policy")
 
 @POLICIES.register("cohort")
 class Cohort:
-    """Groups that share a history: see `voronym.location.plan`. Every epoch is checked."""
+    """Groups that share a history: see `voronym_location.plan`. Every epoch is checked."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.standing = settings, Standing.empty()

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any
 
 from voronym.errors import VoronymError
-from voronym.location.globe import Place, metres
+from voronym_location.globe import Place, metres
 
 MOST = 8192
 """No statement is longer."""

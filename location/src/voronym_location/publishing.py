@@ -23,19 +23,19 @@ from sqlalchemy import Connection, text
 
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
-from voronym.location.census import Census, take
-from voronym.location.checking import check
-from voronym.location.density import by_density
-from voronym.location.epochs import Epoch, Settings, plan
-from voronym.location.errors import Busy, Unavailable
-from voronym.location.forming import Crowd
-from voronym.location.population import Ints, Population
-from voronym.location.settings import ServiceSettings
-from voronym.location.store import Store, told
+from voronym_location.census import Census, take
+from voronym_location.checking import check
+from voronym_location.density import by_density
+from voronym_location.epochs import Epoch, Settings, plan
+from voronym_location.errors import Busy, Unavailable
+from voronym_location.forming import Crowd
+from voronym_location.population import Ints, Population
+from voronym_location.settings import ServiceSettings
+from voronym_location.store import Store, told
 
 __all__ = ["publish_next"]
 
-log = logging.getLogger("voronym.location")
+log = logging.getLogger("voronym_location")
 
 PIECE = 5_000
 """Rows that are written at a time."""

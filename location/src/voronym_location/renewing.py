@@ -17,13 +17,13 @@ from scipy.spatial import cKDTree
 
 from voronym._kernels import renew as kernels
 from voronym.core.context import Context
-from voronym.location.population import Floats, Ints
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.registry import REFINERS
+from voronym_location.population import Floats, Ints
 
 if TYPE_CHECKING:
-    from voronym.location.forming import Crowd
+    from voronym_location.forming import Crowd
 
 AROUND = 3
 """Neighbours of a group that are dissolved with it, at most."""

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.history import Policy, advance
-from voronym.location.epochs import Epoch, Figures, Settings, Standing
-from voronym.location.population import Floats, Ints, Population
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.space import Graph
 from voronym.space.records import records_of
+from voronym_location.epochs import Epoch, Figures, Settings, Standing
+from voronym_location.population import Floats, Ints, Population
 
 
 def plan_on_roads(
@@ -45,7 +45,7 @@ def plan_on_roads(
     graph : Graph
         Roads, with lengths in metres; power 2 for the least squared distance.
     standing, settings, ctx
-        As in `voronym.location.plan`. ``k``, ``headroom``, ``wait`` and ``homes`` are used; different homes
+        As in `voronym_location.plan`. ``k``, ``headroom``, ``wait`` and ``homes`` are used; different homes
         are different vertices.
     """
     at, known = np.asarray(vertex, np.int64), np.asarray(corners, np.float64)
@@ -151,6 +151,6 @@ def nearest(corners: ArrayLike, latitude: ArrayLike, longitude: ArrayLike) -> In
     """
     from scipy.spatial import cKDTree
 
-    from voronym.location.population import points
+    from voronym_location.population import points
 
     return np.asarray(cKDTree(points(*np.asarray(corners).T)).query(points(latitude, longitude))[1], np.int64)

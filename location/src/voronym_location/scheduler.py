@@ -12,14 +12,14 @@ import threading
 from sqlalchemy import func, select
 
 from voronym.errors import VoronymError
-from voronym.location.errors import Unavailable
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
-from voronym.location.store.tables import epoch
+from voronym_location.errors import Unavailable
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
+from voronym_location.store.tables import epoch
 
 __all__ = ["Scheduler", "main"]
 
-log = logging.getLogger("voronym.location")
+log = logging.getLogger("voronym_location")
 AGAIN = 60.0
 """Seconds after which an epoch that failed is tried again; the old one stays in force."""
 
@@ -77,7 +77,7 @@ class Scheduler:
 
     def _once(self) -> bool:
         """Run an epoch in a process of its own, and say whether it was published."""
-        words = [sys.executable, "-c", "from voronym.location.scheduler import main; main()"]
+        words = [sys.executable, "-c", "from voronym_location.scheduler import main; main()"]
         # A session of its own: Ctrl-C is for the service, which then ends the process.
         process = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True, text=True)  # noqa: S603
         assert process.stdin is not None  # noqa: S101 - it is a pipe
@@ -92,7 +92,7 @@ class Scheduler:
 
 def main() -> None:
     """Make an epoch in this process, by the settings on stdin, and end with an exit code."""
-    from voronym.location.logs import start
+    from voronym_location.logs import start
 
     start()
     settings = ServiceSettings.from_json(sys.stdin.read())

@@ -14,22 +14,22 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 
 from voronym.core.context import Context
-from voronym.location import accounts, directory, homes, operators
-from voronym.location.accounts import Account, Session
-from voronym.location.errors import Refused, Unavailable
-from voronym.location.keys import ServiceKey
-from voronym.location.mail import Delivery, Postman, deliver
-from voronym.location.memory import Memory
-from voronym.location.passwords import Passwords, check_password
-from voronym.location.settings import ServiceSettings
-from voronym.location.statements import Signer, Statement, Waiting, clock_text
-from voronym.location.store import AWAY, Store
-from voronym.location.store.quick import Quick
-from voronym.location.store.tables import account, epoch, home, member, token
+from voronym_location import accounts, directory, homes, operators
+from voronym_location.accounts import Account, Session
+from voronym_location.errors import Refused, Unavailable
+from voronym_location.keys import ServiceKey
+from voronym_location.mail import Delivery, Postman, deliver
+from voronym_location.memory import Memory
+from voronym_location.passwords import Passwords, check_password
+from voronym_location.settings import ServiceSettings
+from voronym_location.statements import Signer, Statement, Waiting, clock_text
+from voronym_location.store import AWAY, Store
+from voronym_location.store.quick import Quick
+from voronym_location.store.tables import account, epoch, home, member, token
 
 __all__ = ["Service"]
 
-log = logging.getLogger("voronym.location")
+log = logging.getLogger("voronym_location")
 BATCH = 2000
 """Rows of a directory that are written at a time, so that others may write in between."""
 
@@ -313,7 +313,7 @@ class Service:
         Parameters
         ----------
         rows : iterable of Entry
-            See `voronym.location.directory.read_rows`.
+            See `voronym_location.directory.read_rows`.
         shown : str, optional
             An operator's token; None from the command line.
         """
@@ -332,7 +332,7 @@ class Service:
 
     def run_epoch(self, ctx: Context | None = None) -> dict[str, Any]:
         """Make and publish the next epoch, and return its figures; if k cannot be kept, nothing changes."""
-        from voronym.location.publishing import publish_next
+        from voronym_location.publishing import publish_next
 
         return publish_next(self.store, self.settings, self.clock, ctx or Context(seed=0))
 

@@ -9,11 +9,11 @@ from typing import Any
 from fastapi import FastAPI
 
 from voronym.errors import InputError
-from voronym.location import logs
-from voronym.location.app import create_app
-from voronym.location.scheduler import Scheduler
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
+from voronym_location import logs
+from voronym_location.app import create_app
+from voronym_location.scheduler import Scheduler
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
 
 __all__ = ["serve"]
 
@@ -54,7 +54,7 @@ def serve(settings: ServiceSettings) -> None:
             else:
                 os.environ[HANDED] = settings.to_json()
                 uvicorn.run(
-                    "voronym.location.serving:worker", factory=True, workers=settings.workers, **given
+                    "voronym_location.serving:worker", factory=True, workers=settings.workers, **given
                 )
         finally:
             scheduler.close()

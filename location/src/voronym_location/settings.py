@@ -2,7 +2,7 @@
 
 Every setting has a name in the file (``period = 3600``) and one in the environment
 (``VORONYM_LOCATION_PERIOD=3600``). What concerns the groups stands in the file's table ``[epochs]``
-(``k = 20``; in the environment ``VORONYM_LOCATION_EPOCHS_K=20``), see `voronym.location.epochs.Settings`.
+(``k = 20``; in the environment ``VORONYM_LOCATION_EPOCHS_K=20``), see `voronym_location.epochs.Settings`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from voronym.errors import InputError
-from voronym.location.epochs import Settings
+from voronym_location.epochs import Settings
 
 __all__ = ["ServiceSettings"]
 

@@ -11,14 +11,14 @@ from scipy.spatial import cKDTree
 
 from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.location.epochs import Settings
-from voronym.location.intruders import Intruder, Seen
-from voronym.location.policies import POLICIES, Told, designed
-from voronym.location.population import Floats, Ints, points
-from voronym.location.town import Town
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
+from voronym_location.epochs import Settings
+from voronym_location.intruders import Intruder, Seen
+from voronym_location.policies import POLICIES, Told, designed
+from voronym_location.population import Floats, Ints, points
+from voronym_location.town import Town
 
 EVERY = 10
 """Epochs between two groupings of everybody, which say what the least error would be."""
@@ -119,7 +119,7 @@ def simulate(
     settings : Settings, optional
         Of the policies.
     policies : sequence of str
-        Which, of `voronym.location.policies.POLICIES`.
+        Which, of `voronym_location.policies.POLICIES`.
     budgets : sequence of float
         Other budgets that cohorts are tried with, each with a headroom that suits it, see `headroom_for`.
     seed : int

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from markupsafe import Markup
 
-from voronym.location.simulate import Row, Simulation
 from voronym.report.curves import Series, chart
-from voronym.report.html import Part, fill, part
+from voronym.report.html import Part, add_templates, fill, part
 from voronym.report.write import Table, share
+from voronym_location.simulate import Row, Simulation
+
+add_templates("voronym_location")
 
 NAMES = {"cohort": "cohorts", "reuse": "reuse (the paper)", "afresh": "afresh"}
 """How policies are called on the page."""
@@ -20,8 +22,8 @@ def render(found: Simulation) -> str:
 
     Examples
     --------
-    >>> from voronym.location import Settings
-    >>> from voronym.location.simulate import simulate
+    >>> from voronym_location import Settings
+    >>> from voronym_location.simulate import simulate
     >>> page = render(simulate(people=60, epochs=3, settings=Settings(k=5), policies=["cohort"]))
     >>> "Everybody who is served shares their history with at least" in page
     True
@@ -35,7 +37,7 @@ def render(found: Simulation) -> str:
     epochs = max(map(len, found.rows.values()))
     later = cohort[1:] or cohort
     return fill(
-        "location.html",
+        "voronym_location/simulation.html",
         found=found,
         epochs=epochs,
         k=found.settings.k,
@@ -87,7 +89,7 @@ def _sets(found: Simulation) -> Part:
         ),
         "below": _drawn(found, "Below k", "below k, % of the served", lambda row: 100 * row.pseudonym.below),
     }
-    return part("sets", "Who shares a history", "location/sets.html", data, "grid")
+    return part("sets", "Who shares a history", "voronym_location/sets.html", data, "grid")
 
 
 def _tradeoff(found: Simulation) -> Part:
@@ -128,7 +130,7 @@ def _tradeoff(found: Simulation) -> Part:
     ]
     head = ("budget", "headroom", "told anew", "served", "rms, fresh = 1", "linked: below k")
     data = {**drawn, "table": Table.of(head, rows)}
-    return part("budgets", "What a budget buys", "location/budgets.html", data, "grid")
+    return part("budgets", "What a budget buys", "voronym_location/budgets.html", data, "grid")
 
 
 def _metres(found: Simulation) -> Part:
@@ -146,7 +148,10 @@ def _metres(found: Simulation) -> Part:
     ]
     table = Table.of(("tenth of the people", "kth neighbour", "rms from home"), tenths)
     return part(
-        "metres", "How far a place is from home", "location/metres.html", {"figure": drawn, "table": table}
+        "metres",
+        "How far a place is from home",
+        "voronym_location/metres.html",
+        {"figure": drawn, "table": table},
     )
 
 
@@ -165,7 +170,7 @@ def _served(found: Simulation) -> Part:
             zero="xy",
         ),
     }  # fmt: skip
-    return part("served", "Who is served, and who is told anew", "location/served.html", data, "grid")
+    return part("served", "Who is served, and who is told anew", "voronym_location/served.html", data, "grid")
 
 
 def _linked(found: Simulation) -> Part:
@@ -183,7 +188,7 @@ def _linked(found: Simulation) -> Part:
     return part(
         "linked",
         "If new pseudonyms are recognised",
-        "location/linked.html",
+        "voronym_location/linked.html",
         {"figure": drawn, "table": table},
     )
 
@@ -196,7 +201,7 @@ def _design(found: Simulation) -> Part:
         for name, rms in found.designs.items()
     ]  # fmt: skip
     table = Table.of(("method", "rms from home", "against MDAV", "in squared metres"), rows)
-    return part("design", "The first grouping", "location/design.html", {"table": table}, "text")
+    return part("design", "The first grouping", "voronym_location/design.html", {"table": table}, "text")
 
 
 def _everything(found: Simulation) -> Part:
@@ -210,4 +215,4 @@ def _everything(found: Simulation) -> Part:
         for row in rows
     ]  # fmt: skip
     head = ("policy", "epoch", "served", "told", "rms m", "median m", "smallest", "alone", "linked: below k")
-    return part("all", "All figures", "location/all.html", {"table": Table.of(head, rows)}, "text")
+    return part("all", "All figures", "voronym_location/all.html", {"table": Table.of(head, rows)}, "text")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import cKDTree
 
-from voronym.location.population import RADIUS, Floats, Ints, degrees, points
+from voronym_location.population import RADIUS, Floats, Ints, degrees, points
 
 if TYPE_CHECKING:
-    from voronym.location.forming import Crowd
+    from voronym_location.forming import Crowd
 
 
 FINE = 2.0

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from voronym.location.keys import ServiceKey
+from voronym_location.keys import ServiceKey
 
 __all__ = ["Signer", "Statement", "Waiting", "clock_text"]
 

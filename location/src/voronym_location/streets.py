@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from voronym.location.globe import Place
-from voronym.location.population import RADIUS, Floats
+from voronym_location.globe import Place
+from voronym_location.population import RADIUS, Floats
 
 METRES = math.radians(RADIUS)
 """Of a degree of latitude."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voronym.location.population import RADIUS, Floats
+from voronym_location.population import RADIUS, Floats
 
 SIDE = 10_000.0
 """Metres across a town."""

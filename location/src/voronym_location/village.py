@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voronym.location.population import RADIUS, Floats
+from voronym_location.population import RADIUS, Floats
 
 MIDDLE = (48.2716, 11.4684)
 SIDE = 1500.0

@@ -11,12 +11,17 @@ Each paper has a room of its own: `icsm` is Mortazavi and Jalili 2015, `pcl` is 
 Published figures are typed in with their place; ours are measured when asked for.
 """
 
-from voronym.papers import crowd, icsm, pcl, t_closeness  # noqa: F401 - importing registers
-from voronym.papers.base import PAPERS, Exhibit, Experiment, Outcome, Paper, reproduce
-from voronym.papers.items import Chart, Curve, Highlight, Item, Panel, Picture, Table
-from voronym.papers.marks import Mark
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "PAPERS", "Chart", "Curve", "Exhibit", "Experiment", "Highlight", "Item", "Mark", "Outcome", "Panel",
-    "Paper", "Picture", "Table", "reproduce",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from voronym_papers._public import *  # noqa: F403
+    from voronym_papers._public import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the papers when a name is asked for: the help of the command line does without."""
+        if name.startswith("_") and name != "__all__":
+            raise AttributeError(f"module 'voronym_papers' has no attribute {name!r}")
+        from voronym_papers import _public
+
+        return getattr(_public, name)

@@ -34,8 +34,8 @@ from time import perf_counter
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.registry import Registry, meant
 from voronym.errors import InputError, ReadError
-from voronym.papers.items import Item
-from voronym.papers.marks import Mark
+from voronym_papers.items import Item
+from voronym_papers.marks import Mark
 
 Reproduce = Callable[[bool, Context], Iterator[Item]]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.papers.marks import Mark
+from voronym_papers.marks import Mark
 
 Cell = str | int | float | None
 Floats = NDArray[np.float64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from voronym.papers.base import PAPERS, Exhibit, Paper
-from voronym.papers.marks import Mark
-from voronym.papers.stored import results
+from voronym_papers.base import PAPERS, Exhibit, Paper
+from voronym_papers.marks import Mark
+from voronym_papers.stored import results
 
 WORDS = {
     "same": "the same",

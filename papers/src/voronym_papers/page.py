@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from voronym.papers.base import Outcome, Paper
-from voronym.papers.items import Chart, Drawn, Highlight, Item, Picture, Surfaces, Table
-from voronym.papers.marks import Mark
-from voronym.papers.overview import WORDS, Line, count, lines
-from voronym.papers.stored import Kept, results
 from voronym.report import write
 from voronym.report.curves import Series, chart
-from voronym.report.html import Part, fill, part
+from voronym.report.html import Part, add_templates, fill, part
 from voronym.report.maps import cells, panels
-from voronym.report.surface import surface
+from voronym_papers.base import Outcome, Paper
+from voronym_papers.items import Chart, Drawn, Highlight, Item, Picture, Surfaces, Table
+from voronym_papers.marks import Mark
+from voronym_papers.overview import WORDS, Line, count, lines
+from voronym_papers.stored import Kept, results
+from voronym_papers.surface import surface
+
+add_templates("voronym_papers")
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,11 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
     Parameters
     ----------
     found : sequence of (Paper, sequence of Outcome)
-        What `voronym.papers.reproduce` gave.
+        What `voronym_papers.reproduce` gave.
 
     Examples
     --------
-    >>> from voronym.papers import Experiment, Mark, Outcome, Paper
+    >>> from voronym_papers import Experiment, Mark, Outcome, Paper
     >>> paper = Paper("toy", "A. Author: Toys", "Toys")
     >>> mark = Mark("Table 1", "D", 0.2, 0.19, better="less", why="Ours is exact.")
     >>> done = Outcome(Experiment("toys", "Toys", lambda full, ctx: iter(())), False, (mark,), 1.0)
@@ -60,13 +62,13 @@ def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
         highlights += [item for item in shown if isinstance(item, Highlight)]
         drawn = [item for item in shown if not isinstance(item, Mark | Highlight)]
         sections += [
-            part(f"{mine}part-{i}", name, "paper/part.html", {"blocks": blocks})
+            part(f"{mine}part-{i}", name, "voronym_papers/part.html", {"blocks": blocks})
             for i, (name, blocks) in enumerate(in_parts(joined(drawn)), start=1)
         ]
     sources = [paper.reference for paper, _ in found]
-    sections.append(part("sources", "Sources", "paper/sources.html", {"points": sources}, "text"))
+    sections.append(part("sources", "Sources", "voronym_papers/sources.html", {"points": sources}, "text"))
     return fill(
-        "paper.html",
+        "voronym_papers/papers.html",
         name=", ".join(paper.name for paper, _ in found),
         subject="; ".join(paper.subject for paper, _ in found[:2]) if len(found) < 3 else "Five papers",
         full=any(outcome.full for _, outcomes in found for outcome in outcomes),
@@ -120,7 +122,7 @@ def _verdicts(
         "made": _made(kept),
     }
     title = "Published, and ours" if alone else f"{paper.subject}: published, and ours"
-    return part(f"{mine}verdicts", title, "paper/verdicts.html", data, "text")
+    return part(f"{mine}verdicts", title, "voronym_papers/verdicts.html", data, "text")
 
 
 def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: bool) -> float | None:

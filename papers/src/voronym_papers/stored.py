@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from voronym.errors import WriteError
-from voronym.papers.base import Outcome, Paper
-from voronym.papers.items import Item, dump, load
-from voronym.papers.marks import Mark
+from voronym_papers.base import Outcome, Paper
+from voronym_papers.items import Item, dump, load
+from voronym_papers.marks import Mark
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("voronym", "numpy", "scipy", "numba")

@@ -12,6 +12,7 @@ import typer
 from voronym.cli import common, complete, files, scale
 from voronym.cli.chosen import method_options
 from voronym.cli.made import show
+from voronym.cli.verbs import verb
 
 if TYPE_CHECKING:
     from voronym.cli.line import Bar
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from voronym.table.write import WriteReceipt
 
 
+@verb(
+    "anonymize",
+    purpose="Make a release",
+    examples=(
+        "voronym anonymize patients.csv -o release.csv --key age,sex,zip --confidential diagnosis "
+        "--drop-undeclared -k 5 --report report.html",
+        "voronym anonymize patients.csv -o close.csv --key age,zip --confidential diagnosis "
+        "--drop-undeclared --model t-closeness=0.4 --save-recipe recipe.toml",
+        "voronym anonymize june.csv -o june-release.csv --recipe recipe.toml --ledger releases.ledger",
+    ),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     # What a method alone understands, as --gamma 1.1, is read when the method is known.

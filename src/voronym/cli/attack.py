@@ -8,8 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common, files, recipes
+from voronym.cli.verbs import verb
 
 
+@verb(
+    "attack",
+    purpose="Judge a release",
+    examples=("voronym attack release.csv --key age,sex,zip --original patients.csv",),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("attack")(files.reads(files.reads(attack), prefix="original"))

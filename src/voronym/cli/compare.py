@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common, complete, files, recipes, scale, signals
+from voronym.cli.verbs import verb
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,15 @@ BAR = 6
 """Signs of the longest bar."""
 
 
+@verb(
+    "compare",
+    purpose="Make a release",
+    examples=(
+        "voronym compare patients.csv --key age,sex,zip -k 3,5,10 --report compare.html",
+        "voronym compare patients.csv --key age,zip --method mdav,icsm -k 5 -k 20",
+    ),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("compare")(files.reads(compare))

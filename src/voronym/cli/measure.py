@@ -7,8 +7,18 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common, files, recipes, scale
+from voronym.cli.verbs import verb
 
 
+@verb(
+    "measure",
+    purpose="Judge a release",
+    examples=(
+        "voronym measure release.csv --key age,sex,zip --confidential diagnosis",
+        "voronym measure release.csv --recipe recipe.toml --original patients.csv -k 5",
+    ),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("measure")(files.reads(files.reads(measure), prefix="original"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common, files
+from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -239,6 +240,14 @@ def show(made: FilesRelease, others: Sequence[Path] = ()) -> None:
     common.console().print(grid)
 
 
+@verb(
+    "plan",
+    purpose="Make a release",
+    examples=(
+        "voronym plan visits/ --key age,zip --confidential diagnosis --drop-undeclared -k 10 --memory 8GB",
+    ),
+    place=3,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb `plan` to the application."""
     app.command("plan")(scales(files.reads(plan)))

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voronym.cli import common, signals
-from voronym.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from voronym.location.demo import Answers, Demo
+    from voronym_location.demo import Answers, Demo
 
 WAYS = {
     "home": ("their home", "where they live"),
@@ -47,13 +46,8 @@ def demo(
 
     Everything is in a temporary folder and on this machine alone; Ctrl-C ends it and removes all of it.
     """
-    try:
-        from voronym.location.demo import running
-    except ImportError:
-        raise MissingExtraError(
-            "the demonstration needs the extra 'service': pip install 'voronym[service]'"
-        ) from None
     from voronym.core.context import Context
+    from voronym_location.demo import running
 
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="voronym-location-"))
@@ -97,7 +91,7 @@ def _show(found: Answers, k: int) -> None:
 
 
 def _invite(town: Demo) -> None:
-    from voronym.location.demo import OPERATOR, PASSWORD
+    from voronym_location.demo import OPERATOR, PASSWORD
 
     email = next(iter(town.homes))
     out = common.console()
@@ -114,7 +108,7 @@ def _invite(town: Demo) -> None:
 
 def _wait(town: Demo) -> None:
     """Show the operator's second factor, which changes every half minute, until somebody ends it."""
-    from voronym.location.passwords import STEP, one_time_code
+    from voronym_location.passwords import STEP, one_time_code
 
     out, secret, shown = common.console(), base64.b32decode(town.secret), ""
     while True:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common, signals
-from voronym.errors import InputError, MissingExtraError
+from voronym.errors import InputError
 
 if TYPE_CHECKING:
-    from voronym.location.service import Service
-    from voronym.location.settings import ServiceSettings
+    from voronym_location.service import Service
+    from voronym_location.settings import ServiceSettings
 
 Config = Annotated[
     Path | None,
@@ -39,8 +39,8 @@ def serve(
 ) -> None:
     """Run the service: API, pages, and epochs on schedule."""
     settings = _settings(config, folder=folder, host=host, port=port)
-    from voronym.location.serving import check_port
-    from voronym.location.serving import serve as run
+    from voronym_location.serving import check_port
+    from voronym_location.serving import serve as run
 
     check_port(settings)
     _say_if_new(settings)
@@ -83,7 +83,7 @@ def import_directory(
     folder: Folder = None,
 ) -> None:
     """Import a directory of addresses, and people where a row has an e-mail address."""
-    from voronym.location.directory import read_rows
+    from voronym_location.directory import read_rows
 
     with _service(config, folder) as service:
         try:
@@ -119,22 +119,14 @@ def migrate(config: Config = None, folder: Folder = None) -> None:
 
 
 def _settings(config: Path | None, **given: Any) -> ServiceSettings:
-    try:
-        import argon2  # noqa: F401
-        import fastapi  # noqa: F401
-        import sqlalchemy  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "the service needs the extra 'service': pip install 'voronym[service]'"
-        ) from None
-    from voronym.location.settings import ServiceSettings
+    from voronym_location.settings import ServiceSettings
 
     return ServiceSettings.load(config, **given)
 
 
 def _service(config: Path | None, folder: Path | None) -> Service:
     settings = _settings(config, folder=folder)
-    from voronym.location.service import Service
+    from voronym_location.service import Service
 
     _say_if_new(settings)
     return Service(settings)
@@ -142,7 +134,7 @@ def _service(config: Path | None, folder: Path | None) -> Service:
 
 def _missing(settings: ServiceSettings) -> Path | None:
     """Return the file of a database that is not there yet."""
-    from voronym.location.store import Store
+    from voronym_location.store import Store
 
     store = Store(settings.url)
     store.close()

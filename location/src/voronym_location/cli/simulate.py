@@ -1,4 +1,4 @@
-"""`voronym location`: the location anonymizer."""
+"""`voronym location simulate` and `model`: towns and cells, without a service."""
 
 from __future__ import annotations
 
@@ -7,26 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voronym.cli import common, files, serving, showing
+from voronym.cli import common, files
 
 if TYPE_CHECKING:
-    from voronym.location.simulate import Simulation
-
-app = typer.Typer(
-    name="location",
-    help="A service that people sign up for: a place that they share with k others, instead of their home.",
-    no_args_is_help=True,
-)
+    from voronym_location.simulate import Simulation
 
 
 def register(parent: typer.Typer) -> None:
-    """Add the verbs to the application."""
-    showing.register(app)
-    serving.register(app)
-    parent.add_typer(app)
+    """Add the verbs to `voronym location`."""
+    parent.command()(simulate)
+    parent.command()(model)
 
 
-@app.command()
 def simulate(
     people: Annotated[int, typer.Option("--people", "-n", help="How many live in the town.", min=2)] = 5000,
     k: Annotated[int, typer.Option("-k", help="Least number of people who share a history.", min=2)] = 10,
@@ -60,8 +52,8 @@ def simulate(
 ) -> None:
     """Let people come and go in a made-up town, and see what is told and what intruders learn."""
     from voronym.core.context import Context
-    from voronym.location.epochs import Settings
-    from voronym.location.simulate import simulate as run
+    from voronym_location.epochs import Settings
+    from voronym_location.simulate import simulate as run
 
     files.refuse_stdout(report=report)
     common.check_outputs([report], source="", overwrite=overwrite)
@@ -82,8 +74,8 @@ def simulate(
         )
         ctx.done()
         if report is not None:
-            from voronym.location.simulation_page import render
             from voronym.report import write_page
+            from voronym_location.simulation_page import render
 
             write_page(render(found), report)
     if json:
@@ -94,7 +86,6 @@ def simulate(
             common.console().print(f"written: {report}")
 
 
-@app.command()
 def model(
     census: Annotated[Path, typer.Argument(help="A table with the columns latitude, longitude and people.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The model to publish (JSON).")],
@@ -111,7 +102,7 @@ def model(
     seed: common.Seed = 0,
 ) -> None:
     """Design cells from a census grid, for devices that help themselves: a probability, never k."""
-    from voronym.location.model import Census, Model
+    from voronym_location.model import Census, Model
 
     common.check_outputs([output], source=str(census), overwrite=overwrite)
     with common.ticker() as progress:

@@ -23,13 +23,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from voronym.errors import VoronymError
-from voronym.location.errors import ServiceError
-from voronym.location.pages import citizen, entrance, guards, operator, placing
-from voronym.location.pages.desk import Desk
-from voronym.location.pages.view import static
+from voronym_location.errors import ServiceError
+from voronym_location.pages import citizen, entrance, guards, operator, placing
+from voronym_location.pages.desk import Desk
+from voronym_location.pages.view import static
 
 if TYPE_CHECKING:
-    from voronym.location.service import Service
+    from voronym_location.service import Service
 
 __all__ = ["include"]
 

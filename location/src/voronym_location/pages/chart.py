@@ -14,9 +14,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from voronym.location.globe import Place
-from voronym.location.population import RADIUS
 from voronym.report.svg import escape, num, rect, width
+from voronym_location.globe import Place
+from voronym_location.population import RADIUS
 
 Corner = tuple[float, float]
 """Metres east and south of the middle."""

@@ -11,10 +11,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from voronym.location.globe import metres
-from voronym.location.pages import chart
-from voronym.location.pages.desk import SESSION, Desk, sentence
-from voronym.location.statements import Statement
+from voronym_location.globe import metres
+from voronym_location.pages import chart
+from voronym_location.pages.desk import SESSION, Desk, sentence
+from voronym_location.statements import Statement
 
 
 def routes(desk: Desk) -> APIRouter:

@@ -12,15 +12,15 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from voronym.location.accounts import Account
-from voronym.location.errors import Forbidden, Refused, ServiceError, TooMany, Unavailable
-from voronym.location.gate import Attempts
-from voronym.location.pages import guards
-from voronym.location.pages.chart import NOWHERE, Outline
-from voronym.location.pages.view import fill
+from voronym_location.accounts import Account
+from voronym_location.errors import Forbidden, Refused, ServiceError, TooMany, Unavailable
+from voronym_location.gate import Attempts
+from voronym_location.pages import guards
+from voronym_location.pages.chart import NOWHERE, Outline
+from voronym_location.pages.view import fill
 
 if TYPE_CHECKING:
-    from voronym.location.service import Service
+    from voronym_location.service import Service
 
 Handler = Callable[[Request, Mapping[str, str]], Response]
 SESSION, VISIT = "session", "visit"

@@ -13,9 +13,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from voronym.location.errors import BadRequest, Refused, TooMany
-from voronym.location.pages.desk import SESSION, VISIT, Desk, sentence
-from voronym.location.passwords import LEAST
+from voronym_location.errors import BadRequest, Refused, TooMany
+from voronym_location.pages.desk import SESSION, VISIT, Desk, sentence
+from voronym_location.passwords import LEAST
 
 WRONG_CODE = "That code does not fit, or it has run out. Check it, or sign up again for a new one."
 WRONG_PASSWORD = "The address and the password do not fit together."  # noqa: S105 - a sentence

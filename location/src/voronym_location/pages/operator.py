@@ -11,11 +11,11 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from voronym.location.pages.citizen import write_metres, write_time
-from voronym.location.pages.desk import Desk
 from voronym.report.bars import bars
 from voronym.report.curves import Series, chart
 from voronym.report.write import Table, plural
+from voronym_location.pages.citizen import write_metres, write_time
+from voronym_location.pages.desk import Desk
 
 
 @dataclass(frozen=True)

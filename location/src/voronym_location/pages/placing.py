@@ -14,10 +14,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from voronym.location.errors import BadRequest
-from voronym.location.pages import chart
-from voronym.location.pages.chart import Outline, View
-from voronym.location.pages.desk import Desk, sentence
+from voronym_location.errors import BadRequest
+from voronym_location.pages import chart
+from voronym_location.pages.chart import Outline, View
+from voronym_location.pages.desk import Desk, sentence
 
 STEPS = {name: name.capitalize() for name in ("north", "south", "west", "east", "closer", "farther")}
 """What the buttons under the map do."""

@@ -8,8 +8,8 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from voronym.location.pages.guards import FIELD, form_token
 from voronym.report.svg import clean
+from voronym_location.pages.guards import FIELD, form_token
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 OURS = frozenset({"style.css", "place.js", "clear.svg", "icon.svg"})
@@ -28,7 +28,7 @@ def static(name: str) -> tuple[bytes, str] | None:
 
 @cache
 def _static(name: str) -> tuple[bytes, str]:
-    folder = files("voronym.location.pages") / "static"
+    folder = files("voronym_location.pages") / "static"
     if name == "style.css":
         house = files("voronym.report") / "templates" / "style.css"
         return house.read_bytes() + b"\n" + (folder / "pages.css").read_bytes(), KINDS["css"]
@@ -38,7 +38,7 @@ def _static(name: str) -> tuple[bytes, str]:
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=PackageLoader("voronym.location.pages"),
+        loader=PackageLoader("voronym_location.pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 
-from voronym.location.errors import Unavailable
+from voronym_location.errors import Unavailable
 
 __all__ = ["AWAY", "Store", "told"]
 
@@ -60,7 +60,7 @@ class Store:
 
     def open(self) -> Store:
         """Make the tables where they are missing, and change them where they are of an older version."""
-        from voronym.location.store.upgrade import upgrade
+        from voronym_location.store.upgrade import upgrade
 
         if self.file is not None:
             made = not self.file.exists()

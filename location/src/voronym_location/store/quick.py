@@ -15,8 +15,8 @@ from typing import Any
 
 from sqlalchemy import Select
 
-from voronym.location.errors import Unavailable
-from voronym.location.store import AWAY, Store
+from voronym_location.errors import Unavailable
+from voronym_location.store import AWAY, Store
 
 __all__ = ["Quick"]
 

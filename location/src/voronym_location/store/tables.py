@@ -89,7 +89,7 @@ directory = Table(
     Column("address", String(300), nullable=False),
     Column("latitude", Double, nullable=False),
     Column("longitude", Double, nullable=False),
-    Column("tile", BigInteger, nullable=False, index=True),  # see `voronym.location.directory`
+    Column("tile", BigInteger, nullable=False, index=True),  # see `voronym_location.directory`
     sqlite_autoincrement=True,
 )  # fmt: skip
 

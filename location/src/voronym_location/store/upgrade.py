@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from voronym.location.errors import Unavailable
+from voronym_location.errors import Unavailable
 
 __all__ = ["upgrade"]
 

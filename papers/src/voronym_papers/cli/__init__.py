@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common
+from voronym.plugins import verb
 
 if TYPE_CHECKING:
-    from voronym.papers import Outcome, Paper
+    from voronym_papers import Outcome, Paper
 
 
+@verb(
+    "papers",
+    purpose="Look up",
+    examples=("voronym papers t-closeness --report page.html",),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("papers")(papers)
@@ -42,10 +49,10 @@ def papers(
     json: common.Json = False,
 ) -> None:
     """Compute the tables and figures of a paper again: published, ours of the full run kept, ours now."""
-    from voronym.cli import verdicts
-    from voronym.papers import PAPERS, reproduce
-    from voronym.papers.base import named
-    from voronym.papers.stored import check_folder, keep
+    from voronym_papers import PAPERS, reproduce
+    from voronym_papers.base import named
+    from voronym_papers.cli import verdicts
+    from voronym_papers.stored import check_folder, keep
 
     if name is None:
         if json:
@@ -68,7 +75,7 @@ def papers(
                     verdicts.show(entry, outcome, tables=tables)
     if report is not None:
         from voronym.report import write_page
-        from voronym.report.reproduction import render_papers
+        from voronym_papers.page import render_papers
 
         write_page(render_papers(found), report)
     if json:
@@ -83,7 +90,7 @@ def papers(
 
 def _plain(entry: Paper, outcomes: list[Outcome]) -> dict[str, Any]:
     """Return everything that was found as plain values."""
-    from voronym.papers import Highlight, Mark, Table
+    from voronym_papers import Highlight, Mark, Table
 
     items = [item for outcome in outcomes for item in outcome.items]
     return {

@@ -12,8 +12,8 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from voronym.papers import Outcome, Paper, Table
-    from voronym.papers.overview import Line
+    from voronym_papers import Outcome, Paper, Table
+    from voronym_papers.overview import Line
 
 NARROW = 16
 """Signs beside numbers that are too few to say what they are."""
@@ -40,7 +40,7 @@ def listed(known: Sequence[Paper]) -> None:
 
 def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
     """Show what an experiment found, beside what was published and the full run that was kept."""
-    from voronym.papers import Table
+    from voronym_papers import Table
 
     out = _console()
     shown = f": {_named(outcome.experiment.shows)}" if outcome.experiment.shows else ""
@@ -58,8 +58,8 @@ def show(entry: Paper, outcome: Outcome, *, tables: bool) -> None:
 
 def _lines(entry: Paper, outcome: Outcome) -> list[Line]:
     """Return the figures of an experiment, of this run and of the other one that was kept."""
-    from voronym.papers.overview import lines
-    from voronym.papers.stored import results
+    from voronym_papers.overview import lines
+    from voronym_papers.stored import results
 
     kept = results(entry).get((outcome.experiment.name, not outcome.full))
     marks = () if kept is None else kept.marks
@@ -132,7 +132,7 @@ def _named(shows: Sequence[str]) -> str:
 
 def summed(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> None:
     """Say how many of the figures that were shown are the same, and how long it took."""
-    from voronym.papers.overview import WORDS, count
+    from voronym_papers.overview import WORDS, count
 
     seconds = sum(outcome.seconds for _, outcomes in found for outcome in outcomes)
     told = count(line for entry, outcomes in found for one in outcomes for line in _lines(entry, one))

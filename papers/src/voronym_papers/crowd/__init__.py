@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym.core.context import Context
-from voronym.papers.base import Exhibit, paper
-from voronym.papers.items import Item
+from voronym_papers.base import Exhibit, paper
+from voronym_papers.items import Item
 
 EQUATIONS = {
     1: "distances mapped to Euclidean ones",
@@ -47,7 +47,7 @@ PAPER = paper(
     shows=("Table 1", *(f"Equation {number}" for number in EQUATIONS)),
 )  # fmt: skip
 def _example(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.crowd import example
+    from voronym_papers.crowd import example
 
     yield from example.table_1(ctx)
     yield from example.equations(10 if full else 3, ctx)
@@ -55,13 +55,13 @@ def _example(full: bool, ctx: Context) -> Iterator[Item]:
 
 @PAPER.experiment("pictures", "A cluster flattened, a cluster shuffled", shows=("Figure 1", "Figure 2"))
 def _pictures(_: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.crowd import pictures
+    from voronym_papers.crowd import pictures
 
     yield from pictures.figures_1_2(ctx)
 
 
 @PAPER.experiment("hospital", "A hospital at three sizes", shows=("Section 5",))
 def _hospital(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.crowd import hospital
+    from voronym_papers.crowd import hospital
 
     yield from hospital.sizes((600, 5_000, 100_000) if full else (300, 600, 2_000), ctx)

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Item, Table
-from voronym.papers.marks import Mark
 from voronym.records import Clusters, Mixed, RecordsOptions, blend, clusters, flatten, make_fields, shuffle
 from voronym.table import Schema
 from voronym.table import Table as Data
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Item, Table
+from voronym_papers.marks import Mark
 
 KEYS = ("zip", "age", "nationality")
 EPSILON = {"zip": 20, "age": 8}

@@ -7,11 +7,11 @@ from time import perf_counter
 
 from voronym import datasets
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Item, Table
-from voronym.papers.marks import Mark
 from voronym.records import Stirred, Taxonomy, anonymize_records
 from voronym.table import Schema
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Item, Table
+from voronym_papers.marks import Mark
 
 M = 4
 KEYS = ("age", "sex", "nationality", "admitted", "diagnosis")

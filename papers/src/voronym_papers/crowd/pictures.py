@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Floats, Item, Panel, Picture, frame
-from voronym.papers.marks import Mark
 from voronym.records import Mixed, RecordsOptions, clusters, flatten, make_fields, shuffle
 from voronym.table import Schema, Table
+from voronym_papers.base import at
+from voronym_papers.items import Floats, Item, Panel, Picture, frame
+from voronym_papers.marks import Mark
 
 EPSILON = {"x": 4.0, "y": 4.0}
 

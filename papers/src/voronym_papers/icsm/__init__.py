@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym.core.context import Context
-from voronym.papers.base import Exhibit, Reproduce, paper
-from voronym.papers.icsm import published
-from voronym.papers.items import Item
+from voronym_papers.base import Exhibit, Reproduce, paper
+from voronym_papers.icsm import published
+from voronym_papers.items import Item
 
 PAPER = paper(
     "icsm",
@@ -36,14 +36,14 @@ PAPER = paper(
 
 @PAPER.experiment("moves", "Moves as cycles", shows=tuple(f"Figure {number}" for number in range(1, 5)))
 def _moves(_: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.icsm import moves
+    from voronym_papers.icsm import moves
 
     yield from moves.figures_1_to_4(ctx)
 
 
 @PAPER.experiment("runs", "One run from MDAV", shows=("Table 1", "Table 2"), data=True)
 def _runs(_: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.icsm import tables
+    from voronym_papers.icsm import tables
 
     tables.warm_up()
     yield from tables.table_1()
@@ -52,7 +52,7 @@ def _runs(_: bool, ctx: Context) -> Iterator[Item]:
 
 @PAPER.experiment("simulated", "Data drawn as the paper says", shows=("Table 2",))
 def _simulated(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.icsm import tables
+    from voronym_papers.icsm import tables
 
     tables.warm_up()
     yield from tables.simulated(published.SETS if full else 10, ctx)
@@ -60,7 +60,7 @@ def _simulated(full: bool, ctx: Context) -> Iterator[Item]:
 
 @PAPER.experiment("synthetic", "10,000 records in ten clusters", shows=("Table 2",))
 def _synthetic(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.icsm import tables
+    from voronym_papers.icsm import tables
 
     tables.warm_up()
     yield from tables.synthetic((3, 5, 10) if full else (10,), (20, 400) if full else (20,), ctx)
@@ -68,7 +68,7 @@ def _synthetic(full: bool, ctx: Context) -> Iterator[Item]:
 
 @PAPER.experiment("classical", "The classical methods", shows=("Figure 5",), data=True)
 def _classical(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.icsm import classical
+    from voronym_papers.icsm import classical
 
     yield from classical.figure_5((3, 5, 10) if full else (3, 10), ctx)
 
@@ -77,7 +77,7 @@ def _restarts(name: str, k: int) -> Reproduce:
     """Return the experiment of one row of table 4: a full one takes 5 to 15 minutes."""
 
     def run(full: bool, ctx: Context) -> Iterator[Item]:
-        from voronym.papers.icsm import restarts, tables
+        from voronym_papers.icsm import restarts, tables
 
         tables.warm_up()
         yield from restarts.row(name, k, full, ctx)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.icsm import published
-from voronym.papers.icsm.tables import load
-from voronym.papers.items import Cell, Chart, Curve, Item, Table
-from voronym.papers.marks import Mark
 from voronym.partitioners import information_loss, microaggregate
+from voronym_papers.base import at
+from voronym_papers.icsm import published
+from voronym_papers.icsm.tables import load
+from voronym_papers.items import Cell, Chart, Curve, Item, Table
+from voronym_papers.marks import Mark
 
 NAMES = ("tarragona", "census")
 

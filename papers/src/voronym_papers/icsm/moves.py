@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.icsm import published
-from voronym.papers.items import Floats, Item, Table
-from voronym.papers.marks import Mark
+from voronym_papers.base import at
+from voronym_papers.icsm import published
+from voronym_papers.items import Floats, Item, Table
+from voronym_papers.marks import Mark
 
 DRAWS = 200
 Cells = list[Floats]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.icsm import published
-from voronym.papers.icsm.tables import load
-from voronym.papers.items import Item, Table
-from voronym.papers.marks import Mark
 from voronym.partitioners import information_loss, microaggregate
 from voronym.refiners import refine
+from voronym_papers.base import at
+from voronym_papers.icsm import published
+from voronym_papers.icsm.tables import load
+from voronym_papers.items import Item, Table
+from voronym_papers.marks import Mark
 
 QUICK = {"tarragona": 10, "census": 8, "eia": 3}
 """Starts of a quick run."""

@@ -9,15 +9,15 @@ import numpy as np
 
 from voronym import datasets
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.icsm import published
-from voronym.papers.items import Cell, Floats, Highlight, Item, Table
-from voronym.papers.marks import Mark
 from voronym.partitioners import information_loss, microaggregate, standardize
 from voronym.problem import Problem
 from voronym.refiners import refine
 from voronym.refiners.icsm import IcsmOptions, Run
 from voronym.refiners.work import Work
+from voronym_papers.base import at
+from voronym_papers.icsm import published
+from voronym_papers.items import Cell, Floats, Highlight, Item, Table
+from voronym_papers.marks import Mark
 
 ROUNDS = (
     "Ours takes the best move of every cell in a round, and not the first hundred that are met; it ends in "

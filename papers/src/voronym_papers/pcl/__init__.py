@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym.core.context import Context
-from voronym.papers.base import Exhibit, paper
-from voronym.papers.items import Item
-from voronym.papers.pcl import published
+from voronym_papers.base import Exhibit, paper
+from voronym_papers.items import Item
+from voronym_papers.pcl import published
 
 FIRST = paper(
     "pcl-2011",
@@ -75,7 +75,7 @@ SECOND = paper(
 
 @SECOND.experiment("cells", "Gaussian points in 16 cells", shows=("Figure 3",))
 def _cells(_: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import gaussian, runs  # numba and solvers, when asked for
+    from voronym_papers.pcl import gaussian, runs  # numba and solvers, when asked for
 
     runs.warm_up()
     yield from gaussian.figure_3(ctx)
@@ -83,21 +83,21 @@ def _cells(_: bool, ctx: Context) -> Iterator[Item]:
 
 @SECOND.experiment("dimensions", "The gain over MDAV, by cells and dimension", shows=("Figure 4",))
 def _dimensions(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import gaussian
+    from voronym_papers.pcl import gaussian
 
     yield from gaussian.figure_4(gaussian.POINTS if full else gaussian.POINTS // 4, ctx)
 
 
 @SECOND.experiment("rounds", "The distortion never rises", shows=("Figure 5",))
 def _rounds(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import gaussian
+    from voronym_papers.pcl import gaussian
 
     yield from gaussian.figure_5(gaussian.POINTS if full else gaussian.POINTS // 4, ctx)
 
 
 @SECOND.experiment("time", "Running time", shows=("Figure 6",))
 def _time(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import gaussian, runs
+    from voronym_papers.pcl import gaussian, runs
 
     runs.warm_up()
     sizes = tuple(range(30_000, 100_001, 5000 if full else 35_000))
@@ -107,7 +107,7 @@ def _time(full: bool, ctx: Context) -> Iterator[Item]:
 
 @SECOND.experiment("adult", "Adult, 48,842 people", shows=("Figure 7", "Figure 8"), data=True)
 def _adult(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import adult, runs
+    from voronym_papers.pcl import adult, runs
 
     runs.warm_up()
     yield from adult.figures_7_8(full, ctx)
@@ -115,7 +115,7 @@ def _adult(full: bool, ctx: Context) -> Iterator[Item]:
 
 @FIRST.experiment("ten", "Ten points", shows=("Figure 9", "Figure 10"))
 def _ten(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import ten
+    from voronym_papers.pcl import ten
 
     yield from ten.figures_9_10(200 if full else 30, ctx)
 
@@ -125,7 +125,7 @@ def _plane(name: str, title: str, first: int) -> None:
 
     @FIRST.experiment(name, title, shows=(f"Figure {first}", f"Figure {first + 1}"))
     def sweep(full: bool, ctx: Context) -> Iterator[Item]:
-        from voronym.papers.pcl import plane, runs
+        from voronym_papers.pcl import plane, runs
 
         runs.warm_up()
         it = plane.EXPERIMENTS[name]
@@ -146,7 +146,7 @@ for _name, _title, _first in (
 
 @FIRST.experiment("census", "Census", shows=("Table 1", "Table 2", "Figure 19", "Figure 20"), data=True)
 def _census(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import census, runs
+    from voronym_papers.pcl import census, runs
 
     runs.warm_up()
     yield from census.tables_1_2(full, ctx)
@@ -156,6 +156,6 @@ def _census(full: bool, ctx: Context) -> Iterator[Item]:
     "rationale", "Why noise helps derivatives", shows=tuple(f"Figure {number}" for number in range(21, 29))
 )
 def _rationale(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.pcl import rationale
+    from voronym_papers.pcl import rationale
 
     yield from rationale.figures_21_to_28(200 if full else 40, ctx)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from voronym import datasets
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
-from voronym.papers.marks import Mark
-from voronym.papers.pcl import published, runs
-from voronym.papers.pcl.runs import Run, change, design, mdav, told
 from voronym.partitioners import standardize
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
+from voronym_papers.marks import Mark
+from voronym_papers.pcl import published, runs
+from voronym_papers.pcl.runs import Run, change, design, mdav, told
 
 COLUMNS = ["age", "education-num", "hours-per-week"]
 KS = tuple(range(500, 4001, 500))

@@ -10,12 +10,12 @@ import numpy as np
 
 from voronym import datasets
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
-from voronym.papers.marks import Mark
-from voronym.papers.pcl import published, runs
-from voronym.papers.pcl.runs import Run, change, least, mdav
 from voronym.partitioners import standardize
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Floats, Highlight, Item, Table
+from voronym_papers.marks import Mark
+from voronym_papers.pcl import published, runs
+from voronym_papers.pcl.runs import Run, change, least, mdav
 
 BEYOND = ((5, None), (10, None))
 """Without prepartition, which the paper had no time for."""

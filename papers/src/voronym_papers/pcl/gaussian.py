@@ -9,11 +9,11 @@ import numpy as np
 
 from voronym.core.context import Context
 from voronym.datasets import gaussian
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Highlight, Item, Picture, Table, frame
-from voronym.papers.marks import Mark
-from voronym.papers.pcl import published, runs
-from voronym.papers.pcl.runs import change, design, mdav, panel, told
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Highlight, Item, Picture, Table, frame
+from voronym_papers.marks import Mark
+from voronym_papers.pcl import published, runs
+from voronym_papers.pcl.runs import change, design, mdav, panel, told
 
 POINTS = 2**16
 CELLS = tuple(2**i for i in range(7))

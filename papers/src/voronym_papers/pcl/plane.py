@@ -15,11 +15,11 @@ import numpy as np
 
 from voronym.certify import lower_bound
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Floats, Item, Picture, Table, frame
-from voronym.papers.marks import Mark, close
-from voronym.papers.pcl import published, runs
-from voronym.papers.pcl.runs import Run, best_of_five, change, least, mdav, panel, told
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Floats, Item, Picture, Table, frame
+from voronym_papers.marks import Mark, close
+from voronym_papers.pcl import published, runs
+from voronym_papers.pcl.runs import Run, best_of_five, change, least, mdav, panel, told
 
 TYPICAL = (
     "The paper says “typically”, of a figure that is drawn without numbers; ours is the mean over the sweep."

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Chart, Curve, Floats, Item, Panel, Picture, Surface, Surfaces, Table
-from voronym.papers.marks import Mark
-from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.quantizer import Quantizer
+from voronym_papers.base import at
+from voronym_papers.items import Chart, Curve, Floats, Item, Panel, Picture, Surface, Surfaces, Table
+from voronym_papers.marks import Mark
+from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 SQUARE = (0.0, 0.0, 1.0, 1.0)
 TWO = np.array([[0.35, 0.55], [0.7, 0.4]])

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.papers.items import Bounds, Floats, Panel
 from voronym.partition import Partition, group_means
 from voronym.partitioners import microaggregate
 from voronym.quantize.costs.base import equal_sizes
-from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.costs.transport import transport
 from voronym.quantize.pcl import pcl
 from voronym.quantize.quantizer import Quantizer
+from voronym_papers.items import Bounds, Floats, Panel
+from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import numpy as np
 
 from voronym.certify import lower_bound
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Floats, Item, Picture, Table
-from voronym.papers.marks import Mark
-from voronym.papers.pcl import published
-from voronym.papers.pcl.runs import Run, best_of_five, change, mdav, panel, told
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Floats, Item, Picture, Table
+from voronym_papers.marks import Mark
+from voronym_papers.pcl import published
+from voronym_papers.pcl.runs import Run, best_of_five, change, mdav, panel, told
 
 SQUARE = (0.0, 0.0, 1.0, 1.0)
 

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voronym._kernels import power
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize import _assign
+from voronym.quantize.costs import SOLVERS
 from voronym.quantize.costs.base import Assignment, Floats, Given, Integers, check_exact, cost_solver
 from voronym.space import Euclidean, Space
+from voronym_papers.solvers import kernels
 
 SHARES = (0.05, 0.2, 0.025, 0.5, 0.0125)
 """Shares of its points that a cell should lose when its cost is raised for a finite difference.
@@ -29,6 +30,7 @@ NEAR = 24
 """Cells that a point keeps in mind, between the looks of one call; at most half as many as there are."""
 
 
+@SOLVERS.register("levenberg-marquardt")
 @cost_solver
 def levenberg_marquardt(
     given: Given,
@@ -180,19 +182,19 @@ class _Seen:
     def fill(self, costs: Floats, labels: Integers, second: Integers, gaps: Floats) -> None:
         """Fill the best cell of each point, the next best, and the gap between them."""
         if not self.keeps:
-            self._blocks(power.two_best, (self.X, self.columns, costs, self.values), labels, second, gaps)
+            self._blocks(kernels.two_best, (self.X, self.columns, costs, self.values), labels, second, gaps)
             return
         if self.costs is None:
             n = len(self.X)
             self.near, self.floors, self.costs = np.empty((n, NEAR), np.int64), np.empty(n), costs
             least = np.empty(NEAR + 1)
             given = (self.X, self.columns, costs, self.values, least, self.near, self.floors)
-            self._blocks(power.gather, given, labels, second, gaps)
+            self._blocks(kernels.gather, given, labels, second, gaps)
             return
         floors = self.floors + (costs - self.costs).min()
         top = float(np.abs(self.floors).max() + np.abs(costs).max() + np.abs(self.costs).max())
         kept = (self.X, self.columns, costs, self.values, self.near, floors, top)
-        if self._blocks(power.two_best_near, kept, labels, second, gaps) > len(self.X) // 4:
+        if self._blocks(kernels.two_best_near, kept, labels, second, gaps) > len(self.X) // 4:
             self.costs = None  # too far from where they were seen
 
     def _blocks(self, kernel: Any, given: tuple[Any, ...], *found: Any) -> int:
@@ -250,7 +252,7 @@ class _Work:
         order = np.lexsort((view.gaps, view.labels))
         starts = np.concatenate([[0], np.cumsum(view.counts)])
         rise = np.empty(m)
-        power.rises(view.gaps[order], starts, share, rise)
+        kernels.rises(view.gaps[order], starts, share, rise)
         first = np.zeros(m)
         first[view.counts > 0] = view.gaps[order[starts[:-1][view.counts > 0]]]
         least = 1e-9 * float(view.gaps.max())  # where points tie, a derivative is a matter of taste

@@ -14,11 +14,11 @@ from voronym.method import METHODS, algorithm
 from voronym.partition import Partition, group_means
 from voronym.problem import Problem
 from voronym.quantize.costs.base import Bounds, equal_sizes
-from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.pcl import alternate
 from voronym.quantize.quantizer import Quantizer
 from voronym.quantize.settings import Settings
 from voronym.space import Euclidean
+from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt
 
 TINY = 0.1
 """Share of its size below which a cell counts as lost, and starts anew."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voronym.core.context import Context
-from voronym.papers.base import Exhibit, paper
-from voronym.papers.items import Item
-from voronym.papers.t_closeness import published
+from voronym_papers.base import Exhibit, paper
+from voronym_papers.items import Item
+from voronym_papers.t_closeness import published
 
 PAPER = paper(
     "t-closeness",
@@ -37,28 +37,28 @@ PAPER = paper(
 
 @PAPER.experiment("places", "Places, and W a user", shows=("Section 4.4",))
 def _places(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.t_closeness import places
+    from voronym_papers.t_closeness import places
 
     yield from places.users(11 if full else 7, 12 if full else 6, ctx)
 
 
 @PAPER.experiment("noise", "The best noise for normal data", shows=("Figure 5",))
 def _noise(_: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.t_closeness import function
+    from voronym_papers.t_closeness import function
 
     yield from function.figure_5(ctx)
 
 
 @PAPER.experiment("function", "The privacy-distortion function", shows=("Figure 6",))
 def _function(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.t_closeness import function
+    from voronym_papers.t_closeness import function
 
     yield from function.figure_6(published.STEPS if full else published.STEPS // 4, ctx)
 
 
 @PAPER.experiment("shape", "The shape of the best rule", shows=("Figure 7",))
 def _shape(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.t_closeness import function
+    from voronym_papers.t_closeness import function
 
     steps = published.STEPS
     yield from function.figure_7((steps, 4 * steps) if full else (steps // 4,), ctx)
@@ -66,14 +66,14 @@ def _shape(full: bool, ctx: Context) -> Iterator[Item]:
 
 @PAPER.experiment("scalar", "Microaggregation of one key", shows=("Figure 8", "Figure 9"))
 def _scalar(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.t_closeness import counted
+    from voronym_papers.t_closeness import counted
 
     yield from counted.figures_8_9(published.RECORDS, full, ctx)
 
 
 @PAPER.experiment("keys", "Microaggregation of several keys", shows=("Section 6.2",))
 def _keys(full: bool, ctx: Context) -> Iterator[Item]:
-    from voronym.papers.t_closeness import counted
+    from voronym_papers.t_closeness import counted
 
     for d in (2, 3, 5) if full else (2, 3):
         yield from counted.several_keys(

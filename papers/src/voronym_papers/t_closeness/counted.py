@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from voronym.channel import GaussianSource, curve, gaussian_bound, gaussian_channel, scalar_risk
 from voronym.core.context import Context
 from voronym.method import algorithms
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Floats, Item, Table
-from voronym.papers.marks import Mark
-from voronym.papers.t_closeness.function import AXES
-from voronym.papers.t_closeness.published import RHO, WIDTH
 from voronym.partition import Partition
 from voronym.partitioners import microaggregate
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Floats, Item, Table
+from voronym_papers.marks import Mark
+from voronym_papers.t_closeness.function import AXES
+from voronym_papers.t_closeness.published import RHO, WIDTH
 
 Ints = NDArray[np.int64]
 SHARES = tuple(2.0**-i for i in range(8, 0, -1))

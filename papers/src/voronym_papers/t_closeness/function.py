@@ -10,12 +10,12 @@ import numpy as np
 
 from voronym.channel import FiniteChannel, GaussianSource, gaussian_channel, privacy_distortion, scalar_risk
 from voronym.channel.alphabet import Alphabet, check_alphabet
-from voronym.channel.mirror import steepest
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Chart, Curve, Floats, Highlight, Item, Table
-from voronym.papers.marks import Mark
-from voronym.papers.t_closeness.published import (
+from voronym_papers.base import at
+from voronym_papers.items import Chart, Curve, Floats, Highlight, Item, Table
+from voronym_papers.marks import Mark
+from voronym_papers.solvers.steepest import steepest
+from voronym_papers.t_closeness.published import (
     FINE,
     INFORMATION,
     MULTIPLIERS,

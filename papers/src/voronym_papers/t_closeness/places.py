@@ -8,9 +8,9 @@ import numpy as np
 
 from voronym.channel import information_bound, privacy_distortion
 from voronym.core.context import Context
-from voronym.papers.base import at
-from voronym.papers.items import Cell, Chart, Curve, Floats, Item, Table
-from voronym.papers.marks import Mark
+from voronym_papers.base import at
+from voronym_papers.items import Cell, Chart, Curve, Floats, Item, Table
+from voronym_papers.marks import Mark
 
 SIDE = 6.0
 """Kilometres from one end of the town to the other."""
