@@ -10,12 +10,12 @@ import sys
 
 import pytest
 import typer.main
-from voronym.cli.examples import EXAMPLES
 
 import voronym as vr
 from voronym import cli
 from voronym.cli.complete import columns, heading, methods, models
-from voronym.cli.help import PURPOSES, VERBS
+from voronym.cli.help import PURPOSES
+from voronym.cli.verbs import PROGRAM, VERBS, by_purpose
 from voronym.methods.grouped import options_of
 
 CLI = typer.main.get_command(cli.app)
@@ -85,13 +85,14 @@ def test_defaults_are_told_and_options_stand_by_purpose(voronym):
 
 def test_every_verb_stands_by_what_it_is_for(voronym):
     _, out, _ = voronym("-h")
-    listed = [name for names in VERBS.values() for name in names]
+    purposes = by_purpose()
+    listed = [name for names in purposes.values() for name in names]
     assert sorted(listed) == sorted(CLI.commands)
     assert "\nVerbs\n" not in out
     shown = [line.split()[0] for line in out.splitlines() if re.match(r"  [a-z]+  ", line)]
     assert shown == listed
-    heads = [line for line in out.splitlines() if line in VERBS]
-    assert heads == list(VERBS)
+    heads = [line for line in out.splitlines() if line in purposes]
+    assert heads == list(purposes)
 
 
 def test_a_method_tells_the_options_of_all_groups_too(voronym):
@@ -106,8 +107,11 @@ def test_a_method_tells_the_options_of_all_groups_too(voronym):
 
 
 def test_every_verb_has_an_example_that_can_be_typed(voronym):
-    for name, examples in EXAMPLES.items():
-        for one in examples:
+    examples = {"": PROGRAM}
+    for verb in VERBS.values():
+        examples |= {f"{verb.name} {below}".strip(): shown for below, shown in verb.examples.items()}
+    for name, shown in examples.items():
+        for one in shown:
             typed = one.split()[1:]
             verb = tuple(name.split()) if name else tuple(typed[:1])
             assert tuple(typed[: len(verb)]) == verb
@@ -116,7 +120,7 @@ def test_every_verb_has_an_example_that_can_be_typed(voronym):
             assert {word for word in typed if word.startswith("-")} <= known, one
     for typed, command in PAGES.items():
         if not hasattr(command, "commands") and typed[0] != "location":
-            assert EXAMPLES.get(" ".join(typed)), f"voronym {' '.join(typed)} -h has no example"
+            assert examples.get(" ".join(typed)), f"voronym {' '.join(typed)} -h has no example"
             assert "Example" in voronym(*typed, "-h")[1]
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from voronym.cli import verdicts
 from voronym.errors import InputError
 from voronym_papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Table, reproduce
 from voronym_papers.base import named, paper
+from voronym_papers.cli import verdicts
 from voronym_papers.items import dump, load
 from voronym_papers.marks import Mark as Same
 from voronym_papers.overview import count, lines

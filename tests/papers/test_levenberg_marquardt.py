@@ -7,17 +7,17 @@ import importlib
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt, nearest_negative
 
 import voronym as vr
-from voronym._kernels import power
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.quantize.costs import base
 from voronym.quantize.quantizer import Quantizer
 from voronym.space import Euclidean, Mahalanobis, Sphere
+from voronym_papers.solvers import kernels
+from voronym_papers.solvers.levenberg_marquardt import levenberg_marquardt, nearest_negative
 
-module = importlib.import_module("voronym.quantize.costs.levenberg_marquardt")  # the package has the function
+module = importlib.import_module("voronym_papers.solvers.levenberg_marquardt")  # the package has the function
 
 
 def instance(n, m, d, seed):
@@ -30,7 +30,7 @@ def test_two_best_is_the_definition():
     rng = np.random.default_rng(0)
     X, C, c = rng.standard_normal((200, 3)), rng.standard_normal((9, 3)), rng.random(9)
     labels, second, gaps = np.empty(200, np.int64), np.empty(200, np.int64), np.empty(200)
-    power.two_best(X, np.ascontiguousarray(C.T), c, np.empty(9), labels, second, gaps, 0, 200)
+    kernels.two_best(X, np.ascontiguousarray(C.T), c, np.empty(9), labels, second, gaps, 0, 200)
     values = np.square(X[:, None] - C).sum(axis=2) + c
     order = np.argsort(values, axis=1)
     np.testing.assert_array_equal(labels, order[:, 0])
@@ -51,7 +51,7 @@ def test_what_was_seen_changes_no_bit(seed, monkeypatch):
     for change in [0.01, 0.01, 0.1, 10.0, 0.01, 1e-9, -0.5, 0.0, 1e6, 0.01]:
         found, known = ([np.zeros(300, np.int64), np.zeros(300, np.int64), np.zeros(300)] for _ in range(2))
         seen.fill(costs, *found)
-        power.two_best(X, columns, costs, np.empty(40), *known, 0, 300)
+        kernels.two_best(X, columns, costs, np.empty(40), *known, 0, 300)
         for own, other in zip(found, known, strict=True):
             np.testing.assert_array_equal(own, other)
         scans += seen.costs is costs
@@ -65,22 +65,22 @@ def test_brent_finds_the_root_that_scipy_finds(seed):
     gaps = np.sort(rng.exponential(size=rng.integers(2, 200)))
 
     def share(step):
-        return power.lost(gaps, 0, len(gaps), step) - 0.05
+        return kernels.lost(gaps, 0, len(gaps), step) - 0.05
 
-    rise = power.brent(gaps, 0, len(gaps), 0.05)
+    rise = kernels.brent(gaps, 0, len(gaps), 0.05)
     assert rise == pytest.approx(brentq(share, 0, gaps[-1], xtol=1e-14), rel=1e-6)
     assert share(rise) == pytest.approx(0, abs=1e-9)
 
 
 def test_the_share_lost_by_hand():
     gaps = np.array([9.9, 1.0, 2.0, 4.0, 9.9])  # the cell's are the three in the middle
-    found = [power.lost(gaps, 1, 4, step) for step in (0.0, 0.5, 1.0, 1.5, 3.0, 4.0, 7.0)]
+    found = [kernels.lost(gaps, 1, 4, step) for step in (0.0, 0.5, 1.0, 1.5, 3.0, 4.0, 7.0)]
     np.testing.assert_allclose(found, [0, 0.5 / 3, 1 / 3, 1.5 / 3, 2.5 / 3, 1, 1])
 
 
 def test_equal_gaps_and_no_gaps_give_some_rise():
     for gaps in (np.zeros(5), np.ones(5), np.array([0.0, 0.0, 1.0])):
-        assert np.isfinite(power.brent(gaps, 0, len(gaps), 0.05))
+        assert np.isfinite(kernels.brent(gaps, 0, len(gaps), 0.05))
 
 
 def test_the_nearest_negative_matrix_is_nearest():
@@ -102,7 +102,7 @@ def test_the_jacobian_is_the_finite_difference():
     J = np.zeros((len(C), len(C)))
     for q in range(len(C)):  # raise one cost until 5 % are gone, and assign everything again
         gaps = np.sort(view.gaps[view.labels == q])
-        rise = power.brent(gaps, 0, len(gaps), 0.05)
+        rise = kernels.brent(gaps, 0, len(gaps), 0.05)
         costs = np.zeros(len(C))
         costs[q] = rise
         J[:, q] = (work.look(costs).counts - view.counts) / (len(X) * rise)

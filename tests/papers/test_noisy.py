@@ -8,8 +8,8 @@ import pytest
 import voronym as vr
 from voronym.core.context import Context
 from voronym.errors import InputError
-from voronym.quantize import noisy
 from voronym.quantize.costs.transport import transport
+from voronym_papers.solvers import noisy
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from voronym.report.reproduction import in_parts, joined, render_papers
 
 from voronym.report.axes import log_ticks
 from voronym.report.curves import Series, chart
@@ -14,6 +13,7 @@ from voronym.report.maps import MOST_CELL_POINTS as MOST
 from voronym.report.maps import cells
 from voronym_papers import Chart, Curve, Experiment, Highlight, Mark, Outcome, Panel, Paper, Picture, Table
 from voronym_papers.items import frame
+from voronym_papers.page import in_parts, joined, render_papers
 
 HOSTILE = '<script>alert("x")</script>'
 PAPER = Paper("toy", "A. Author: A paper, A Journal 1 (2001)", "Toys")
