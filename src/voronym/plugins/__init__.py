@@ -17,14 +17,17 @@ from voronym.core.plugin import plugins as installed
 if TYPE_CHECKING:
     from voronym._cuda.device import DEVICES
     from voronym.attacks import Found, Inapplicable, Scene, attack
+    from voronym.attacks.interval import judge
     from voronym.cli.verbs import verb
     from voronym.core.context import Context
-    from voronym.core.options import Options, by_column, columns, number, one_of, option, whole
+    from voronym.core.options import Options, by_column, columns, number, one_of, option, read_value, whole
     from voronym.keyspaces import Keys, Published, key_space
     from voronym.method import algorithm, release_method, table_method
     from voronym.partition import Partition
     from voronym.privacy.base import Finding, Model
     from voronym.privacy.base import register as model
+    from voronym.privacy.cells import Judge
+    from voronym.privacy.confidential import ConfidentialModel
     from voronym.problem import Problem
     from voronym.refiners.registry import refiner
     from voronym.report.html import add_templates
@@ -39,13 +42,18 @@ if TYPE_CHECKING:
 _PLACES = {
     "voronym._cuda.device": ("DEVICES",),
     "voronym.attacks": ("Found", "Inapplicable", "Scene", "attack"),
+    "voronym.attacks.interval": ("judge",),
     "voronym.cli.verbs": ("verb",),
     "voronym.core.context": ("Context",),
-    "voronym.core.options": ("Options", "by_column", "columns", "number", "one_of", "option", "whole"),
+    "voronym.core.options": (
+        "Options", "by_column", "columns", "number", "one_of", "option", "read_value", "whole",
+    ),
     "voronym.keyspaces": ("Keys", "Published", "key_space"),
     "voronym.method": ("algorithm", "release_method", "table_method"),
     "voronym.partition": ("Partition",),
     "voronym.privacy.base": ("Finding", "Model"),
+    "voronym.privacy.cells": ("Judge",),
+    "voronym.privacy.confidential": ("ConfidentialModel",),
     "voronym.problem": ("Problem",),
     "voronym.refiners.registry": ("refiner",),
     "voronym.report.html": ("add_templates",),
@@ -56,7 +64,7 @@ _PLACES = {
     "voronym.steps": ("ColumnStep", "step"),
     "voronym.table.formats": ("FORMATS", "Format", "How"),
     "voronym.table.table": ("Table",),
-}
+}  # fmt: skip
 _NAMES = {name: (place, name) for place, names in _PLACES.items() for name in names}
 _NAMES["model"] = ("voronym.privacy.base", "register")
 
@@ -65,6 +73,7 @@ __all__ = [
     "FORMATS",
     "SPACES",
     "ColumnStep",
+    "ConfidentialModel",
     "Context",
     "Finding",
     "Format",
@@ -72,6 +81,7 @@ __all__ = [
     "Grouped",
     "How",
     "Inapplicable",
+    "Judge",
     "Keys",
     "Masked",
     "Metric",
@@ -91,12 +101,14 @@ __all__ = [
     "by_column",
     "columns",
     "installed",
+    "judge",
     "key_space",
     "metric",
     "model",
     "number",
     "one_of",
     "option",
+    "read_value",
     "refiner",
     "release_method",
     "runner",
