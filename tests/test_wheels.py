@@ -37,8 +37,8 @@ def test_an_application_has_all_of_its_files(wheels, name, folder):
     }
     assert files <= wheels[name]
     kinds = {Path(file).suffix for file in files}
-    wanted = {".html", ".css", ".js", ".svg", ".mako"} if folder == "location" else {".html", ".json"}
-    assert wanted <= kinds
+    suffixes = {".html", ".css", ".js", ".svg", ".mako"} if folder == "location" else {".html", ".json"}
+    assert suffixes <= kinds
     assert f"{name}-{vr.__version__}.dist-info/entry_points.txt" in wheels[name]
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer.main
@@ -197,18 +198,22 @@ def test_the_shell_is_told_columns_methods_and_models(tmp_path):
     assert columns(Typed, "") == []
 
 
-def test_completion_answers_the_shell():
-    asked = {"_VORONYM_COMPLETE": "complete_bash", "COMP_WORDS": "voronym meas", "COMP_CWORD": "1"}
+@pytest.mark.parametrize(
+    ("words", "proposals"), [("voronym meas", ["measure"]), ("voronym methods mda", ["mdav", "mdav-mhm"])]
+)
+def test_completion_answers_the_shell(words, proposals):
+    asked = {"_VORONYM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     code = "import sys; sys.argv[0] = 'voronym'; from voronym.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **asked},
-        timeout=240,
-        check=False,
-    )
-    assert done.stdout.split() == ["measure"], done.stderr
+    for command in ([sys.executable, "-c", code], [Path(sys.executable).with_name("voronym")]):
+        process = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **asked},
+            timeout=240,
+            check=False,
+        )
+        assert process.stdout.split() == proposals, process.stderr
 
 
 def test_the_doctor_tells_and_tries(voronym, monkeypatch):

@@ -39,7 +39,7 @@ def run(place, work):
     """Run a program with the plug-in installed; return its stdout."""
 
     def call(*words, code=0):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *words],
             cwd=work,
             env={**os.environ, "PYTHONPATH": str(place), "COLUMNS": "100"},
@@ -48,8 +48,8 @@ def run(place, work):
             check=False,
             timeout=240,
         )
-        assert done.returncode == code, done.stderr
-        return done.stdout
+        assert process.returncode == code, process.stderr
+        return process.stdout
 
     return call
 
@@ -72,8 +72,8 @@ def release(voronym, work):
 
 
 def test_the_doctor_lists_it(voronym):
-    listed = {plugin["name"]: plugin for plugin in json.loads(voronym("doctor", "--json"))["plugins"]}
-    example = listed["example"]
+    plugins = {row["name"]: row for row in json.loads(voronym("doctor", "--json"))["plugins"]}
+    example = plugins["example"]
     assert (example["distribution"], example["version"], example["problem"]) == (
         "voronym-example",
         "1.0",
@@ -85,7 +85,7 @@ def test_the_doctor_lists_it(voronym):
         "step": ["lower-case"],
         "attack": ["first-key"],
     }
-    assert listed["example.verbs"]["entries"] == {"verb": ["rarest"]}
+    assert plugins["example.verbs"]["entries"] == {"verb": ["rarest"]}
 
 
 def test_method_model_and_step_make_a_release(release, work):
@@ -113,16 +113,18 @@ def test_a_recipe_names_its_parts_and_does_it_again(voronym, work):
 
 @pytest.mark.usefixtures("release")
 def test_the_model_is_measured_where_nobody_asked(voronym):
-    told = voronym("measure", "release.csv", "--key", ",".join(KEYS), "--confidential", "diagnosis", "--json")
-    values = {finding["model"]: finding["value"] for finding in json.loads(told)["findings"]}
+    output = voronym(
+        "measure", "release.csv", "--key", ",".join(KEYS), "--confidential", "diagnosis", "--json"
+    )
+    values = {finding["model"]: finding["value"] for finding in json.loads(output)["findings"]}
     assert 0.0 < values["no-majority"] <= 0.6 + 1e-9
 
 
 @pytest.mark.usefixtures("release")
 def test_the_attack_is_made(voronym):
     roles = ["--key", ",".join(KEYS), "--confidential", "diagnosis,cost", "--original", "patients.csv"]
-    told = json.loads(voronym("attack", "release.csv", *roles, "--only", "first-key", "--json"))
-    (outcome,) = told["outcomes"]
+    output = json.loads(voronym("attack", "release.csv", *roles, "--only", "first-key", "--json"))
+    (outcome,) = output["outcomes"]
     assert outcome["attack"] == "first-key"
     assert 0.0 <= outcome["success"] <= 0.2
 
@@ -130,8 +132,8 @@ def test_the_attack_is_made(voronym):
 def test_the_verb_runs_and_has_a_help_page(voronym, work):
     with (work / "patients.csv").open(encoding="utf-8") as file:
         fewest = min(Counter(row["sex"] for row in csv.DictReader(file)).values())
-    told = voronym("rarest", "patients.csv", "--key", "sex")
-    assert told == f"{fewest} share the rarest combination of sex\n"
+    output = voronym("rarest", "patients.csv", "--key", "sex")
+    assert output == f"{fewest} share the rarest combination of sex\n"
     assert "voronym rarest patients.csv --key age,zip" in voronym("rarest", "-h")
     page = voronym("-h")
     assert page.index("Judge a release") < page.index("  rarest ") < page.index("Points and places")
@@ -152,13 +154,13 @@ def test_it_is_loaded_when_it_is_asked_for_and_not_before(run):
 import sys
 import voronym as vr
 from voronym.method import METHODS
-def loaded():
+def present():
     return "voronym_example.parts" in sys.modules
 people = vr.datasets.hospital(60, seed=1)
 vr.anonymize(people, keys=["age", "sex"], drop_undeclared=True, k=5, models=["k-anonymity=5"])
-assert not loaded()
+assert not present()
 assert METHODS["shells"].name == "shells"
-assert loaded()
+assert present()
 assert "voronym_example.verbs" not in sys.modules
 """
     run("-c", code)
@@ -166,14 +168,14 @@ assert "voronym_example.verbs" not in sys.modules
 
 def test_help_pages_stay_quick(place):
     """The verb is listed without the numerical libraries, and without the other parts."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "voronym", "--help"],
         env={**os.environ, "PYTHONPATH": str(place)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "rarest" in done.stdout
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
-    assert "typer" in loaded
-    assert loaded.isdisjoint(["numpy", "polars", "narwhals", "voronym_example.parts"])
+    assert "rarest" in process.stdout
+    modules = {line.rpartition("|")[2].strip() for line in process.stderr.splitlines() if "|" in line}
+    assert "typer" in modules
+    assert modules.isdisjoint(["numpy", "polars", "narwhals", "voronym_example.parts"])

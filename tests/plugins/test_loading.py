@@ -35,6 +35,7 @@ MODULES = {
     "late": "from voronym.plugins import verb\n@verb('late', purpose='Look up')\ndef register(app): pass",
     "silent": "from voronym.plugins import verb\n@verb('silent', purpose='Look up')\ndef register(app): pass",
     "loud": "def start():\n    raise KeyError('start')",
+    "opener": "import voronym.scale.runners.local, voronym.report.html\nraise RuntimeError('too late')",
 }
 POINTS = """[voronym.plugins]
 lacking = lacking
@@ -45,6 +46,7 @@ taken = taken
 late = late
 silent.verbs = silent
 loud = loud:start
+opener = opener
 """
 
 
@@ -68,9 +70,9 @@ def voronym(place, tmp_path):
     """Run a command with the broken plug-ins installed; return exit code, stdout and stderr."""
     vr.datasets.hospital(40, seed=1).write_csv(tmp_path / "patients.csv")
 
-    def call(*words):
-        done = subprocess.run(
-            [sys.executable, "-m", "voronym", *words],
+    def call(*words, start=("-m", "voronym")):
+        process = subprocess.run(
+            [sys.executable, *start, *words],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(place), "COLUMNS": "200"},
             capture_output=True,
@@ -78,7 +80,7 @@ def voronym(place, tmp_path):
             check=False,
             timeout=240,
         )
-        return done.returncode, done.stdout, done.stderr
+        return process.returncode, process.stdout, process.stderr
 
     return call
 
@@ -89,9 +91,9 @@ MAKE = ["anonymize", "patients.csv", "-o", "o.csv", "--key", "age", "--drop-unde
 def test_the_doctor_says_what_is_wrong_with_each(voronym):
     code, out, _ = voronym("doctor", "--json")
     assert code == 0
-    told = {one["name"]: one for one in json.loads(out)["plugins"] if one["distribution"] == "voronym-broken"}
-    assert set(told) == {line.partition(" ")[0] for line in POINTS.splitlines()[1:]}
-    problems = {name: one["problem"] for name, one in told.items()}
+    rows = [row for row in json.loads(out)["plugins"] if row["distribution"] == "voronym-broken"]
+    assert {row["name"] for row in rows} == {line.partition(" ")[0] for line in POINTS.splitlines()[1:]}
+    problems = {row["name"]: row["problem"] for row in rows}
     assert "a_library_that_nobody_has" in problems["lacking"]
     assert problems["halfway"] == "RuntimeError: no licence was found"
     assert problems["leaver.verbs"] == "SystemExit: 3"
@@ -99,8 +101,9 @@ def test_the_doctor_says_what_is_wrong_with_each(voronym):
     assert "verbs need an entry point of their own, 'late.verbs'" in problems["late"]
     assert "the verb 'silent' adds nothing" in problems["silent.verbs"]
     assert problems["loud"] == "KeyError: 'start'"
-    assert all(one["version"] == "0.3" for one in told.values())
-    assert told["halfway"]["entries"] == {}
+    assert problems["opener"] == "RuntimeError: too late"
+    assert {row["version"] for row in rows} == {"0.3"}
+    assert {row["name"] for row in rows if row["entries"]} == {"late"}
     _, out, _ = voronym("doctor")
     assert "voronym-broken 0.3: FAILS: RuntimeError: no licence was found" in out
 
@@ -125,6 +128,24 @@ def test_who_asks_for_what_is_not_there_is_warned(voronym):
     assert "No such command" in err or "no such command" in err
 
 
+def test_rooms_that_it_was_the_first_to_import_stay(voronym):
+    """A failure takes out what the plug-in registered, and nothing of the core."""
+    script = """
+import voronym as vr
+from voronym.method import METHODS
+import warnings
+warnings.simplefilter("ignore")
+"no such method" in METHODS
+from voronym.report.section import sections
+from voronym.scale.runners import RUNNERS
+assert "local" in RUNNERS
+assert len(sections) > 5
+assert not {name for plugin in vr.plugins.plugins() for _, name in plugin.entries} & {*sections, "local"}
+"""
+    code, _, err = voronym(script, start=["-c"])
+    assert code == 0, err
+
+
 # -- in this process ---------------------------------------------------------------------------------------
 
 
@@ -134,7 +155,7 @@ def alone(monkeypatch):
     state = plugin._State()
     state.open = True
     monkeypatch.setattr(plugin, "_state", state)
-    monkeypatch.setattr(plugin, "installed", lambda: ())
+    monkeypatch.setattr(plugin, "points", lambda: ())
 
     def version(name):
         raise PackageNotFoundError(name)
@@ -148,8 +169,8 @@ def alone(monkeypatch):
 
 @pytest.mark.usefixtures("alone")
 def test_what_another_distribution_has_is_said():
-    said = "'noisy-pcl' comes with the distribution voronym-papers, which is not installed here"
-    with pytest.raises(InputError, match=said):
+    sentence = "'noisy-pcl' comes with the distribution voronym-papers, which is not installed here"
+    with pytest.raises(InputError, match=sentence):
         vr.microaggregate([[0.0], [1.0]], 2, method="noisy-pcl")
     with pytest.raises(InputError, match=r"no cost solver .* comes with the distribution voronym-papers"):
         vr.quantize.pcl([[0.0], [1.0], [2.0], [3.0]], 2, costs="levenberg-marquardt")
@@ -160,12 +181,12 @@ def test_what_another_distribution_has_is_said():
 def test_verbs_of_another_distribution_are_said(monkeypatch, capsys):
     from voronym import cli
 
-    uncached = cli.typer.main.get_command.__wrapped__  # the tests keep one for all
-    monkeypatch.setattr(cli.typer.main, "get_command", uncached)
+    # The tests keep one program for all, which has the verbs that are installed.
+    monkeypatch.setattr(cli.typer.main, "get_command", cli.typer.main.get_command.__wrapped__)
     monkeypatch.setattr(sys, "argv", ["voronym", "location", "demo"])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as end:
         cli.main()
-    assert ended.value.code == 2
+    assert end.value.code == 2
     err = capsys.readouterr().err
     assert "no verb is called 'location'" in err
     assert "voronym-location, which is not installed here" in " ".join(err.split())
@@ -181,11 +202,11 @@ def test_a_plug_in_that_fails_is_taken_out_whole(monkeypatch):
         fruit.add("apple", 3)
 
     monkeypatch.setattr(EntryPoint, "load", lambda _: start)
-    made = plugin._load(EntryPoint("fruit", "anything", plugin.GROUP))
+    failure = plugin._load(EntryPoint("fruit", "anything", plugin.GROUP))
     assert list(fruit) == ["apple"]
-    assert made.entries == ()
-    assert "a fruit called 'apple' is registered already" in made.problem
-    assert str(made) == "the plug-in 'fruit' of an unknown distribution"
+    assert failure.entries == ()
+    assert "a fruit called 'apple' is registered already" in failure.problem
+    assert str(failure) == "the plug-in 'fruit' of an unknown distribution"
 
 
 def test_a_verb_of_the_core_that_fails_is_a_defect(monkeypatch):
@@ -202,7 +223,7 @@ def test_a_verb_of_the_core_that_fails_is_a_defect(monkeypatch):
 
 
 def test_plug_ins_are_listed_in_python():
-    listed = {made.name: made for made in vr.plugins.installed()}
-    assert listed["papers"].distribution == "voronym-papers"
-    assert listed["location.verbs"].version == vr.__version__
-    assert all(not made.problem for made in listed.values())
+    plugins = {entry.name: entry for entry in vr.plugins.plugins()}
+    assert plugins["papers"].distribution == "voronym-papers"
+    assert plugins["location.verbs"].version == vr.__version__
+    assert not any(entry.problem for entry in plugins.values())

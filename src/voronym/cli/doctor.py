@@ -131,24 +131,24 @@ def _extras() -> dict[str, dict[str, str | None]]:
 
 def _plugins() -> list[dict[str, Any]]:
     """Load all plug-ins, and say of each what it registered, or why it could not be loaded."""
-    from voronym.core import plugin
+    from voronym.core.plugin import plugins
 
-    out: list[dict[str, Any]] = []
-    for made in plugin.plugins():
+    rows: list[dict[str, Any]] = []
+    for plugin in plugins():
         entries: dict[str, list[str]] = {}
-        for noun, name in made.entries:
+        for noun, name in plugin.entries:
             entries.setdefault(noun, []).append(name)
-        out.append(
+        rows.append(
             {
-                "name": made.name,
-                "distribution": made.distribution,
-                "version": made.version,
+                "name": plugin.name,
+                "distribution": plugin.distribution,
+                "version": plugin.version,
                 "entries": entries,
-                "problem": made.problem or None,
-                "seconds": round(made.seconds, 2),
+                "problem": plugin.problem or None,
+                "seconds": round(plugin.seconds, 2),
             }
         )
-    return out
+    return rows
 
 
 def _trial() -> dict[str, Any]:
@@ -187,17 +187,17 @@ def _show(found: dict[str, Any]) -> None:
         out(f"  {extra:<8} {_said(extra, lacking)}\n")
     out("\nPlug-ins\n" if found["plugins"] else "\nPlug-ins\n  none\n")
     for plugin in found["plugins"]:
-        out(f"  {plugin['name']:<16} {plugin['distribution']} {plugin['version']}: {_listed(plugin)}\n")
+        out(f"  {plugin['name']:<16} {plugin['distribution']} {plugin['version']}: {_entries(plugin)}\n")
     trial = found["trial"]
     out(f"\nTrial\n  {'works' if trial['works'] else 'FAILS'}: {trial['says']}\n")
 
 
-def _listed(plugin: dict[str, Any]) -> str:
+def _entries(plugin: dict[str, Any]) -> str:
     """Say what a plug-in registered, and what is wrong with it."""
-    entries = "; ".join(f"{noun} {', '.join(names)}" for noun, names in plugin["entries"].items())
+    text = "; ".join(f"{noun} {', '.join(names)}" for noun, names in plugin["entries"].items())
     if plugin["problem"]:
-        return f"FAILS: {plugin['problem']}" + (f" (it has {entries})" if entries else "")
-    return entries or "nothing"
+        return f"FAILS: {plugin['problem']}" + (f" (it has {text})" if text else "")
+    return text or "nothing"
 
 
 def _said(extra: str, lacking: list[str]) -> str:

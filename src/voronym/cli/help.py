@@ -84,8 +84,8 @@ class Group(TyperGroup):
         """Find the verb that was typed; of one that is not there say where it would come from."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             plugin.warn()
-            if elsewhere := plugin.where("verb", args[0]):
-                raise InputError(f"no verb is called {args[0]!r}{elsewhere}")
+            if hint := plugin.distribution_hint("verb", args[0]):
+                raise InputError(f"no verb is called {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -145,8 +145,8 @@ def _pieces(command: Any, ctx: Any) -> list[str]:
 
 def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Return names and words by purpose: arguments, options and, of a group, its verbs."""
-    below = by_purpose() if ctx.parent is None else {}
-    order = (*below, "Verbs", "Arguments", "Options", *PURPOSES)
+    purposes = by_purpose() if ctx.parent is None else {}
+    order = (*purposes, "Verbs", "Arguments", "Options", *PURPOSES)
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
     for one in sorted(command.get_params(ctx), key=lambda one: _place(one.name)):
         if getattr(one, "hidden", False):
@@ -157,7 +157,7 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
             said = getattr(one, "rich_help_panel", None) or _purpose(one.name)
             found.setdefault(said, []).append((_label(one), _words(one)))
     verbs = getattr(command, "commands", {})
-    headings = {name: purpose for purpose, names in below.items() for name in names}
+    headings = {name: purpose for purpose, names in purposes.items() for name in names}
     for name in [*headings, *(name for name in verbs if name not in headings)]:
         first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
         found[headings.get(name, "Verbs")].append((name, " ".join(first.split())))

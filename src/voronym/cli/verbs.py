@@ -58,10 +58,10 @@ class Verb:
         """Return its commands, as the library has them that reads the command line."""
         part = typer.Typer(add_completion=False)
         self.register(part)
-        made = dict(typer.main.get_group(part).commands)
-        if list(made) != [self.name]:
-            raise InputError(f"the verb {self.name!r} adds {', '.join(map(repr, made)) or 'nothing'}")
-        return made
+        commands = dict(typer.main.get_group(part).commands)
+        if list(commands) != [self.name]:
+            raise InputError(f"the verb {self.name!r} adds {', '.join(map(repr, commands)) or 'nothing'}")
+        return commands
 
 
 VERBS: Registry[Verb] = Registry("verb")
@@ -73,9 +73,9 @@ def verb(
     """Register a verb by a function that adds it to a typer application; see `Verb` for the arguments."""
 
     def add(function: Function) -> Function:
-        by_words = examples if isinstance(examples, Mapping) else {"": examples}
-        shown = {words: tuple(commands) for words, commands in by_words.items()}
-        VERBS.add(name, Verb(name, purpose, function, shown, place))
+        groups = examples if isinstance(examples, Mapping) else {"": examples}
+        lines = {words: tuple(commands) for words, commands in groups.items()}
+        VERBS.add(name, Verb(name, purpose, function, lines, place))
         return function
 
     return add
@@ -83,8 +83,8 @@ def verb(
 
 def by_purpose() -> dict[str, list[str]]:
     """Return the names of the verbs under their headings, both in the order of the help page."""
-    further = sorted({entry.purpose for entry in VERBS.values()} - set(PURPOSES))
-    out: dict[str, list[str]] = {purpose: [] for purpose in (*PURPOSES, *further)}
+    new = sorted({entry.purpose for entry in VERBS.values()} - set(PURPOSES))
+    out: dict[str, list[str]] = {purpose: [] for purpose in (*PURPOSES, *new)}
     for entry in sorted(VERBS.values(), key=lambda entry: (entry.place, entry.name)):
         out[entry.purpose].append(entry.name)
     return {purpose: names for purpose, names in out.items() if names}
@@ -100,5 +100,5 @@ def examples_of(words: str) -> tuple[str, ...]:
     """
     if not words:
         return PROGRAM
-    name, _, below = words.partition(" ")
-    return VERBS[name].examples.get(below, ()) if name in VERBS else ()
+    name, _, rest = words.partition(" ")
+    return VERBS[name].examples.get(rest, ()) if name in VERBS else ()

@@ -14,6 +14,7 @@ there is warned, and `voronym doctor` lists all of them. `voronym.plugins` has w
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from threading import RLock
 from time import perf_counter
+from types import FrameType
 from typing import Protocol
 
 GROUP = "voronym.plugins"
@@ -97,7 +99,7 @@ _state = _State()
 
 
 @cache
-def installed() -> tuple[EntryPoint, ...]:
+def points() -> tuple[EntryPoint, ...]:
     """Return the entry points of all plug-ins, by name."""
     return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)))
 
@@ -120,14 +122,14 @@ def load(*, verbs: bool = False) -> None:
     with _state.lock:
         if _state.journal is not None:  # a plug-in that looks around while it is loaded
             return
-        for point in installed():
+        for point in points():
             if point.name.endswith(VERBS) == verbs and point not in _state.plugins:
                 _state.plugins[point] = _load(point)
 
 
 def _load(point: EntryPoint) -> Plugin:
     """Load an entry point; where that fails, take out what it had registered by then."""
-    made = Plugin(point.name, *_distribution(point))
+    plugin = Plugin(point.name, *_distribution(point))
     start = perf_counter()
     problem = ""
     journal = _state.journal = []
@@ -143,13 +145,13 @@ def _load(point: EntryPoint) -> Plugin:
     finally:
         _state.journal = None
     entries = tuple((registry.noun, name) for registry, name in journal)
-    late = [name for noun, name in entries if noun == "verb"]
-    if late and not point.name.endswith(VERBS):
+    verbs = [name for noun, name in entries if noun == "verb"]
+    if verbs and not point.name.endswith(VERBS):
         problem = (
-            f"its verb {late[0]!r} comes too late for the command line: verbs need an entry point of their "
+            f"its verb {verbs[0]!r} comes too late for the command line: verbs need an entry point of their "
             f"own, {point.name + VERBS!r}"
         )
-    return replace(made, entries=entries, problem=problem, seconds=perf_counter() - start)
+    return replace(plugin, entries=entries, problem=problem, seconds=perf_counter() - start)
 
 
 def _distribution(point: EntryPoint) -> tuple[str, str]:
@@ -158,8 +160,21 @@ def _distribution(point: EntryPoint) -> tuple[str, str]:
 
 def record(registry: Removable, name: str) -> None:
     """Note that an entry was added, where a plug-in adds it."""
-    if _state.journal is not None:
+    if _state.journal is not None and not _by_the_core():
         _state.journal.append((registry, name))
+
+
+def _by_the_core() -> bool:
+    """Whether a room of the core registers its own, because a plug-in was the first to import it.
+
+    That must stay when the plug-in is taken out: the room will not be imported a second time.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code is not _load.__code__:
+        if frame.f_code.co_name == "<module>":
+            return str(frame.f_globals.get("__name__", "")).startswith("voronym.")
+        frame = frame.f_back
+    return False
 
 
 def expel(registry: Removable, name: str, error: Exception) -> bool:
@@ -181,7 +196,7 @@ def plugins() -> tuple[Plugin, ...]:
     """Load all plug-ins, and return what came of each."""
     load(verbs=True)
     load()
-    return tuple(_state.plugins[point] for point in installed() if point in _state.plugins)
+    return tuple(_state.plugins[point] for point in points() if point in _state.plugins)
 
 
 def failures() -> Iterator[Plugin]:
@@ -195,12 +210,12 @@ def warn() -> None:
         warnings.warn(f"{plugin} could not be loaded: {plugin.problem}", stacklevel=3)
 
 
-def where(noun: str, name: object) -> str:
+def distribution_hint(noun: str, name: object) -> str:
     """Return the end of a sentence about something that is not there, where another distribution has it.
 
     Examples
     --------
-    >>> where("method", "mdva")
+    >>> distribution_hint("method", "mdva")
     ''
     """
     distribution = ELSEWHERE.get((noun, name)) if isinstance(name, str) else None

@@ -83,7 +83,7 @@ class Registry(Mapping[str, T], Generic[T]):
         if self.noun in plugin.NOUNS:
             plugin.warn()
         known = ", ".join(self) or "none"
-        hint = plugin.where(self.noun, name) or meant(name, self)
+        hint = plugin.distribution_hint(self.noun, name) or meant(name, self)
         raise InputError(f"no {self.noun} is called {name!r}; there are: {known}{hint}")
 
     def __contains__(self, name: object) -> bool:
@@ -104,6 +104,6 @@ class Registry(Mapping[str, T], Generic[T]):
         if self.noun in plugin.NOUNS:
             plugin.load()
 
-    def present(self) -> Iterator[tuple[str, T]]:
+    def entries(self) -> Iterator[tuple[str, T]]:
         """Yield what is there without asking plug-ins, for those who look for a fit and mostly find it."""
         yield from sorted(self._entries.items())

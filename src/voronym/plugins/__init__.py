@@ -11,8 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from voronym.core.plugin import Plugin
-from voronym.core.plugin import plugins as installed
+from voronym.core.plugin import Plugin, plugins
 
 if TYPE_CHECKING:
     from voronym._cuda.device import DEVICES
@@ -100,7 +99,6 @@ __all__ = [
     "attack",
     "by_column",
     "columns",
-    "installed",
     "judge",
     "key_space",
     "metric",
@@ -108,6 +106,7 @@ __all__ = [
     "number",
     "one_of",
     "option",
+    "plugins",
     "read_value",
     "refiner",
     "release_method",

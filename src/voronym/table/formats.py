@@ -145,9 +145,9 @@ FORMATS.add(
 
 def by_suffix(suffix: str) -> str | None:
     """Return the name of the format of a suffix; None where there is none."""
-    for formats in (FORMATS.present(), FORMATS.items()):  # plug-ins are asked for what nobody here knows
-        for name, known in formats:
-            if suffix in known.suffixes:
+    for formats in (FORMATS.entries(), FORMATS.items()):  # plug-ins are asked for what nobody here knows
+        for name, entry in formats:
+            if suffix in entry.suffixes:
                 return name
     return None
 

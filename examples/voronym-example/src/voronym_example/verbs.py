@@ -22,5 +22,5 @@ def rarest(
     """Say how many records share the rarest combination of some columns."""
     import voronym as vr
 
-    found = vr.measure(vr.read(source), keys=key.split(","), models=["k-anonymity"])
-    typer.echo(f"{found.findings[0].value:.0f} share the rarest combination of {key}")
+    measurement = vr.measure(vr.read(source), keys=key.split(","), models=["k-anonymity"])
+    typer.echo(f"{measurement.findings[0].value:.0f} share the rarest combination of {key}")
