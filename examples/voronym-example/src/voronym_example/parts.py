@@ -59,7 +59,7 @@ def _largest(runs: Any, _: Any) -> np.ndarray:
     if not len(runs.cell):
         return np.zeros(len(runs.sizes))
     most = np.maximum.reduceat(runs.count, runs.start)
-    return runs.spread(most / runs.sizes[runs.occupied], 0.0)
+    return np.asarray(runs.spread(most / runs.sizes[runs.occupied], 0.0))
 
 
 @plugins.step("lower-case", guarantee="no value has a capital")
