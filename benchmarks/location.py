@@ -58,8 +58,8 @@ class Location(Benchmark):
 
 
 def _epoch(what: str, people: int, change: float, budget: float) -> Row:  # noqa: ARG001
-    from voronym.location import Population, Settings, Standing, check, plan
-    from voronym.location.town import Town
+    from voronym_location import Population, Settings, Standing, check, plan
+    from voronym_location.town import Town
 
     town = Town.make(2 * people, seed=1, side=10_000.0 * np.sqrt(people / 5_000))
     settings = Settings(k=10, budget=budget)
@@ -97,8 +97,8 @@ def _epoch(what: str, people: int, change: float, budget: float) -> Row:  # noqa
 
 
 def _town(what: str, people: int, change: float, budget: float, epochs: int) -> Row:
-    from voronym.location import Settings
-    from voronym.location.simulate import headroom_for, simulate
+    from voronym_location import Settings
+    from voronym_location.simulate import headroom_for, simulate
 
     policy = "cohort" if what == "town" else what
     settings = Settings(k=10, budget=budget, headroom=headroom_for(budget))

@@ -110,11 +110,11 @@ def prepared(folder: Path, url: str, people: int, *, epoch: bool = True) -> list
     """Fill a database with people, make their first epoch, and return tokens of some."""
     from sqlalchemy import select
 
-    from voronym.location import accounts
-    from voronym.location.directory import Entry
-    from voronym.location.service import Service
-    from voronym.location.settings import ServiceSettings
-    from voronym.location.store.tables import account
+    from voronym_location import accounts
+    from voronym_location.directory import Entry
+    from voronym_location.service import Service
+    from voronym_location.settings import ServiceSettings
+    from voronym_location.store.tables import account
 
     places = np.array([48.0, 11.0]) + np.random.default_rng(1).normal(0, 0.03, (people, 2))
     rows = (

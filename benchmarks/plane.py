@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from benchmarks.base import Benchmark, Case, Row
 from voronym.certify import lower_bound
-from voronym.papers.pcl.plane import NOISY, draw
-from voronym.papers.pcl.published import FIGURE_15_TYPICAL, FIGURE_17_TYPICAL
 from voronym.partitioners import microaggregate
+from voronym_papers.pcl.plane import NOISY, draw
+from voronym_papers.pcl.published import FIGURE_15_TYPICAL, FIGURE_17_TYPICAL
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -22,7 +22,7 @@ PACKAGES = [
     for one in pkgutil.walk_packages(vr.__path__, "voronym.")
     if one.ispkg or one.name.count(".") == 1
 ]
-EXTRAS = {"voronym.sklearn"}  # loaded only where they are asked for, so not among the names of voronym
+EXTRAS = {"voronym.sklearn", "voronym_papers.solvers"}  # loaded only where they are asked for
 
 
 def documented() -> dict[str, object]:
@@ -37,7 +37,7 @@ def documented() -> dict[str, object]:
 
 def resolve(path: str) -> object:
     """Follow a path name by name, each of them public in the one before."""
-    here: object = vr
+    here: object = importlib.import_module(path.split(".")[0])
     for i, name in enumerate(path.split(".")[1:], start=2):
         step = ".".join(path.split(".")[:i])
         if step in EXTRAS:

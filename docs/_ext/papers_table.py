@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from voronym.papers.overview import written
+from voronym_papers.overview import written
 
 PAGE = Path(__file__).parents[1] / "papers.md"
 

@@ -16,6 +16,7 @@ from voronym import (
 )
 from voronym.certify import Bound, lower_bound
 from voronym.comparison import Comparison, compare
+from voronym.core import plugin as _plugin
 from voronym.core.context import Context, FinishEarly, Progress
 from voronym.errors import (
     Cancelled,
@@ -129,3 +130,5 @@ __all__ = [
     "suda",
     "testing",
 ]
+
+_plugin.open_registries()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from voronym.papers import Exhibit, Experiment, Mark, Outcome, Paper
-from voronym.report.reproduction import render_papers
+from voronym_papers import Exhibit, Experiment, Mark, Outcome, Paper
+from voronym_papers.page import render_papers
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 sync_api = pytest.importorskip("playwright.sync_api")

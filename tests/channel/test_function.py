@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channel.laws import measured, normal_grid, random_law
-from voronym.channel import FiniteChannel, blahut_arimoto, privacy_distortion, scalar_risk
+from voronym.channel import FiniteChannel, privacy_distortion, scalar_risk
 from voronym.channel.alphabet import check_alphabet, feasible
-from voronym.channel.mirror import mirror, steepest
+from voronym.channel.mirror import mirror
 from voronym.core.context import Context, FinishEarly
 from voronym.errors import GuaranteeError, InputError
+from voronym_papers.solvers import blahut_arimoto
 
 TWO = np.array([[0.4, 0.1], [0.1, 0.4]])
 WRONG = 1.0 - np.eye(2)
@@ -105,24 +106,6 @@ def test_a_grid_that_cuts_nothing_off_gives_the_formula():
     share = 1.22 / 2 - 1 / 0.95**2 + 1
     assert channel.distortion == pytest.approx(share, rel=1e-3)
     assert channel.risk == pytest.approx(scalar_risk(0.95, share), rel=1e-3)
-
-
-def test_the_paper_s_descent_and_mirror_descent_approach_the_same_cost():
-    _, p, d = normal_grid(15)
-    alphabet, _, _ = check_alphabet(p, d)
-    best = privacy_distortion(p, d, multiplier=1.22)
-    slow = privacy_distortion(p, d, multiplier=1.22, method="mirror", tolerance=1e-3)
-    assert best.bound <= slow.cost <= best.cost * 1.001
-    costs = []
-    for steps in (0, 1000, 8000):
-        found = steepest(alphabet, Context(), weight_d=1.0, weight_r=1.22, tolerance=1e-9, iterations=steps)
-        costs.append(alphabet.distortion(found.J) + 1.22 * alphabet.risk(found.J))
-        assert found.bound <= best.cost + 1e-12
-    assert costs[0] > costs[1] > costs[2] >= best.bound
-    assert costs[2] < 1.3 * best.cost
-    by_name = privacy_distortion(p, d, multiplier=1.22, method="steepest", tolerance=0.5)
-    assert by_name.method == "steepest"
-    assert by_name.gap >= by_name.cost - best.cost - 1e-9
 
 
 def test_mirror_descent_never_rises():

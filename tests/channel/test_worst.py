@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from channel.laws import measured, normal_grid, random_law
-from voronym.channel import privacy_distortion, reconstruct, reconstruction, worst_case
+from channel.laws import normal_grid, random_law
+from voronym.channel import privacy_distortion, worst_case
 from voronym.channel.seeing import check_letters
 from voronym.channel.worst import _within
 from voronym.errors import InputError
@@ -187,32 +187,6 @@ def test_finer_letters_never_cost_more():
     """A refinement of what may be published contains the old rules."""
     _, p, d = normal_grid(9)
     assert worst_case(p, d, t=0.3).distortion <= worst_case(p, d[:, ::2], t=0.3).distortion + 1e-6
-
-
-# -- letters of one's own ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("asked", [{"max_risk": 0.2}, {"max_distortion": 0.6}, {"multiplier": 0.5}], ids=str)
-def test_reconstruction_never_raises_the_objective(asked):
-    x, p, _ = normal_grid(15)
-    start = np.array([[-2.8], [-2.0], [0.1], [2.9]])
-    found = reconstruct(p, x[:, None], start, **asked)
-    assert all(b <= a + 1e-6 for a, b in zip(found.history, found.history[1:], strict=False))
-    assert found.history[-1] < 0.98 * found.history[0]
-    D, R = measured(p, found.channel.matrix, np.square(x[:, None] - found.letters.T))
-    assert (pytest.approx(found.channel.distortion), pytest.approx(found.channel.risk, abs=1e-9)) == (D, R)
-    assert asked.get("max_risk", np.inf) + 1e-9 >= R
-    assert asked.get("max_distortion", np.inf) + 1e-9 >= D
-
-
-def test_the_mean_given_the_letter_is_the_best_letter():
-    x, p, d = normal_grid(11)
-    rule = privacy_distortion(p, d[:, ::3], max_risk=0.2)
-    letters, distortion = reconstruction(rule, x[:, None])
-    J = p.sum(axis=0)[:, None] * rule.matrix
-    for shift in (-0.01, 0.01):
-        assert distortion <= float((J * np.square(x[:, None] - letters[:, 0] - shift)).sum())
-    assert distortion <= rule.distortion + 1e-12
 
 
 # -- a table -----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer.main
@@ -14,8 +15,8 @@ import typer.main
 import voronym as vr
 from voronym import cli
 from voronym.cli.complete import columns, heading, methods, models
-from voronym.cli.examples import EXAMPLES
-from voronym.cli.help import PURPOSES, VERBS
+from voronym.cli.help import PURPOSES
+from voronym.cli.verbs import PROGRAM, VERBS, by_purpose
 from voronym.methods.grouped import options_of
 
 CLI = typer.main.get_command(cli.app)
@@ -85,13 +86,14 @@ def test_defaults_are_told_and_options_stand_by_purpose(voronym):
 
 def test_every_verb_stands_by_what_it_is_for(voronym):
     _, out, _ = voronym("-h")
-    listed = [name for names in VERBS.values() for name in names]
+    purposes = by_purpose()
+    listed = [name for names in purposes.values() for name in names]
     assert sorted(listed) == sorted(CLI.commands)
     assert "\nVerbs\n" not in out
     shown = [line.split()[0] for line in out.splitlines() if re.match(r"  [a-z]+  ", line)]
     assert shown == listed
-    heads = [line for line in out.splitlines() if line in VERBS]
-    assert heads == list(VERBS)
+    heads = [line for line in out.splitlines() if line in purposes]
+    assert heads == list(purposes)
 
 
 def test_a_method_tells_the_options_of_all_groups_too(voronym):
@@ -106,8 +108,11 @@ def test_a_method_tells_the_options_of_all_groups_too(voronym):
 
 
 def test_every_verb_has_an_example_that_can_be_typed(voronym):
-    for name, examples in EXAMPLES.items():
-        for one in examples:
+    examples = {"": PROGRAM}
+    for verb in VERBS.values():
+        examples |= {f"{verb.name} {below}".strip(): shown for below, shown in verb.examples.items()}
+    for name, shown in examples.items():
+        for one in shown:
             typed = one.split()[1:]
             verb = tuple(name.split()) if name else tuple(typed[:1])
             assert tuple(typed[: len(verb)]) == verb
@@ -116,7 +121,7 @@ def test_every_verb_has_an_example_that_can_be_typed(voronym):
             assert {word for word in typed if word.startswith("-")} <= known, one
     for typed, command in PAGES.items():
         if not hasattr(command, "commands") and typed[0] != "location":
-            assert EXAMPLES.get(" ".join(typed)), f"voronym {' '.join(typed)} -h has no example"
+            assert examples.get(" ".join(typed)), f"voronym {' '.join(typed)} -h has no example"
             assert "Example" in voronym(*typed, "-h")[1]
 
 
@@ -193,18 +198,22 @@ def test_the_shell_is_told_columns_methods_and_models(tmp_path):
     assert columns(Typed, "") == []
 
 
-def test_completion_answers_the_shell():
-    asked = {"_VORONYM_COMPLETE": "complete_bash", "COMP_WORDS": "voronym meas", "COMP_CWORD": "1"}
+@pytest.mark.parametrize(
+    ("words", "proposals"), [("voronym meas", ["measure"]), ("voronym methods mda", ["mdav", "mdav-mhm"])]
+)
+def test_completion_answers_the_shell(words, proposals):
+    asked = {"_VORONYM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     code = "import sys; sys.argv[0] = 'voronym'; from voronym.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **asked},
-        timeout=240,
-        check=False,
-    )
-    assert done.stdout.split() == ["measure"], done.stderr
+    for command in ([sys.executable, "-c", code], [Path(sys.executable).with_name("voronym")]):
+        process = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **asked},
+            timeout=240,
+            check=False,
+        )
+        assert process.stdout.split() == proposals, process.stderr
 
 
 def test_the_doctor_tells_and_tries(voronym, monkeypatch):

@@ -11,17 +11,22 @@ from pathlib import Path
 import pytest
 
 import voronym
+import voronym_location
+import voronym_papers
 
-SOURCE = Path(voronym.__file__).parent
+PACKAGES = [Path(str(package.__file__)).parent for package in (voronym, voronym_location, voronym_papers)]
 
 
-def module_name(path: Path) -> str:
-    parts = ("voronym", *path.relative_to(SOURCE).with_suffix("").parts)
+def module_name(package: Path, path: Path) -> str:
+    parts = path.relative_to(package.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 MODULES = sorted(  # migrations are scripts that Alembic runs
-    module_name(path) for path in SOURCE.rglob("*.py") if "migrations" not in path.parts
+    module_name(package, path)
+    for package in PACKAGES
+    for path in package.rglob("*.py")
+    if "migrations" not in path.parts
 )
 
 

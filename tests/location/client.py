@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 
 from location.town_hall import FAST
-from voronym.location.app import create_app
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
+from voronym_location.app import create_app
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
 
 
 class Client:

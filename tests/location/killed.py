@@ -10,8 +10,8 @@ from typing import Any
 
 from location.town_hall import PASSWORD, code_for
 from voronym.errors import VoronymError
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
 
 Say = Callable[..., None]
 

@@ -13,10 +13,10 @@ import pytest
 
 from location.town_hall import PASSWORD, code_for
 from location.visitor import entries, joined, town
-from voronym.location.demo import listening
-from voronym.location.directory import Entry
-from voronym.location.passwords import one_time_code
-from voronym.location.service import Service
+from voronym_location.demo import listening
+from voronym_location.directory import Entry
+from voronym_location.passwords import one_time_code
+from voronym_location.service import Service
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = Path("/usr/bin/chromium")

@@ -16,8 +16,8 @@ from urllib.error import HTTPError, URLError
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from voronym.location.demo import fetch, running
-from voronym.location.provider import Counter, Provider, Unproven
+from voronym_location.demo import fetch, running
+from voronym_location.provider import Counter, Provider, Unproven
 
 PHARMACIES = {"near": (48.001, 11.0), "far": (48.1, 11.0)}
 

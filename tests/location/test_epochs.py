@@ -7,8 +7,8 @@ import pytest
 
 from location.checker import Checker
 from voronym.errors import GuaranteeError, InputError
-from voronym.location import Epoch, Population, Settings, Standing, check, plan
-from voronym.location.town import Town
+from voronym_location import Epoch, Population, Settings, Standing, check, plan
+from voronym_location.town import Town
 
 
 def lives(

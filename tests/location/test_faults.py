@@ -18,14 +18,14 @@ from sqlalchemy import text
 from location.audit import Audit
 from location.town_hall import FAST, Postgres, postgres_bin, quick_token, scattered, service
 from voronym.errors import GuaranteeError
-from voronym.location import publishing
-from voronym.location.errors import Busy, Unavailable
-from voronym.location.homes import STANDING
-from voronym.location.logs import JsonLines
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
-from voronym.location.statements import Statement
-from voronym.location.store.quick import Quick
+from voronym_location import publishing
+from voronym_location.errors import Busy, Unavailable
+from voronym_location.homes import STANDING
+from voronym_location.logs import JsonLines
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
+from voronym_location.statements import Statement
+from voronym_location.store.quick import Quick
 
 
 def looked(one: Service, tmp_path: Path) -> int:
@@ -113,7 +113,7 @@ import resource, signal, sys
 sys.path.insert(0, {tests!r})
 from pathlib import Path
 from location.town_hall import quick_token, scattered, service
-from voronym.location.errors import Unavailable
+from voronym_location.errors import Unavailable
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with service(Path({folder!r})) as one:
     one.import_directory(scattered(300))
@@ -236,7 +236,7 @@ def test_only_one_epoch_is_made_at_a_time(tmp_path: Path, database: str) -> None
 
 
 def test_the_scheduler_makes_epochs_and_heeds_the_clock(tmp_path: Path) -> None:
-    from voronym.location.scheduler import Scheduler
+    from voronym_location.scheduler import Scheduler
 
     settings = ServiceSettings(folder=tmp_path, period=3600.0, **FAST)
     with Service(settings) as one:
@@ -255,7 +255,7 @@ def test_the_scheduler_makes_epochs_and_heeds_the_clock(tmp_path: Path) -> None:
 def test_the_scheduler_outlives_what_goes_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from voronym.location import scheduler
+    from voronym_location import scheduler
 
     tried: list[int] = []
 
@@ -279,7 +279,7 @@ def test_the_scheduler_outlives_what_goes_wrong(
 def test_a_defect_of_an_epoch_is_told_without_its_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from voronym.location import scheduler
+    from voronym_location import scheduler
 
     def fails(*_: object) -> None:
         raise ValueError("a home at 48.1234")
@@ -287,7 +287,7 @@ def test_a_defect_of_an_epoch_is_told_without_its_text(
     monkeypatch.setattr(Service, "run_epoch", fails)
     monkeypatch.setattr(sys, "stdin", io.StringIO(ServiceSettings(folder=tmp_path, **FAST).to_json()))
     monkeypatch.setattr(os, "nice", lambda _: 0)
-    loggers = [logging.getLogger(name) for name in ("voronym.location", "uvicorn", "uvicorn.error")]
+    loggers = [logging.getLogger(name) for name in ("voronym_location", "uvicorn", "uvicorn.error")]
     kept = [(one.handlers, one.propagate, one.level) for one in loggers]
     try:
         with pytest.raises(SystemExit):

@@ -12,9 +12,9 @@ import pytest
 from location.client import Client, clients, of
 from location.town_hall import PASSWORD, Postgres, code_for, join, service
 from location.visitor import Visitor
-from voronym.location.errors import Refused, TooMany
-from voronym.location.gate import Attempts
-from voronym.location.passwords import one_time_code
+from voronym_location.errors import Refused, TooMany
+from voronym_location.gate import Attempts
+from voronym_location.passwords import one_time_code
 
 
 def test_without_the_code_nobody_has_an_account(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import pytest
 from location.checker import Checker
 from location.test_epochs import Pseudonyms, lives
 from voronym.errors import GuaranteeError
-from voronym.location import Population, Settings, Standing, check, plan
-from voronym.location.intruders import Intruder
-from voronym.location.policies import POLICIES
-from voronym.location.population import points
-from voronym.location.town import Town
+from voronym_location import Population, Settings, Standing, check, plan
+from voronym_location.intruders import Intruder
+from voronym_location.policies import POLICIES
+from voronym_location.population import points
+from voronym_location.town import Town
 
 SETTINGS = Settings(k=5, headroom=1, budget=0.2, homes=1)
 
@@ -81,7 +81,7 @@ def test_intersection_over_epochs_finds_nobody():
 def test_the_intersection_finds_many_under_other_policies(policy, alone):
     """The same intruder, counted by the library: what the guard is for."""
     from voronym.core.context import Context
-    from voronym.location.simulate import _lives
+    from voronym_location.simulate import _lives
 
     town, made, intruder = Town.make(900, seed=34), POLICIES[policy](SETTINGS), Intruder(linking=False)
     for _, person in _lives(300, 12, 0.05, 0):

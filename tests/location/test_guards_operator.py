@@ -11,8 +11,8 @@ import pytest
 
 from location.town_hall import PASSWORD
 from location.visitor import Town, Visitor, town
-from voronym.location.directory import Entry
-from voronym.location.passwords import one_time_code
+from voronym_location.directory import Entry
+from voronym_location.passwords import one_time_code
 
 
 @pytest.fixture(scope="module")

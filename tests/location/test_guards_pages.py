@@ -14,9 +14,9 @@ from fastapi.routing import APIRoute
 
 from location.town_hall import PASSWORD, code_for
 from location.visitor import TOKEN, Town, Visitor, entries, joined, town
-from voronym.location.directory import Entry
-from voronym.location.pages.guards import form_token
-from voronym.location.pages.view import static
+from voronym_location.directory import Entry
+from voronym_location.pages.guards import form_token
+from voronym_location.pages.view import static
 
 ELSEWHERE = "https://evil.example"
 EVIL = "<script>alert(1)</script>"
@@ -331,7 +331,7 @@ def test_codes_are_not_on_pages(place: Town) -> None:
 
 def test_entries_has_the_people_that_it_is_asked_for(place: Town) -> None:
     del place
-    from voronym.location.village import Village
+    from voronym_location.village import Village
 
     assert [one.email for one in entries(Village.make(3), 2, first=5)] == ["p5@example.org", "p6@example.org"]
 

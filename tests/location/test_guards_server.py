@@ -15,12 +15,12 @@ import pytest
 
 from location.client import Client, bearer, of
 from location.town_hall import PASSWORD, Postgres, join, quick_token, scattered, service
-from voronym.location import census
-from voronym.location.directory import Entry
-from voronym.location.errors import BadRequest, Refused, Unavailable
-from voronym.location.logs import JsonLines
-from voronym.location.service import Service
-from voronym.location.statements import Statement
+from voronym_location import census
+from voronym_location.directory import Entry
+from voronym_location.errors import BadRequest, Refused, Unavailable
+from voronym_location.logs import JsonLines
+from voronym_location.service import Service
+from voronym_location.statements import Statement
 
 SECRET_PLACE = 48.123456789
 MARK = "very-private-mark"

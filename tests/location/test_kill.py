@@ -14,7 +14,7 @@ import pytest
 from location.audit import Audit
 from location.killed import work
 from location.town_hall import FAST, Postgres, quick_token, scattered, service
-from voronym.location.settings import ServiceSettings
+from voronym_location.settings import ServiceSettings
 
 PEOPLE = 260
 RESTLESS = 60
@@ -95,7 +95,7 @@ def killed(
     promises, audit = Promises(), Audit(database or str(folder / "service.db"), 10)
     promises.check(audit)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["location.killed", "voronym.location.publishing", "alembic.command"])
+    context.set_forkserver_preload(["location.killed", "voronym_location.publishing", "alembic.command"])
     point = 0
     # A busy machine may acknowledge little in this time: then there are more points, up to some end.
     while point < points or (promises.acknowledged <= 4 * points and point < 20 * points):

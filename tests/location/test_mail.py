@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from location.town_hall import service
-from voronym.location import mail
-from voronym.location.errors import BadRequest
-from voronym.location.service import Service
+from voronym_location import mail
+from voronym_location.errors import BadRequest
+from voronym_location.service import Service
 
 
 class Server:

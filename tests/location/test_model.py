@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from voronym.errors import InputError, ReadError
-from voronym.location.client import Client, Refused
-from voronym.location.model import Census, Model
-from voronym.location.town import Town
+from voronym_location.client import Client, Refused
+from voronym_location.model import Census, Model
+from voronym_location.town import Town
 
-SCRIPT = files("voronym.location") / "static" / "voronym-location.js"
+SCRIPT = files("voronym_location") / "static" / "voronym-location.js"
 
 
 def census_of(town: Town, width: float = 500.0) -> Census:

@@ -8,9 +8,9 @@ import pytest
 from location.checker import Checker
 from location.test_epochs import Pseudonyms
 from voronym.errors import InputError
-from voronym.location import Population, Settings, Standing, check
-from voronym.location.roads import nearest, plan_on_roads
 from voronym.space import Graph
+from voronym_location import Population, Settings, Standing, check
+from voronym_location.roads import nearest, plan_on_roads
 
 
 def streets(side: int = 12):

@@ -13,12 +13,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import text
 
 from location.town_hall import PASSWORD, code_for, join, quick_token, scattered, service
-from voronym.location import directory, publishing
-from voronym.location import service as service_module
-from voronym.location.directory import Entry
-from voronym.location.errors import BadRequest, Refused
-from voronym.location.memory import Memory
-from voronym.location.statements import Statement, Waiting
+from voronym_location import directory, publishing
+from voronym_location import service as service_module
+from voronym_location.directory import Entry
+from voronym_location.errors import BadRequest, Refused
+from voronym_location.memory import Memory
+from voronym_location.statements import Statement, Waiting
 
 
 def test_from_signing_up_to_a_statement_and_out_again(tmp_path: Path, database: str) -> None:
@@ -126,14 +126,14 @@ def test_the_tables_of_the_migrations_are_those_of_the_code(tmp_path: Path, data
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    from voronym.location.store.tables import metadata
+    from voronym_location.store.tables import metadata
 
     with service(tmp_path, database=database) as one, one.store.read() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path, database: str) -> None:
-    from voronym.location.errors import Unavailable
+    from voronym_location.errors import Unavailable
 
     with service(tmp_path, database=database) as one, one.store.write() as connection:
         connection.execute(text("update alembic_version set version_num = '9999'"))

@@ -20,9 +20,9 @@ from location.client import bearer, clients, of
 from location.town_hall import PASSWORD, quick_token, scattered
 from voronym.cli import app
 from voronym.errors import InputError
-from voronym.location.logs import JsonLines
-from voronym.location.metrics import Metrics
-from voronym.location.settings import ServiceSettings
+from voronym_location.logs import JsonLines
+from voronym_location.metrics import Metrics
+from voronym_location.settings import ServiceSettings
 from web.house import quiet_port
 
 

@@ -11,12 +11,12 @@ from location.checker import Checker
 from voronym.cli import app
 from voronym.core.context import Context
 from voronym.errors import Cancelled, InputError
-from voronym.location import Settings
-from voronym.location.intruders import Intruder
-from voronym.location.policies import POLICIES
-from voronym.location.simulate import _lives, simulate
-from voronym.location.simulation_page import render
-from voronym.location.town import Town
+from voronym_location import Settings
+from voronym_location.intruders import Intruder
+from voronym_location.policies import POLICIES
+from voronym_location.simulate import _lives, simulate
+from voronym_location.simulation_page import render
+from voronym_location.town import Town
 
 SMALL = {"people": 200, "epochs": 6, "change": 0.05, "settings": Settings(k=5, budget=0.2)}
 

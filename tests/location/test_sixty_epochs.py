@@ -8,9 +8,9 @@ import pytest
 from location.checker import Checker
 from location.test_epochs import Pseudonyms, lives
 from voronym.core.context import Context
-from voronym.location import Settings, check
-from voronym.location.simulate import _least
-from voronym.location.town import Town
+from voronym_location import Settings, check
+from voronym_location.simulate import _least
+from voronym_location.town import Town
 
 pytestmark = pytest.mark.slow
 

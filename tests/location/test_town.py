@@ -17,10 +17,10 @@ import pytest
 
 from location.audit import Audit
 from location.town_hall import service
-from voronym.location.accounts import issue
-from voronym.location.directory import Entry
-from voronym.location.service import Service
-from voronym.location.statements import Statement
+from voronym_location.accounts import issue
+from voronym_location.directory import Entry
+from voronym_location.service import Service
+from voronym_location.statements import Statement
 
 
 class Town:

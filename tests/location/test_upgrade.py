@@ -9,8 +9,8 @@ from alembic.config import Config
 from sqlalchemy import text
 
 from location.town_hall import PASSWORD, service
-from voronym.location.keys import ServiceKey
-from voronym.location.store import Store, upgrade
+from voronym_location.keys import ServiceKey
+from voronym_location.store import Store, upgrade
 
 
 def test_a_code_that_was_mailed_before_an_update_is_still_good(tmp_path: Path, database: str) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from voronym.location.directory import Entry
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
+from voronym_location.directory import Entry
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
 
 PASSWORD = "a long enough password"  # noqa: S105
 FAST = {"hash_memory": 64, "hash_rounds": 1, "attempts": 0, "age": 0, "newcomers": 10.0}
@@ -125,8 +125,8 @@ def quick_token(one: Service, email: str) -> str:
     """Return a token for an account that is there, past the password: a test of thousands cannot hash."""
     from sqlalchemy import select
 
-    from voronym.location import accounts
-    from voronym.location.store.tables import account
+    from voronym_location import accounts
+    from voronym_location.store.tables import account
 
     with one.store.write() as connection:
         number = connection.scalar(select(account.c.id).where(account.c.email == email))

@@ -12,11 +12,11 @@ import anyio
 import httpx
 
 from location.town_hall import FAST, PASSWORD, code_for
-from voronym.location.app import create_app
-from voronym.location.directory import Entry
-from voronym.location.service import Service
-from voronym.location.settings import ServiceSettings
-from voronym.location.village import Village
+from voronym_location.app import create_app
+from voronym_location.directory import Entry
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
+from voronym_location.village import Village
 
 Town = tuple[Service, Any]
 TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from voronym.core.context import Context
-from voronym.papers import PAPERS, Mark, Picture, Table, reproduce
-from voronym.papers.crowd import example, hospital, pictures
 from voronym.records.divergence import divergence, edges, histogram
+from voronym_papers import PAPERS, Mark, Picture, Table, reproduce
+from voronym_papers.crowd import example, hospital, pictures
 
 
 def test_every_equation_holds_on_a_table_worked_by_hand():

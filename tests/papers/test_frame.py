@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from voronym.cli import verdicts
 from voronym.errors import InputError
-from voronym.papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Table, reproduce
-from voronym.papers.base import named, paper
-from voronym.papers.items import dump, load
-from voronym.papers.marks import Mark as Same
-from voronym.papers.overview import count, lines
-from voronym.papers.stored import keep, results
+from voronym_papers import PAPERS, Chart, Curve, Exhibit, Highlight, Mark, Table, reproduce
+from voronym_papers.base import named, paper
+from voronym_papers.cli import verdicts
+from voronym_papers.items import dump, load
+from voronym_papers.marks import Mark as Same
+from voronym_papers.overview import count, lines
+from voronym_papers.stored import keep, results
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_families_and_all():
 def test_the_terminal_shows_published_kept_and_now(toy, voronym, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert voronym("papers", "toy", "--full", "--store", str(tmp_path))[0] == 0
-    monkeypatch.setattr("voronym.papers.stored.results.__defaults__", (tmp_path,))
+    monkeypatch.setattr("voronym_papers.stored.results.__defaults__", (tmp_path,))
     code, out, err = voronym("papers", "toy", "--tables")
     assert code == 0, err
     (row,) = [line.split() for line in out.splitlines() if "k = 5" in line]
@@ -182,7 +182,7 @@ def test_all_numbers_that_are_shown_are_counted(toy, voronym, tmp_path, monkeypa
         yield Mark("Table 2", "large" if full else "small", 3.0, 3.0, ".1f")
 
     assert voronym("papers", "toy", "--full", "--store", str(tmp_path))[0] == 0
-    monkeypatch.setattr("voronym.papers.stored.results.__defaults__", (tmp_path,))
+    monkeypatch.setattr("voronym_papers.stored.results.__defaults__", (tmp_path,))
     code, out, err = voronym("papers", "toy")
     assert code == 0, err
     assert ("  large" in out, "  small" in out) == (True, True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from voronym.errors import InputError, ReadError
-from voronym.papers import PAPERS, Table, reproduce
-from voronym.papers.icsm import moves, published, restarts, tables
+from voronym_papers import PAPERS, Table, reproduce
+from voronym_papers.icsm import moves, published, restarts, tables
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_more_starts_lose_less_and_their_number_is_told(monkeypatch):
 
 
 def test_what_is_kept_of_table_4_had_all_starts_and_is_near_the_published():
-    from voronym.papers.stored import results
+    from voronym_papers.stored import results
 
     for (name, full), run in results(PAPERS["icsm"]).items():
         if full and name.startswith("starts-"):

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from voronym.cli import verdicts
-from voronym.papers import PAPERS, Outcome
-from voronym.papers.items import Chart, Table
-from voronym.papers.overview import document, lines_kept, written
-from voronym.papers.stored import FOLDER, results
 from voronym.report.curves import LABEL
 from voronym.report.svg import width
+from voronym_papers import PAPERS, Outcome
+from voronym_papers.cli import verdicts
+from voronym_papers.items import Chart, Table
+from voronym_papers.overview import document, lines_kept, written
+from voronym_papers.stored import FOLDER, results
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 

@@ -10,8 +10,8 @@ import pytest
 
 from voronym.core.context import Context
 from voronym.errors import ReadError
-from voronym.papers import Chart, Highlight, Mark, Picture, Table, reproduce
-from voronym.papers.pcl import adult, census, gaussian, plane, published, runs, ten
+from voronym_papers import Chart, Highlight, Mark, Picture, Table, reproduce
+from voronym_papers.pcl import adult, census, gaussian, plane, published, runs, ten
 
 
 def only(items, kind):

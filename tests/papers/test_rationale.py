@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from voronym.core.context import Context
-from voronym.papers import Mark
-from voronym.papers.items import Chart, Picture, Surfaces
-from voronym.papers.pcl import rationale
+from voronym_papers import Mark
+from voronym_papers.items import Chart, Picture, Surfaces
+from voronym_papers.pcl import rationale
 
 
 def test_the_objective_is_counted():

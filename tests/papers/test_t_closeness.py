@@ -12,8 +12,8 @@ import pytest
 
 from voronym.channel import scalar_multiplier, scalar_risk
 from voronym.core.context import Context
-from voronym.papers import PAPERS, Chart, Mark, Table
-from voronym.papers.t_closeness import counted, function, places, published
+from voronym_papers import PAPERS, Chart, Mark, Table
+from voronym_papers.t_closeness import counted, function, places, published
 
 
 def of(kind, items):

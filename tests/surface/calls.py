@@ -11,6 +11,7 @@ import numpy as np
 import voronym as vr
 from voronym.history import Policy
 from voronym.table.table import Table
+from voronym_papers import solvers
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
@@ -116,7 +117,7 @@ def calls() -> dict[str, Call]:
             "X": X, "centroids": X[:4], "sizes": [10, 10, 10, 10], "space": None, "start": None,
             "tolerance": 1e-3, "iterations": 20, "progress": None,
         }),
-        "costs.levenberg_marquardt": (vr.quantize.costs.levenberg_marquardt, {
+        "solvers.levenberg_marquardt": (solvers.levenberg_marquardt, {
             "X": X, "centroids": X[:4], "sizes": [10, 10, 10, 10], "space": None, "start": None,
             "tolerance": 1e-3, "iterations": 20, "damping": "tikhonov", "progress": None,
         }),
@@ -128,11 +129,11 @@ def calls() -> dict[str, Call]:
             "p_wx": joint, "d": apart, "t": 0.1, "delta": None, "distance": "total-variation",
             "sees_w": False, "tolerance": 1e-6, "progress": None,
         }),
-        "channel.reconstruct": (vr.channel.reconstruct, {
+        "solvers.reconstruct": (solvers.reconstruct, {
             "p_wx": joint, "points": [[0.0], [1.0]], "letters": [[0.2], [0.7]], "multiplier": None,
             "max_distortion": None, "max_risk": 0.05, "rounds": 3, "tolerance": 1e-6, "progress": None,
         }),
-        "channel.blahut_arimoto": (vr.channel.blahut_arimoto, {
+        "solvers.blahut_arimoto": (solvers.blahut_arimoto, {
             "p_x": [0.4, 0.6], "d": apart, "multiplier": 1.0, "tolerance": 1e-9, "iterations": 1000,
         }),
         "channel.GaussianSource": (vr.channel.GaussianSource, {

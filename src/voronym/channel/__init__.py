@@ -1,14 +1,13 @@
 """The privacy-distortion function, and the randomised rules that reach it.
 
-`alphabet` is the finite problem and its certificate; `interior`, `mirror` (also the paper's steepest descent)
-and `perfect` solve it (`blocks` is their linear algebra, `columns` leaves letters out); `function` is the
-door, `base` the answer: a channel that perturbs data and knows its distortion D and its risk I(W; X̂).
-`worst` limits every published letter instead of their mean, by `cones`; `seeing` is for rules that look at w,
-`reconstruct` finds the letters to publish, too. `gaussian` has the same for normal data, by `logdet`.
-`bounds` has bounds on the least risk, in closed form (`waterfill`) and by optimisation; `limits` what holds
-for a table without assumptions, and what rules reach on it. `pram` randomises categorical columns and lets
-analysts undo it on average. `release` masks the keys of a table by `rules`, measures what they still tell
-(`measured`) and says what may be published of the rules (`published`). Risk is in nats everywhere;
+`alphabet` is the finite problem and its certificate; `interior`, `mirror` and `perfect` solve it (`blocks` is
+their linear algebra, `columns` leaves letters out); `function` is the door, `base` the answer: a channel that
+perturbs data and knows its distortion D and its risk I(W; X̂). `worst` limits every published letter instead
+of their mean, by `cones`; `seeing` is for rules that look at w. `gaussian` has the same for normal data, by
+`logdet`. `bounds` has bounds on the least risk, in closed form (`waterfill`) and by optimisation; `limits`
+what holds for a table without assumptions, and what rules reach on it. `pram` randomises categorical columns
+and lets analysts undo it on average. `release` masks the keys of a table by `rules`, measures what they still
+tell (`measured`) and says what may be published of the rules (`published`). Risk is in nats everywhere;
 ``risk_bits`` gives bits.
 """
 
@@ -24,10 +23,9 @@ from voronym.channel.bounds import (
     scalar_multiplier,
     scalar_risk,
 )
-from voronym.channel.function import blahut_arimoto, privacy_distortion
+from voronym.channel.function import privacy_distortion
 from voronym.channel.gaussian import GaussianChannel, GaussianSource, gaussian_channel
 from voronym.channel.pram import Pram, Recovered, pram, recover
-from voronym.channel.reconstruct import Reconstructed, reconstruct, reconstruction
 from voronym.channel.release import Perturbed, mask_keys
 from voronym.channel.worst import WorstCaseChannel, worst_case
 
@@ -39,11 +37,9 @@ __all__ = [
     "Perturbed",
     "Point",
     "Pram",
-    "Reconstructed",
     "Recovered",
     "WorstCaseChannel",
     "between_bounds",
-    "blahut_arimoto",
     "closed_form_bound",
     "curve",
     "gaussian_bound",
@@ -52,8 +48,6 @@ __all__ = [
     "mask_keys",
     "pram",
     "privacy_distortion",
-    "reconstruct",
-    "reconstruction",
     "recover",
     "scalar_bound",
     "scalar_multiplier",

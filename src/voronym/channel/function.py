@@ -9,19 +9,22 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voronym.channel.alphabet import Alphabet, Array, check_alphabet, feasible
+from voronym.channel.alphabet import Alphabet, Array
 from voronym.channel.base import FiniteChannel, one_limit
 from voronym.channel.columns import columns
 from voronym.channel.interior import Limit, Solution, interior
-from voronym.channel.mirror import mirror, steepest
+from voronym.channel.mirror import mirror
 from voronym.channel.perfect import perfect
 from voronym.channel.seeing import check_letters
 from voronym.core.context import Context, ProgressCallback
+from voronym.core.registry import Registry
 from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 
-SOLVERS: dict[str, Callable[..., Solution]] = {"interior": columns, "mirror": mirror, "steepest": steepest}
-METHODS = ("auto", *SOLVERS)
+SOLVERS: Registry[Callable[..., Solution]] = Registry("method of privacy_distortion")
+"""By what users type. One from elsewhere minimises ``weight_d D + weight_r R``, and so takes a multiplier."""
+SOLVERS.add("interior", columns)
+SOLVERS.add("mirror", mirror)
 _MEMORY = 1 << 30  # bytes of factors that the interior-point method may keep
 _SILENT = 1e-13  # nats: no more than rounding
 
@@ -58,12 +61,12 @@ def privacy_distortion(
         Distortion of publishing letter x̂ (last axis) for letter x, or for w and x; 0 or more.
     multiplier, max_distortion, max_risk : float
         Exactly one of them: λ, or the limit on D, or the limit on R.
-    method : {"auto", "interior", "mirror", "steepest"}
+    method : {"auto", "interior", "mirror"}
         "interior" is a primal-dual interior-point method, 20 to 40 Newton steps; from 100 letters on each
         side it solves for the published letters that are used, and prices the others. "mirror"
-        is entropic mirror descent, cheap steps and many of them; for W = X it is Blahut-Arimoto. "steepest"
-        is the method of the paper, for comparison; it takes a multiplier only. "auto" takes the first
-        while its matrices fit into a gibibyte, and the second beyond.
+        is entropic mirror descent, cheap steps and many of them; for W = X it is Blahut-Arimoto. "auto" takes
+        the first while its matrices fit into a gibibyte, and the second beyond. With the distribution
+        voronym-papers there is "steepest", too, the paper's own; it takes a multiplier only.
     sees_w : bool
         Whether the rule may look at w, too: p(x̂|w, x). It then has a row for every pair, and `apply` takes W.
     tolerance : float
@@ -124,22 +127,23 @@ def best_rule(
 ) -> FiniteChannel:
     """Find the rule of `privacy_distortion`; a wish to finish ends the search with the best rule so far."""
     name, value = one_limit(**limits)
-    if method not in METHODS:
-        raise InputError(f"no method is called {method!r}; there are: {', '.join(METHODS)}")
+    if method != "auto":
+        SOLVERS[method]  # says which there are, where this is none
     if not 0.0 < tolerance < 1.0:
         raise InputError("tolerance is a share of the cost, between 0 and 1, such as 1e-6")
     alphabet, joint, distortion = check_letters(p_wx, d, sees_w=sees_w)
     chosen = _choose(alphabet) if method == "auto" else method
-    if chosen == "steepest" and name != "multiplier":
-        raise InputError(f"method 'steepest' takes a multiplier, not {name}; take 'interior' or 'mirror'")
+    if chosen not in ("interior", "mirror") and name != "multiplier":
+        raise InputError(f"method {chosen!r} takes a multiplier, not {name}; take 'interior' or 'mirror'")
     answer: Answer = getattr(_Solve(alphabet, chosen, tolerance, ctx), name)(value)
     objective = {"multiplier": "cost", "max_distortion": "risk", "max_risk": "distortion"}[name]
-    return replace(_channel(alphabet, joint, distortion, answer, objective, chosen), sees_w=sees_w)
+    return replace(channel_of(alphabet, joint, distortion, answer, objective, chosen), sees_w=sees_w)
 
 
-def _channel(
+def channel_of(
     alphabet: Alphabet, joint: Array, distortion: Array, answer: Answer, objective: str, method: str
 ) -> FiniteChannel:
+    """Return the answer of a solver as a channel."""
     J, multiplier, bound, steps = answer
     return FiniteChannel(
         matrix=alphabet.rule(J, joint.shape[1]),
@@ -290,54 +294,3 @@ def _last(below: Array, above: Array, too_high: Callable[[Array], bool]) -> Arra
         else:
             low = middle
     return (1.0 - low) * below + low * above
-
-
-@checked
-def blahut_arimoto(
-    p_x: ArrayLike,
-    d: ArrayLike,
-    *,
-    multiplier: float,
-    tolerance: float = 1e-9,
-    iterations: int = 100_000,
-) -> FiniteChannel:
-    """Find a point of Shannon's rate-distortion function: the case W = X, by Blahut and Arimoto.
-
-    Minimises ``D + λ I(X; X̂)`` by alternating ``p(x̂|x) ∝ p(x̂) exp(-d/λ)`` and ``p(x̂) = sum_x p(x) p(x̂|x)``.
-    It knows nothing of the general solvers and checks them. The bound is the classical one:
-    ``-λ sum_x p(x) log sum_x̂ p(x̂) e^{-d/λ} - λ log max_x̂ sum_x p(x) e^{-d/λ} / sum_ŷ p(ŷ) e^{-d/λ}``.
-
-    References
-    ----------
-    T. M. Cover, J. A. Thomas: Elements of Information Theory, 2nd edition, Wiley (2006), section 10.8.
-
-    Examples
-    --------
-    >>> channel = blahut_arimoto([0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], multiplier=0.5)
-    >>> bool(abs(channel.distortion - 1 / (1 + np.exp(2.0))) < 1e-9)
-    True
-    """
-    p = np.asarray(p_x, dtype=np.float64)
-    if p.ndim != 1:
-        raise InputError("p_x is one row of probabilities")
-    alphabet, joint, distortion = check_alphabet(np.diag(p), d)
-    if one_limit(multiplier=multiplier)[1] == 0.0:
-        raise InputError("the multiplier must be above 0; with 0 the nearest letter is the answer")
-    law = np.full(alphabet.d.shape[1], 1.0 / alphabet.d.shape[1])
-    near = alphabet.d.min(axis=1, keepdims=True)
-    kernel = np.exp((near - alphabet.d) / multiplier)  # scaled by row: no underflow to 0 everywhere
-    steps, bound = 0, -inf
-    while steps < iterations:
-        steps += 1
-        total = kernel @ law
-        ratio = (alphabet.p / total) @ kernel
-        value = alphabet.least_distortion - multiplier * float(alphabet.p @ np.log(total))
-        bound = value - multiplier * float(np.log(ratio.max()))
-        new = law * ratio
-        upper = value - multiplier * float(new @ np.log(np.maximum(ratio, 1e-300)))
-        law = new
-        if upper - bound <= tolerance * max(abs(upper), 1e-12):
-            break
-    J = feasible(alphabet, kernel * law * (alphabet.p / (kernel @ law))[:, None])
-    answer = (J, float(multiplier), bound, steps)
-    return _channel(alphabet, joint, distortion, answer, "cost", "blahut-arimoto")

@@ -1,10 +1,10 @@
-"""First-order solvers: entropic mirror descent, and the projected steepest descent of the paper."""
+"""A first-order solver: entropic mirror descent."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from voronym.channel.alphabet import Alphabet, Array, feasible
+from voronym.channel.alphabet import Alphabet, feasible
 from voronym.channel.interior import Solution
 from voronym.core.context import Context
 
@@ -50,53 +50,3 @@ def mirror(
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
     assert best is not None  # noqa: S101 - step 0 has one
     return best
-
-
-def steepest(
-    alphabet: Alphabet,
-    ctx: Context,
-    *,
-    weight_d: float,
-    weight_r: float,
-    tolerance: float,
-    iterations: int = 32_000,
-    rate: float = 1e-4,
-    start: float = 0.5,
-) -> Solution:
-    """Minimise ``weight_d D + weight_r R`` by the paper's projected steepest descent, for comparison.
-
-    Against the gradient by ``p(y|x)``, times the paper's 1e-4, projected on the rows that add up to 1;
-    negative entries are then set to 0 and the rows renormalised. ``start`` is the share of "one letter
-    always" in the first rule, the rest publishes X. Nothing is proven about convergence; the bound is true.
-    """
-    p = alphabet.p[:, None]
-    J = (1.0 - start) * alphabet.nearest() + start * alphabet.constant()
-    best, step = -np.inf, 0
-    for step in range(iterations + 1):
-        if step % (50 * _LOOK) == 0 or step == iterations or ctx.over:
-            best = max(best, _proven(alphabet, J, weight_d, weight_r))
-            cost = weight_d * alphabet.distortion(J) + weight_r * alphabet.risk(J)
-            if cost - best <= tolerance * max(abs(cost), 1e-12) or step == iterations or ctx.over:
-                break
-            ctx.tell(step / max(iterations, 1))
-        # derivative by p(y|x) is p(x) times the one by the joint weight; columns without weight have -inf
-        gradient = p * (weight_d * alphabet.d + weight_r * _slope(alphabet, J))
-        gradient -= gradient.mean(axis=1, keepdims=True)
-        J = feasible(alphabet, J - rate * p * gradient)
-    return Solution(J, weight_d, weight_r, best, step)
-
-
-def _slope(alphabet: Alphabet, J: Array) -> Array:
-    """Return the slope a little inside: at the boundary logarithms are infinite, or not defined."""
-    inside = (1.0 - 1e-9) * J + 1e-9 * alphabet.p[:, None] / J.shape[1]
-    return alphabet.risk_slope(inside)
-
-
-def _proven(alphabet: Alphabet, J: Array, weight_d: float, weight_r: float) -> float:
-    """Return the best bound that the point proves, seen from a little or farther inside."""
-    flat = np.outer(alphabet.p, J.sum(axis=0)) + 1e-12 * alphabet.p[:, None] / J.shape[1]
-    found = -np.inf
-    for inward in (1e-6, 1e-3):
-        point = feasible(alphabet, (1.0 - inward) * J + inward * flat)
-        found = max(found, alphabet.certificate(point, weight_d=weight_d, weight_r=weight_r))
-    return found

@@ -1,16 +1,15 @@
 """The command line: one module per verb.
 
-`common` has what verbs share (roles, progress, messages and exit codes); `anonymize`, `measure`, `attack`,
-`compare`, `inspect`, `importing`, `methods`, `page`, `papers`, `doctor`, `demo`, `design`, `assign` and
-`allocate` are the verbs; `help` prints their options, `complete` is what the shell proposes. Each imports
-what it needs when it runs.
+Each declares itself in the registry of `verbs`; plug-ins add others. `common` has what they share (roles,
+progress, messages and exit codes); `help` prints their options, `complete` is what the shell proposes. Each
+imports what it needs when it runs.
 """
 
 from __future__ import annotations
 
 import typer
 
-from voronym.cli import (
+from voronym.cli import (  # noqa: F401 - importing registers
     allocate,
     anonymize,
     assign,
@@ -22,11 +21,9 @@ from voronym.cli import (
     importing,
     inspect,
     ledger,
-    location,
     measure,
     methods,
     page,
-    papers,
 )
 from voronym.cli.help import Group
 
@@ -39,26 +36,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-VERBS = (
-    demo,
-    anonymize,
-    measure,
-    attack,
-    compare,
-    inspect,
-    importing,
-    ledger,
-    methods,
-    page,
-    papers,
-    design,
-    assign,
-    allocate,
-    location,
-    doctor,
-)
-for verb in VERBS:
-    verb.register(app)
 
 
 @app.callback(invoke_without_command=True)

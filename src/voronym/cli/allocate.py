@@ -23,6 +23,7 @@ from voronym.cli.points import (
     points,
     write_map,
 )
+from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 NAME = "place"
 
 
+@verb(
+    "allocate",
+    purpose="Points and places",
+    examples=("voronym allocate patients.csv hospitals.csv -o plan.csv --place lat,lon --capacity beds",),
+    place=3,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("allocate")(files.reads(files.reads(allocate), prefix="places"))

@@ -12,6 +12,7 @@ import typer
 from voronym.cli import common, declared, files, recipes, scale
 from voronym.cli.chosen import method_options
 from voronym.cli.made import show
+from voronym.cli.verbs import verb
 
 if TYPE_CHECKING:
     from voronym.cli.line import Bar
@@ -19,13 +20,39 @@ if TYPE_CHECKING:
     from voronym.table.write import WriteReceipt
 
 
+MORE = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""What a method alone understands, as --gamma 1.1, is read when the method is known."""
+
+
+@verb(
+    "anonymize",
+    purpose="Make a release",
+    examples=(
+        "voronym anonymize patients.csv -o release.csv --key age,sex,zip --confidential diagnosis "
+        "--drop-undeclared -k 5 --report report.html",
+        "voronym anonymize patients.csv -o close.csv --key age,zip --confidential diagnosis "
+        "--drop-undeclared --model t-closeness=0.4 --save-recipe recipe.toml",
+        "voronym anonymize june.csv -o june-release.csv --recipe recipe.toml --ledger releases.ledger",
+    ),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
-    """Add the verbs to the application."""
-    # What a method alone understands, as --gamma 1.1, is read when the method is known.
-    more = {"allow_extra_args": True, "ignore_unknown_options": True}
+    """Add the verb to the application."""
     choices = declared.takes(*declared.ALL)
-    app.command("anonymize", context_settings=more)(files.writes(files.reads(choices(anonymize))))
-    app.command("plan", context_settings=more)(files.reads(choices(plan)))
+    app.command("anonymize", context_settings=MORE)(files.writes(files.reads(choices(anonymize))))
+
+
+@verb(
+    "plan",
+    purpose="Make a release",
+    examples=(
+        "voronym plan visits/ --key age,zip --confidential diagnosis --drop-undeclared -k 10 --memory 8GB",
+    ),
+    place=3,
+)
+def register_plan(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("plan", context_settings=MORE)(files.reads(declared.takes(*declared.ALL)(plan)))
 
 
 def anonymize(

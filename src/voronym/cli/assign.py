@@ -9,11 +9,18 @@ import typer
 
 from voronym.cli import common, files
 from voronym.cli.points import Columns, Output, Overwrite, Place, between, count, far, points
+from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 NAME = "cell"
 
 
+@verb(
+    "assign",
+    purpose="Points and places",
+    examples=("voronym assign newcomers.csv districts.json -o with-cells.csv --place lat,lon",),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("assign")(files.reads(assign))

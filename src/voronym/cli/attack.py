@@ -8,12 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common, declared, files, recipes
+from voronym.cli.verbs import verb
 from voronym.request.choices import ColumnChoices
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations")
 """Choices about columns that this verb takes."""
 
 
+@verb(
+    "attack",
+    purpose="Judge a release",
+    examples=("voronym attack release.csv --key age,sex,zip --original patients.csv",),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     choices = declared.takes(ColumnChoices, only=TAKEN)

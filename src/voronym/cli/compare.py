@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common, complete, declared, files, recipes, scale, signals
+from voronym.cli.verbs import verb
 from voronym.request.choices import ColumnChoices
 
 if TYPE_CHECKING:
@@ -25,6 +26,15 @@ BAR = 6
 """Signs of the longest bar."""
 
 
+@verb(
+    "compare",
+    purpose="Make a release",
+    examples=(
+        "voronym compare patients.csv --key age,sex,zip -k 3,5,10 --report compare.html",
+        "voronym compare patients.csv --key age,zip --method mdav,icsm -k 5 -k 20",
+    ),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     choices = declared.takes(ColumnChoices, only=TAKEN)

@@ -41,7 +41,7 @@ def heading(path: Path) -> list[str]:
 
 def methods(incomplete: str) -> list[str]:
     """Propose methods."""
-    import voronym  # noqa: F401 - importing registers
+    import voronym._public  # noqa: F401 - importing registers, also where `import voronym` waits
     from voronym.method import METHODS
 
     before, _, last = incomplete.rpartition(",")
@@ -51,7 +51,7 @@ def methods(incomplete: str) -> list[str]:
 
 def models(incomplete: str) -> list[str]:
     """Propose privacy models, each with the sign that its value follows."""
-    import voronym.privacy  # noqa: F401 - importing registers
+    import voronym._public  # noqa: F401 - importing registers, also where `import voronym` waits
     from voronym.privacy.base import MODELS
 
     return [f"{name}=" for name in MODELS if name.startswith(incomplete)]

@@ -8,11 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common
+from voronym.cli.verbs import verb
 
 OUTLIERS = 5  # patients nobody else is like: what keys give away, and groups take back
 KEYS = ["age", "sex", "zip", "nationality", "admitted", "weight"]
 
 
+@verb(
+    "demo",
+    purpose="First steps",
+    examples=("voronym demo --folder demo --records 200",),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("demo")(demo)

@@ -23,9 +23,16 @@ from voronym.cli.points import (
     points,
     write_map,
 )
+from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 
+@verb(
+    "design",
+    purpose="Points and places",
+    examples=("voronym design homes.csv -o districts.json --place lat,lon --cells 16 --map districts.svg",),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("design")(files.reads(design))

@@ -14,12 +14,19 @@ from typing import Any
 import typer
 
 from voronym.cli import common
+from voronym.cli.verbs import verb
 
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)(?:;.*extra == ['\"]([\w-]+)['\"])?")
 _FOR_US = ("test", "docs", "bench")
 """Extras for who works on the program itself."""
 
 
+@verb(
+    "doctor",
+    purpose="Look up",
+    examples=("voronym doctor",),
+    place=3,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("doctor")(doctor)
@@ -34,6 +41,7 @@ def doctor(json: common.Json = False) -> None:
             "gpu": _gpu(),
             "caches": _caches(),
             "extras": _extras(),
+            "plugins": _plugins(),
             "trial": _trial(),
         }
     if json:
@@ -121,6 +129,28 @@ def _extras() -> dict[str, dict[str, str | None]]:
     return dict(sorted(out.items()))
 
 
+def _plugins() -> list[dict[str, Any]]:
+    """Load all plug-ins, and say of each what it registered, or why it could not be loaded."""
+    from voronym.core.plugin import plugins
+
+    rows: list[dict[str, Any]] = []
+    for plugin in plugins():
+        entries: dict[str, list[str]] = {}
+        for noun, name in plugin.entries:
+            entries.setdefault(noun, []).append(name)
+        rows.append(
+            {
+                "name": plugin.name,
+                "distribution": plugin.distribution,
+                "version": plugin.version,
+                "entries": entries,
+                "problem": plugin.problem or None,
+                "seconds": round(plugin.seconds, 2),
+            }
+        )
+    return rows
+
+
 def _trial() -> dict[str, Any]:
     """Anonymize a small table and count by other means."""
     start = perf_counter()
@@ -155,8 +185,19 @@ def _show(found: dict[str, Any]) -> None:
     for extra, packages in found["extras"].items():
         lacking = [name for name, one in packages.items() if one is None]
         out(f"  {extra:<8} {_said(extra, lacking)}\n")
+    out("\nPlug-ins\n" if found["plugins"] else "\nPlug-ins\n  none\n")
+    for plugin in found["plugins"]:
+        out(f"  {plugin['name']:<16} {plugin['distribution']} {plugin['version']}: {_entries(plugin)}\n")
     trial = found["trial"]
     out(f"\nTrial\n  {'works' if trial['works'] else 'FAILS'}: {trial['says']}\n")
+
+
+def _entries(plugin: dict[str, Any]) -> str:
+    """Say what a plug-in registered, and what is wrong with it."""
+    text = "; ".join(f"{noun} {', '.join(names)}" for noun, names in plugin["entries"].items())
+    if plugin["problem"]:
+        return f"FAILS: {plugin['problem']}" + (f" (it has {text})" if text else "")
+    return text or "nothing"
 
 
 def _said(extra: str, lacking: list[str]) -> str:

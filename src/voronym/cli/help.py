@@ -1,7 +1,7 @@
 """The help pages: options by purpose, with their defaults and examples, whole words at any width.
 
-Texts are printed as they are: nothing in them is markup. `Group` is the class of the whole program; it gives
-every verb below it this help, whoever registered it, and loads what they compute with only when one runs.
+Texts are printed as they are: nothing in them is markup. `Group` is the class of the whole program; it has
+every verb of the registry, gives them this help, and loads what they compute with only when one runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import typer
 from typer.core import TyperGroup
 
 from voronym.cli import signals
-from voronym.cli.examples import EXAMPLES
+from voronym.cli.verbs import VERBS, by_purpose, examples_of
+from voronym.core import plugin
+from voronym.errors import InputError
 from voronym.request.choices import METHOD, PROTECTION, PURPOSES, SURVEY
 
 WIDEST, LABEL = 110, 26
@@ -43,14 +45,6 @@ OTHERS: dict[str, tuple[str, ...]] = {
 """What options are for that are no declared choices, and their order."""
 ORDER = (*PURPOSES[:-1], "Compared with", "Output", "Reading", PURPOSES[-1])
 """All purposes, as help lists them; options of no purpose stand under "Options"."""
-VERBS: dict[str, tuple[str, ...]] = {
-    "First steps": ("demo", "inspect", "page"),
-    "Make a release": ("anonymize", "compare", "plan", "ledger", "import"),
-    "Judge a release": ("measure", "attack"),
-    "Points and places": ("design", "assign", "allocate", "location"),
-    "Look up": ("methods", "papers", "doctor"),
-}
-"""What the verbs of the program are for; those of a verb stand under "Verbs"."""
 _NAMED = {
     **dict.fromkeys(("weight", "capacity", "minimum"), "COLUMN"),
     **dict.fromkeys(("original", "control", "population", "earlier"), "FILE"),
@@ -61,14 +55,29 @@ _VALUES = {"int": "N", "float": "NUMBER", "str": "TEXT", "Path": "FILE", "list[s
 
 
 class Group(TyperGroup):
-    """The program, or a verb that has verbs of its own."""
+    """The program: its verbs are those of the registry, to which plug-ins add theirs."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
+        plugin.load(verbs=True)
+        for name, verb in VERBS.items():
+            try:
+                self.commands.update(verb.commands())
+            except Exception as error:
+                if not plugin.expel(VERBS, name, error):
+                    raise
         for command in _all_of(self):
             command.format_help = partial(format_help, command)
             if not hasattr(command, "commands"):
                 command.invoke = partial(_begin, command.invoke)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the verb that was typed; of one that is not there say where it would come from."""
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            plugin.warn()
+            if hint := plugin.distribution_hint("verb", args[0]):
+                raise InputError(f"no verb is called {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
 
 
 def _begin(invoke: Callable[[Any], Any], ctx: Any) -> Any:
@@ -96,7 +105,7 @@ def format_help(command: Any, ctx: Any, formatter: Any) -> None:
     name = program(ctx)
     lines.append(f"Usage: {name} {' '.join(_pieces(command, ctx))}")
     lines += _paragraphs(command.help or "", wide)
-    examples = EXAMPLES.get(name.removeprefix("voronym").strip(), ())
+    examples = examples_of(name.removeprefix("voronym").strip())
     if examples:
         head("Examples" if len(examples) > 1 else "Example")
         for one in examples:
@@ -127,7 +136,8 @@ def _pieces(command: Any, ctx: Any) -> list[str]:
 
 def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Return names and words by purpose: arguments, options and, of a group, its verbs."""
-    order = (*VERBS, "Verbs", "Arguments", "Options", *ORDER)
+    purposes = by_purpose() if ctx.parent is None else {}
+    order = (*purposes, "Verbs", "Arguments", "Options", *ORDER)
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in order}
     for one in sorted(command.get_params(ctx), key=lambda one: _place(one.name)):
         if getattr(one, "hidden", False):
@@ -138,11 +148,10 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
             said = getattr(one, "rich_help_panel", None) or _purpose(one.name)
             found.setdefault(said, []).append((_label(one), _words(one)))
     verbs = getattr(command, "commands", {})
-    listed = [name for own in VERBS.values() for name in own if name in verbs and ctx.parent is None]
-    for name in [*listed, *(one for one in verbs if one not in listed)]:
+    headings = {name: purpose for purpose, names in purposes.items() for name in names}
+    for name in [*headings, *(name for name in verbs if name not in headings)]:
         first = inspect.cleandoc(verbs[name].help or "").split("\n\n")[0]
-        purpose = next((what for what, own in VERBS.items() if name in own and name in listed), "Verbs")
-        found[purpose].append((name, " ".join(first.split())))
+        found[headings.get(name, "Verbs")].append((name, " ".join(first.split())))
     found["Options"] = found.pop("Options")  # what has no purpose, such as --help, comes last
     return {name: rows for name, rows in found.items() if rows}
 

@@ -9,11 +9,24 @@ from typing import Annotated
 import typer
 
 from voronym.cli import common
+from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 app = typer.Typer(name="import", help="Settings of other programs as a recipe.", no_args_is_help=True)
 
 
+@verb(
+    "import",
+    purpose="Make a release",
+    examples={
+        "": ("voronym import arx clinic.deid",),
+        "arx": (
+            "voronym import arx clinic.deid -o clinic --data",
+            "voronym import arx age-hierarchy.csv",
+        ),
+    },
+    place=5,
+)
 def register(parent: typer.Typer) -> None:
     """Add the verbs to the application."""
     parent.add_typer(app)

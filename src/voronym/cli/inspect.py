@@ -9,8 +9,15 @@ import typer
 
 from voronym.cli import common, files
 from voronym.cli.help import command_lines
+from voronym.cli.verbs import verb
 
 
+@verb(
+    "inspect",
+    purpose="First steps",
+    examples=("voronym inspect patients.csv",),
+    place=2,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("inspect")(files.reads(inspect))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voronym.cli import common
+from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +24,18 @@ app = typer.Typer(
 File = Annotated[Path, typer.Argument(help="The ledger.")]
 
 
+@verb(
+    "ledger",
+    purpose="Make a release",
+    examples={
+        "": ("voronym ledger show releases.ledger",),
+        "new": ("voronym ledger new releases.ledger",),
+        "show": ("voronym ledger show releases.ledger",),
+        "check": ("voronym ledger check releases.ledger",),
+        "forget": ("voronym ledger forget releases.ledger --people gone.csv",),
+    },
+    place=4,
+)
 def register(parent: typer.Typer) -> None:
     """Add the verbs to the application."""
     parent.add_typer(app)

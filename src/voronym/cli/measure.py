@@ -7,9 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from voronym.cli import common, declared, files, recipes, scale
+from voronym.cli.verbs import verb
 from voronym.request.choices import ColumnChoices, ReleaseChoices
 
 
+@verb(
+    "measure",
+    purpose="Judge a release",
+    examples=(
+        "voronym measure release.csv --key age,sex,zip --confidential diagnosis",
+        "voronym measure release.csv --recipe recipe.toml --original patients.csv -k 5",
+    ),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     choices = declared.takes(ColumnChoices, ReleaseChoices, only=TAKEN)

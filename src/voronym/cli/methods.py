@@ -9,6 +9,7 @@ import typer
 
 from voronym.cli import common, complete
 from voronym.cli.help import wrapped
+from voronym.cli.verbs import verb
 
 _HEADS = {
     "groups": "Methods that make groups of k or more records",
@@ -17,6 +18,12 @@ _HEADS = {
 }
 
 
+@verb(
+    "methods",
+    purpose="Look up",
+    examples=("voronym methods", "voronym methods mdav"),
+    place=1,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("methods")(methods)

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
+from voronym.cli.verbs import verb
 
+
+@verb(
+    "page",
+    purpose="First steps",
+    examples=("voronym page", "voronym page patients.csv"),
+    place=3,
+)
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
     app.command("page")(page)

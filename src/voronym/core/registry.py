@@ -1,4 +1,8 @@
-"""Things by name: the one kind of registry that methods, spaces, models, metrics and formats have."""
+"""Things by name: the one kind of registry that methods, spaces, models, metrics and formats have.
+
+Those that plug-ins may extend (`voronym.core.plugin.NOUNS`) load them when they are asked for a name that
+they lack, or for all names.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
+from voronym.core import plugin
 from voronym.errors import InputError
 
 T = TypeVar("T")
@@ -54,6 +59,7 @@ class Registry(Mapping[str, T], Generic[T]):
         if name in self._entries:
             raise InputError(f"a {self.noun} called {name!r} is registered already")
         self._entries[name] = entry
+        plugin.record(self, name)
         return entry
 
     def register(self, name: str) -> Callable[[E], E]:
@@ -71,21 +77,37 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._entries[name]
-        except (KeyError, TypeError):
-            known = ", ".join(self) or "none"
-            said = f"no {self.noun} is called {name!r}; there are: {known}{meant(name, self)}"
-            raise InputError(said) from None
+            if name in self:
+                return self._entries[name]
+        except TypeError:  # what cannot be hashed is no name
+            pass
+        if self.noun in plugin.NOUNS:
+            plugin.warn()
+        known = ", ".join(self) or "none"
+        hint = plugin.distribution_hint(self.noun, name) or meant(name, self)
+        raise InputError(f"no {self.noun} is called {name!r}; there are: {known}{hint}")
 
     def __contains__(self, name: object) -> bool:
+        if name not in self._entries:
+            self._extend()
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
+        self._extend()
         return iter(sorted(self._entries))
 
     def __len__(self) -> int:
+        self._extend()
         return len(self._entries)
 
+    def _extend(self) -> None:
+        """Load what plug-ins have, where they may have something for this registry."""
+        if self.noun in plugin.NOUNS:
+            plugin.load()
+
+    def entries(self) -> Iterator[tuple[str, T]]:
+        """Yield what is there without asking plug-ins, for those who look for a fit and mostly find it."""
+        yield from sorted(self._entries.items())
 
 REGISTRIES: dict[str, Registry[Any]] = {}
 """All registries, by what their entries are called."""

@@ -33,7 +33,7 @@ def save_levels(path: Path, content: dict[str, Any], space: Space) -> None:
 
 def _write(path: Path, form: str, numbers: dict[str, Any], space: Space) -> None:
     """Write the file under a temporary name in the same folder, then rename it."""
-    if type(space) is not spaces.SPACES.get(space.name):
+    if space.name not in spaces.SPACES or type(space) is not spaces.SPACES[space.name]:
         raise InputError(
             f"a quantizer over the space {space.name!r} cannot be saved; "
             f"there are: {', '.join(spaces.SPACES)}"

@@ -127,9 +127,10 @@ def pcl(
     sizes : array of int, shape (m,), or a pair ``(low, high)`` of them, optional
         Number of points of each cell, or bounds on it ("transport" only).
     costs : str
-        The cost solver: "transport" (exact), "newton" or "levenberg-marquardt". The last two meet sizes
-        nearly, with cells that are off by a point or more; so "transport" ends what they began, from their
-        centroids and costs, with one assignment at least. (The papers reassign such points by nearness.)
+        The cost solver: "transport" (exact), "newton" or, with the distribution voronym-papers,
+        "levenberg-marquardt". The last two meet sizes nearly, with cells that are off by a point or more; so
+        "transport" ends what they began, from their centroids and costs, with one assignment at least. (The
+        papers reassign such points by nearness.)
     init : str, Partition, array or Quantizer
         Where to start: the name of a partitioning method, "random" for random points, a partition, which also
         gives the sizes if there are no others, centroids, or an earlier quantizer, with its costs. One with

@@ -9,7 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    PackageLoader,
+    PrefixLoader,
+    StrictUndefined,
+    Template,
+)
 from markupsafe import Markup, escape
 
 from voronym.core.atomic import placed
@@ -24,8 +32,9 @@ from voronym.report.svg import clean, percent
 if TYPE_CHECKING:
     from voronym.release import Release
 
-__all__ = ["Part", "fill", "part", "render", "write_page", "write_report"]
+__all__ = ["Part", "add_templates", "fill", "part", "render", "write_page", "write_report"]
 _WORDS = ("groups", "channel", "records")
+_FOLDERS: dict[str, BaseLoader] = {}
 del _registered
 
 
@@ -175,6 +184,14 @@ def write_page(text: str, path: str | Path) -> Path:
     return target
 
 
+def add_templates(package: str, folder: str = "templates") -> None:
+    """Let pages have the templates of another package, which are called ``package/name.html``.
+
+    They may extend ``page.html`` and import ``macros.html``, as those of this package do.
+    """
+    _FOLDERS[package] = PackageLoader(package, folder)
+
+
 # -- templates -------------------------------------------------------------------------------------------
 
 
@@ -187,7 +204,7 @@ def _template(name: str | None, source: str | None) -> Template:
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("voronym.report", "templates"),
+        loader=ChoiceLoader([PackageLoader("voronym.report", "templates"), PrefixLoader(_FOLDERS)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -10,6 +10,7 @@ That the cells of a quantizer are convex is proven for the squared Euclidean dis
 `Mahalanobis`, which is the same after a linear map. In the other spaces cells need not be convex.
 """
 
+from voronym.core.registry import Registry
 from voronym.space import metrics
 from voronym.space.base import Space
 from voronym.space.euclidean import Euclidean
@@ -19,13 +20,12 @@ from voronym.space.manhattan import Manhattan
 from voronym.space.mixed import Mixed
 from voronym.space.sphere import Sphere
 
-SPACES: dict[str, type[Space]] = {
-    "euclidean": Euclidean,
-    "mahalanobis": Mahalanobis,
-    "manhattan": Manhattan,
-    "sphere": Sphere,
-    "graph": Graph,
-}
+SPACES: Registry[type[Space]] = Registry("space")
 """Spaces that can be named in a file. What builds one again, beside its name, is in ``parameters()``."""
+SPACES.add("euclidean", Euclidean)
+SPACES.add("mahalanobis", Mahalanobis)
+SPACES.add("manhattan", Manhattan)
+SPACES.add("sphere", Sphere)
+SPACES.add("graph", Graph)
 
 __all__ = ["SPACES", "Euclidean", "Graph", "Mahalanobis", "Manhattan", "Mixed", "Space", "Sphere", "metrics"]

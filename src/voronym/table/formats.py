@@ -145,7 +145,11 @@ FORMATS.add(
 
 def by_suffix(suffix: str) -> str | None:
     """Return the name of the format of a suffix; None where there is none."""
-    return next((name for name in FORMATS if suffix in FORMATS[name].suffixes), None)
+    for formats in (FORMATS.entries(), FORMATS.items()):  # plug-ins are asked for what nobody here knows
+        for name, entry in formats:
+            if suffix in entry.suffixes:
+                return name
+    return None
 
 
 def suffixes(*, written: bool = False) -> str:

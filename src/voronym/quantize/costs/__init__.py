@@ -1,8 +1,9 @@
 """Costs per cell that give the cells their prescribed sizes: solvers behind one interface.
 
-`transport` is exact, for cells of any size; `newton` smooths the counts and follows their derivatives;
-`levenberg_marquardt` is the papers' own. Each is called as ``solver(X, centroids, sizes)``, with ``space``,
-``start`` and ``progress`` as in `transport`, and returns an `Assignment`. `SOLVERS` has them by name.
+`transport` is exact, for cells of any size; `newton` smooths the counts and follows their derivatives; the
+papers' own is in the distribution voronym-papers. Each is called as ``solver(X, centroids, sizes)``, with
+``space``, ``start`` and ``progress`` as in `transport`, and returns an `Assignment`. `SOLVERS` has them by
+name.
 
 `base` has the answer and the checks; `sources` where distances come from; `guess` costs from counts; `repair`
 exact sizes by shortest paths.
@@ -10,15 +11,13 @@ exact sizes by shortest paths.
 
 from collections.abc import Callable
 
+from voronym.core.registry import Registry
 from voronym.quantize.costs.base import Assignment
-from voronym.quantize.costs.levenberg_marquardt import levenberg_marquardt
 from voronym.quantize.costs.newton import newton
 from voronym.quantize.costs.transport import transport
 
-SOLVERS: dict[str, Callable[..., Assignment]] = {
-    "transport": transport,
-    "newton": newton,
-    "levenberg-marquardt": levenberg_marquardt,
-}
+SOLVERS: Registry[Callable[..., Assignment]] = Registry("cost solver")
+SOLVERS.add("transport", transport)
+SOLVERS.add("newton", newton)
 
-__all__ = ["SOLVERS", "Assignment", "levenberg_marquardt", "newton", "transport"]
+__all__ = ["SOLVERS", "Assignment", "newton", "transport"]

@@ -1,0 +1,243 @@
+"""The routes of the API, under ``/v1``: thin clothes over `voronym_location.service.Service`.
+
+Reading one's statement is the common request. What hashes a password runs in threads of its own, so that many
+sign-ups at a time make each other wait, and nobody else.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import anyio
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, Field, model_validator
+
+from voronym_location.accounts import UNKNOWN
+from voronym_location.directory import read_rows
+from voronym_location.errors import BadRequest, Refused, TooMany, Unavailable
+from voronym_location.gate import Attempts
+from voronym_location.service import Service
+from voronym_location.statements import clock_text
+
+__all__ = ["make_routes"]
+
+Answer = TypeVar("Answer")
+HASHING = 2
+"""Passwords that are hashed at a time."""
+SENT = "if the address is right, a code is on its way"
+
+
+class Address(BaseModel):
+    """An e-mail address."""
+
+    email: str = Field(max_length=254, examples=["ada@example.org"])
+
+
+class Credentials(Address):
+    """An address and a password."""
+
+    password: str = Field(max_length=200, examples=["correct horse battery"])
+
+
+class SignIn(Credentials):
+    """Likewise, and an operator's second factor."""
+
+    code: str = Field("", max_length=10, description="Six digits; operators only.")
+
+
+class Code(Credentials):
+    """An address, the code that was mailed to it, and the password to have."""
+
+    code: str = Field(max_length=20, examples=["01234567"])
+
+
+class Home(BaseModel):
+    """Where one lives: coordinates, or an address of the directory."""
+
+    latitude: float | None = Field(None, ge=-90, le=90, allow_inf_nan=False, examples=[48.137])
+    longitude: float | None = Field(None, ge=-180, le=180, allow_inf_nan=False, examples=[11.575])
+    address: str | None = Field(None, max_length=300)
+
+    @model_validator(mode="after")
+    def _one(self) -> Home:
+        if (self.address is None) == (self.latitude is None or self.longitude is None):
+            raise ValueError("send latitude and longitude, or an address")
+        return self
+
+
+class Said(BaseModel):
+    """A sentence."""
+
+    message: str
+
+
+_bearer = HTTPBearer(auto_error=False, description="The token that signing in gave.")
+
+
+async def _token(shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+    if shown is None or not shown.credentials:
+        raise Refused(UNKNOWN)
+    return shown.credentials
+
+
+Token = Annotated[str, Depends(_token)]
+
+
+def make_routes(service: Service) -> APIRouter:
+    """Return the routes of a service."""
+    router = APIRouter(prefix="/v1")
+    _statement(router, service)  # the first that is compared with the path of a request
+    _accounts(router, service)
+    _people(router, service)
+    _operators(router, service)
+    return router
+
+
+def _statement(router: APIRouter, service: Service) -> None:
+    @router.get("/statement", tags=["statement"], openapi_extra={"security": [{"HTTPBearer": []}]})
+    async def statement(request: Request) -> Response:
+        """Return one's own statement: ``status`` is served, waiting or none.
+
+        ``signed`` is JSON text whose UTF-8 bytes ``signature`` (Ed25519, Base64) is of; both are equal for
+        the whole group. Keep them: no provider needs to ask this service.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused(UNKNOWN)
+        answer = await service.statement_soon(token, request.app.state.quick)
+        said = {"status": "none"} if answer is None else answer.plain()
+        return Response(json.dumps(said, ensure_ascii=False), media_type="application/json")
+
+
+def _accounts(router: APIRouter, service: Service) -> None:
+    attempts, hashing = Attempts(service.settings.attempts), anyio.CapacityLimiter(HASHING)
+
+    async def apart(request: Request, work: Callable[..., Answer], *given: Any) -> Answer:
+        if not attempts.passes(request.client.host if request.client else ""):
+            raise TooMany("too many attempts from this network address: wait a minute", 60)
+        if hashing.statistics().tasks_waiting > 50:
+            raise TooMany("too many people sign up or in just now: wait a little", 10)
+        return await anyio.to_thread.run_sync(work, *given, limiter=hashing)
+
+    @router.post("/sign-up", status_code=202, tags=["account"])
+    async def sign_up(request: Request, given: Address) -> Said:
+        """Begin an account, or ask for a new password: a code is mailed. The answer is always the same."""
+        await apart(request, service.sign_up, given.email)
+        return Said(message=SENT)
+
+    @router.post("/verify", tags=["account"])
+    async def verify(request: Request, given: Code) -> Said:
+        """Finish a sign-up by the code, and choose the password."""
+        if not await apart(request, service.verify, given.email, given.code, given.password):
+            raise BadRequest("that code is wrong, or too old: sign up again for a new one")
+        return Said(message="welcome: you can sign in")
+
+    @router.post("/sign-in", tags=["account"])
+    async def sign_in(request: Request, given: SignIn) -> dict[str, str]:
+        """Get a token for an address and a password."""
+        session = await apart(request, service.sign_in, given.email, given.password, given.code)
+        return {"token": session.token, "expires": clock_text(session.expires)}
+
+    @router.post("/sign-out", tags=["account"])
+    def sign_out(token: Token) -> Said:
+        """End the session of a token."""
+        service.sign_out(token)
+        return Said(message="you are signed out")
+
+    @router.get("/me", tags=["account"])
+    def me(token: Token) -> dict[str, Any]:
+        """Say who is signed in."""
+        who = service.whoami(token)
+        return {"email": who.email, "operator": who.operator}
+
+    @router.get("/me/export", tags=["account"])
+    def export(token: Token) -> dict[str, Any]:
+        """Return all that is stored about oneself."""
+        return service.export(token)
+
+    @router.delete("/me", tags=["account"])
+    def forget(token: Token) -> Said:
+        """Delete the account and all that is stored about it."""
+        service.delete(token)
+        return Said(message="all that was stored about you is deleted")
+
+
+def _people(router: APIRouter, service: Service) -> None:
+    @router.put("/home", tags=["home"])
+    def put_home(token: Token, given: Home) -> Said:
+        """Say where one lives, or moved to; the next epoch will see it."""
+        if given.address is not None:
+            service.submit_address(token, given.address)
+        else:
+            service.submit_home(token, given.latitude, given.longitude)  # type: ignore[arg-type]
+        return Said(message="taken down: the next epoch will see it")
+
+    @router.get("/home", tags=["home"])
+    def get_home(token: Token) -> dict[str, Any]:
+        """Return where one said one lives."""
+        return service.home(token) or {}
+
+    @router.delete("/home", tags=["home"])
+    def cancel(token: Token) -> Said:
+        """Leave: the home is deleted now, and the next epoch no longer counts the person."""
+        service.cancel(token)
+        return Said(message="your home is deleted; you leave with the next epoch")
+
+    @router.get("/keys", tags=["statement"])
+    async def keys() -> dict[str, str]:
+        """Return the public key that statements are checked with (Ed25519, 32 bytes in Base64)."""
+        return {"id": service.key.id, "algorithm": "Ed25519", "key": service.key.public}
+
+    @router.get("/outline", tags=["home"])
+    def outline(token: Token) -> dict[str, Any]:
+        """Return bounds and inhabited squares of the town, from the directory."""
+        return service.outline(token) or {}
+
+
+def _operators(router: APIRouter, service: Service) -> None:
+    @router.get("/operator/figures", tags=["operator"])
+    def figures(token: Token) -> dict[str, Any]:
+        """Return aggregates of the epochs; counts below k are not told."""
+        return service.operator_figures(token)
+
+    @router.post(
+        "/operator/directory", tags=["operator"],
+        openapi_extra={"requestBody": {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+    )  # fmt: skip
+    async def import_directory(token: Token, request: Request) -> dict[str, int]:
+        """Import a directory: CSV with the columns address, latitude, longitude and, if wanted, email."""
+        await anyio.to_thread.run_sync(service.require_operator, token)
+        body = await request.body()
+        return await anyio.to_thread.run_sync(_import, service, token, body)
+
+
+def _import(service: Service, token: str, body: bytes) -> dict[str, int]:
+    """Read all rows before the first is entered: a directory with a mistake changes nothing."""
+    lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8-sig", newline="")
+    return service.import_directory(list(read_rows(lines, service.settings.rows)), token)
+
+
+def add_health(router: APIRouter, service: Service, metrics: Any) -> None:
+    """Add what machines ask: ``/healthz`` and ``/metrics``."""
+
+    @router.get("/healthz", tags=["machine"])
+    def healthz() -> dict[str, Any]:
+        """Say whether the database answers, and which epoch is in force."""
+        last = service.in_force()
+        return {"status": "ok", "epoch": None if last is None else last["epoch"]}
+
+    @router.get("/metrics", tags=["machine"], include_in_schema=False)
+    def read_metrics(request: Request) -> Response:
+        wanted, shown = service.settings.metrics_token, request.headers.get("authorization", "")
+        local = request.client is not None and request.client.host in ("127.0.0.1", "::1")
+        if not (shown == f"Bearer {wanted}" if wanted else local):
+            raise Refused("metrics are for who shows the metrics token, or asks from this machine")
+        try:
+            said = metrics.text(service.public_figures(), True)
+        except Unavailable:
+            said = metrics.text(None, False)
+        return Response(said, media_type="text/plain; version=0.0.4")

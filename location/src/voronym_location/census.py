@@ -1,0 +1,159 @@
+"""Who is active, as the next epoch sees it: read from the database, in one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sqlalchemy import Connection, Row, select
+
+from voronym_location.directory import METRES
+from voronym_location.epochs import Standing
+from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.settings import ServiceSettings
+from voronym_location.store.tables import cohort, directory, epoch, home, member
+
+__all__ = ["Census", "take"]
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Census:
+    """The people of a moment, with what the database keeps of each beside what `plan` wants.
+
+    Parameters
+    ----------
+    people : Population
+        Everybody who has a home. Who moved has no group.
+    before : Standing
+        What the epoch in force left.
+    published : float or None
+        When that was.
+    version, seen : arrays of int
+        Of the home, and the first epoch that saw it.
+    pseudonym : list of bytes or None
+        Of each, where they have one.
+    addresses : array, shape (a, 2), or None
+        The directory.
+    """
+
+    people: Population
+    before: Standing
+    published: float | None
+    version: Ints
+    seen: Ints
+    pseudonym: list[bytes | None]
+    addresses: Floats | None
+
+
+def take(connection: Connection, settings: ServiceSettings) -> Census:
+    """Read who is active now."""
+    last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(1)).first()
+    before = _standing(connection, last)
+    now = before.epoch + 1
+    query = (
+        select(
+            home.c.person, home.c.latitude, home.c.longitude, home.c.household, home.c.version,
+            home.c.vouched, member.c.version, member.c.cohort, member.c.since, member.c.seen,
+            member.c.counting, member.c.pseudonym,
+        )
+        .select_from(home)
+        .outerjoin(member, (member.c.person == home.c.person) & (member.c.epoch == before.epoch))
+        .order_by(home.c.person)
+    )  # fmt: skip
+    columns = _columns(connection, query, "qddqq?OOOOOO")
+    person, latitude, longitude, household, version, vouched, known, *state = columns
+    same = np.asarray(known == version, bool)  # neither new nor moved since
+    group, since, seen, counted = (
+        np.where(same, column, missing).astype(np.int64)
+        for column, missing in zip(state[:4], (-1, now, now, 0), strict=True)
+    )
+    numbers, addresses = _addresses(connection)
+    household = _housed(household, latitude, longitude, numbers, addresses, settings.reach)
+    counting = _counting(latitude, longitude, counted.astype(bool), vouched, seen, now, settings)
+    people = Population(person, latitude, longitude, group, since, household, counting)
+    pseudonym = [one if kept else None for one, kept in zip(state[4], same & (group >= 0), strict=True)]
+    return Census(
+        people, before, None if last is None else last.published, version, seen, pseudonym,
+        addresses if len(addresses) else None,
+    )  # fmt: skip
+
+
+def _standing(connection: Connection, last: Row[Any] | None) -> Standing:
+    if last is None:
+        return Standing.empty()
+    query = select(cohort.c.id, cohort.c.latitude, cohort.c.longitude, cohort.c.born).where(
+        cohort.c.ended.is_(None), cohort.c.born <= last.number
+    )
+    numbers, latitude, longitude, born = _columns(connection, query, "qddq")
+    return Standing.of(
+        last.number, numbers, np.stack([latitude, longitude], axis=1), born,
+        top=last.top, designed=last.designed, rms=last.rms,
+    )  # fmt: skip
+
+
+def _addresses(connection: Connection) -> tuple[Ints, Floats]:
+    query = select(directory.c.id, directory.c.latitude, directory.c.longitude).order_by(directory.c.id)
+    numbers, *places = _columns(connection, query, "qdd")
+    return numbers, np.stack(places, axis=1)
+
+
+def _housed(
+    household: Ints, latitude: Floats, longitude: Floats, numbers: Ints, addresses: Floats, reach: float
+) -> Ints:
+    """Return the households of homes, those that were submitted before there was a directory by it, too.
+
+    Otherwise people of one house would count twice: some by its address, some by the square it is in.
+    """
+    rows = np.flatnonzero(household < 0)
+    if not len(rows) or not len(numbers):
+        return household
+    gap, near = cKDTree(points(*addresses.T)).query(points(latitude[rows], longitude[rows]))
+    out = household.copy()
+    out[rows] = np.where(gap <= reach, numbers[near], household[rows])
+    return out
+
+
+def _columns(connection: Connection, query: Any, kinds: str) -> list[Any]:
+    """Return the columns of a query as arrays, read piece by piece."""
+    parts: list[list[Any]] = [[] for _ in kinds]
+    for rows in connection.execution_options(yield_per=50_000).execute(query).partitions():
+        for part, values, kind in zip(parts, zip(*rows, strict=True), kinds, strict=True):
+            part.append(np.array(values, np.dtype(kind)))
+    empty = np.empty(0)
+    return [
+        np.concatenate(part) if part else empty.astype(kind) for part, kind in zip(parts, kinds, strict=True)
+    ]
+
+
+def _counting(
+    latitude: Floats, longitude: Floats, counted: Flags, vouched: Flags, seen: Ints, now: int,
+    settings: ServiceSettings,
+) -> Flags:  # fmt: skip
+    """Return who counts towards k: the vouched at once, others at an age, in each area only some at a time.
+
+    Somebody who makes up neighbours of a target to fill its group has to have each verified, at an address of
+    its own, to wait, and to stay below what an area usually grows by. The first epoch takes all.
+    """
+    counting = counted | vouched
+    if now == 1:
+        return np.ones(len(seen), bool)
+    old = ~counting & (now - seen >= settings.age)
+    if not old.any():
+        return counting
+    row = np.floor(latitude * METRES / settings.area)
+    width = np.maximum(np.cos(np.radians((row + 0.5) * settings.area / METRES)), 0.01) * METRES
+    column = np.floor(longitude * width / settings.area)
+    area = np.unique(np.stack([row, column], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    room = np.maximum(settings.k // 2, settings.newcomers * np.bincount(area, counting)).astype(np.int64)
+    waiting = np.flatnonzero(old)
+    order = waiting[np.lexsort((waiting, seen[waiting], area[waiting]))]  # area by area, the oldest first
+    first = np.r_[0, np.flatnonzero(np.diff(area[order])) + 1]
+    rank = np.arange(len(order)) - np.repeat(first, np.diff(np.r_[first, len(order)]))
+    counting = counting.copy()
+    counting[order[rank < room[area[order]]]] = True
+    return counting

@@ -1,0 +1,71 @@
+"""The promise, counted anew before anything is published. Nothing here is shared with what makes the plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voronym.errors import GuaranteeError
+
+if TYPE_CHECKING:
+    from voronym_location.epochs import Epoch, Standing
+    from voronym_location.population import Population
+
+
+def check(population: Population, epoch: Epoch, before: Standing, k: int) -> None:
+    """Refuse an epoch that would break the promise; return nothing where it may be published.
+
+    With ``before`` the standing that the last epoch left, and everybody's group of then in the population, it
+    is refused that anybody served shares their history with fewer than k addresses of active people who
+    count, that a living group's place moves, that somebody joins one, that a number is used again, or that
+    somebody keeps their pseudonym in a new group.
+
+    Parameters
+    ----------
+    population : Population
+        Those who are active, as given to `plan`.
+    epoch : Epoch
+        What it returned.
+    before : Standing
+        What stood before.
+    k : int
+        The least number.
+    """
+    lived = dict(zip(before.groups.tolist(), map(tuple, before.centroids.tolist()), strict=True))
+    lives = dict(
+        zip(epoch.standing.groups.tolist(), map(tuple, epoch.standing.centroids.tolist()), strict=True)
+    )
+    people = pl.DataFrame(
+        {
+            "was": population.group,
+            "now": epoch.group,
+            "home": population.household,
+            "counts": population.counts,
+            "told": epoch.told,
+        }
+    )
+    served = people.filter(pl.col("now") >= 0)
+    if len(lives) < len(epoch.standing.groups):
+        _refuse("a group is there twice")
+    if any(place != lives[one] for one, place in lived.items() if one in lives):
+        _refuse("the place of a living group moved")
+    if any(one <= before.top for one in lives.keys() - lived.keys()):
+        _refuse("the number of a group was used again")
+    if not set(served["now"].unique().to_list()) <= lives.keys():
+        _refuse("somebody is served in a group that does not live")
+    joined = served.filter(pl.col("now").is_in(list(lived)) & (pl.col("now") != pl.col("was")))
+    if len(joined):
+        _refuse(f"{len(joined)} people joined a group that lives")
+    kept = served.filter((pl.col("now") != pl.col("was")) != pl.col("told"))
+    if len(kept):
+        _refuse(f"{len(kept)} people would keep a pseudonym in a new group, or lose it in an old one")
+    sizes = served.filter("counts").group_by("now").agg(pl.col("home").n_unique().alias("homes"))
+    found = dict(zip(sizes["now"].to_list(), sizes["homes"].to_list(), strict=True))
+    small = [found.get(one, 0) for one in lives if found.get(one, 0) < k]
+    if small:
+        _refuse(f"{len(small)} groups have fewer than k={k} addresses of active people who count")
+
+
+def _refuse(why: str) -> None:
+    raise GuaranteeError(f"the epoch is not published: {why}")

@@ -1,0 +1,148 @@
+"""`voronym location serve`, `epoch`, `import`, `operator` and `migrate`: a service, and who keeps it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voronym.cli import common, signals
+from voronym.errors import InputError
+
+if TYPE_CHECKING:
+    from voronym_location.service import Service
+    from voronym_location.settings import ServiceSettings
+
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", envvar="VORONYM_LOCATION_CONFIG", help="The settings (TOML); see the docs."),
+]
+Folder = Annotated[
+    Path | None, typer.Option("--folder", help="Where database, key and mailbox are; by default as set.")
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `voronym location`."""
+    for verb in (serve, epoch, operator, migrate):
+        parent.command()(verb)
+    parent.command("import")(import_directory)
+
+
+def serve(
+    config: Config = None,
+    folder: Folder = None,
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option("--port", help="Port to listen on.")] = None,
+) -> None:
+    """Run the service: API, pages, and epochs on schedule."""
+    settings = _settings(config, folder=folder, host=host, port=port)
+    from voronym_location.serving import check_port
+    from voronym_location.serving import serve as run
+
+    check_port(settings)
+    _say_if_new(settings)
+    typer.echo(f"listening on http://{settings.host}:{settings.port} (Ctrl-C ends it)", err=True)
+    with contextlib.suppress(signals.Stopped, KeyboardInterrupt):
+        run(settings)
+    typer.echo("the service has ended; all that was acknowledged is stored", err=True)
+
+
+def epoch(config: Config = None, folder: Folder = None, json: common.Json = False) -> None:
+    """Make the next epoch and put it in force; exit code 3 if k cannot be kept, and nothing changes."""
+    from voronym.core.context import Context
+
+    file = _missing(_settings(config, folder=folder))
+    if file is not None:  # a mistyped folder would become a service of nobody
+        raise InputError(
+            f"there is no service in {str(file.parent)!r}: check --folder, or begin with "
+            "voronym location import"
+        )
+    with _service(config, folder) as service, common.ticker(not json) as progress:
+        ctx = Context(seed=0, progress=progress)
+        figures = service.run_epoch(ctx)
+        ctx.done()
+    if json:
+        common.emit(figures)
+        return
+    typer.echo(
+        f"epoch {figures['epoch']} is in force: {figures['people']:,} people, {figures['served']:,} served, "
+        f"{figures['waiting']:,} wait, {figures['groups']:,} groups, rms {figures['rms']:.0f} m, "
+        f"{figures['seconds']:.1f} s",
+        err=True,
+    )
+
+
+def import_directory(
+    file: Annotated[
+        Path, typer.Argument(help="CSV with address, latitude, longitude and, if wanted, email.")
+    ],
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Import a directory of addresses, and people where a row has an e-mail address."""
+    from voronym_location.directory import read_rows
+
+    with _service(config, folder) as service:
+        try:
+            with file.open(encoding="utf-8-sig", newline="") as lines:
+                for _ in read_rows(lines, service.settings.rows):  # a file with a mistake changes nothing
+                    pass
+            with file.open(encoding="utf-8-sig", newline="") as lines:
+                done = service.import_directory(read_rows(lines, service.settings.rows))
+        except OSError as error:
+            raise InputError(f"cannot read the directory {file.name!r}: {error.strerror}") from None
+    typer.echo(f"{done['rows']:,} rows, {done['people']:,} new people", err=True)
+
+
+def operator(
+    email: Annotated[str, typer.Argument(help="The operator's e-mail address.")],
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Make an operator, or give one a new password and a new second factor. The password is asked for."""
+    from urllib.parse import quote
+
+    with _service(config, folder) as service:
+        password = typer.prompt("password", hide_input=True, confirmation_prompt=True)
+        secret = service.add_operator(email, password)
+        label = quote(f"{service.settings.name}:{email}")
+    typer.echo(f"second factor, for an authenticator app: otpauth://totp/{label}?secret={secret}")
+
+
+def migrate(config: Config = None, folder: Folder = None) -> None:
+    """Make the tables or bring them up to date, with the rights of the database's owner."""
+    _service(config, folder).close()
+    typer.echo("the tables are up to date", err=True)
+
+
+def _settings(config: Path | None, **given: Any) -> ServiceSettings:
+    from voronym_location.settings import ServiceSettings
+
+    return ServiceSettings.load(config, **given)
+
+
+def _service(config: Path | None, folder: Path | None) -> Service:
+    settings = _settings(config, folder=folder)
+    from voronym_location.service import Service
+
+    _say_if_new(settings)
+    return Service(settings)
+
+
+def _missing(settings: ServiceSettings) -> Path | None:
+    """Return the file of a database that is not there yet."""
+    from voronym_location.store import Store
+
+    store = Store(settings.url)
+    store.close()
+    return None if store.file is None or store.file.exists() else store.file
+
+
+def _say_if_new(settings: ServiceSettings) -> None:
+    """Say that there was nothing yet: a mistyped folder looks like a service that lost everybody."""
+    file = _missing(settings)
+    if file is not None:
+        typer.echo(f"a new, empty service is made in {str(file.parent)!r}", err=True)

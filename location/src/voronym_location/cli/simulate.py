@@ -1,0 +1,158 @@
+"""`voronym location simulate` and `model`: towns and cells, without a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voronym.cli import common, files
+
+if TYPE_CHECKING:
+    from voronym_location.simulate import Simulation
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `voronym location`."""
+    parent.command()(simulate)
+    parent.command()(model)
+
+
+def simulate(
+    people: Annotated[int, typer.Option("--people", "-n", help="How many live in the town.", min=2)] = 5000,
+    k: Annotated[int, typer.Option("-k", help="Least number of people who share a history.", min=2)] = 10,
+    epochs: Annotated[int, typer.Option("--epochs", help="How many epochs.", min=1)] = 60,
+    change: Annotated[
+        float, typer.Option("--change", help="Share of the people who leave at each epoch; as many join.")
+    ] = 0.01,
+    policy: Annotated[
+        list[str] | None, typer.Option("--policy", help="cohort, reuse, afresh; repeat, or use commas.")
+    ] = None,
+    headroom: Annotated[
+        int, typer.Option("--headroom", help="People beyond k with which a group is formed.", min=0)
+    ] = 2,
+    wait: Annotated[
+        int, typer.Option("--wait", help="Epochs after which people accept a far group.", min=0)
+    ] = 5,
+    budget: Annotated[
+        float, typer.Option("--budget", help="Share of the people who may be told a new place in an epoch.")
+    ] = 0.05,
+    budgets: Annotated[
+        str,
+        typer.Option("--budgets", help="Other budgets to try cohorts with, for the report; '' for none."),
+    ] = "0.03,0.05,0.1,0.2,0.3",
+    report: Annotated[Path | None, typer.Option("--report", help="Write a page with curves (HTML).")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds after which no further epoch begins.")
+    ] = None,
+    seed: common.Seed = 0,
+    json: common.Json = False,
+) -> None:
+    """Let people come and go in a made-up town, and see what is told and what intruders learn."""
+    from voronym.core.context import Context
+    from voronym_location.epochs import Settings
+    from voronym_location.simulate import simulate as run
+
+    files.refuse_stdout(report=report)
+    common.check_outputs([report], source="", overwrite=overwrite)
+    settings = Settings(k=k, headroom=headroom, wait=wait, budget=budget, seed=seed)
+    names = common.names(policy) or ["cohort", "reuse", "afresh"]
+    others = _budgets(budgets) if report is not None or json else []
+    with common.ticker(not json) as progress:
+        ctx = Context(seed=seed, time_limit=time_limit, progress=progress)
+        found = run(
+            people=people,
+            epochs=epochs,
+            change=change,
+            settings=settings,
+            policies=names,
+            budgets=others,
+            seed=seed,
+            ctx=ctx,
+        )
+        ctx.done()
+        if report is not None:
+            from voronym.report import write_page
+            from voronym_location.simulation_page import render
+
+            write_page(render(found), report)
+    if json:
+        common.emit(found.to_dict())
+    else:
+        _show(found)
+        if report is not None:
+            common.console().print(f"written: {report}")
+
+
+def model(
+    census: Annotated[Path, typer.Argument(help="A table with the columns latitude, longitude and people.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model to publish (JSON).")],
+    cells: Annotated[int, typer.Option("--cells", help="How many cells of equal population.", min=1)],
+    width: Annotated[float, typer.Option("--width", help="Metres across a square of the census.")] = 1000.0,
+    users: Annotated[int, typer.Option("--users", help="How many people will use it.", min=1)] = 1000,
+    least: Annotated[
+        int, typer.Option("--least", help="Say how likely so many users share a cell.", min=2)
+    ] = 10,
+    doubt: Annotated[
+        float, typer.Option("--doubt", help="How far a cell's share of users may be off, as a share.")
+    ] = 0.3,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    seed: common.Seed = 0,
+) -> None:
+    """Design cells from a census grid, for devices that help themselves: a probability, never k."""
+    from voronym_location.model import Census, Model
+
+    common.check_outputs([output], source=str(census), overwrite=overwrite)
+    with common.ticker() as progress:
+        made = Model.design(Census.read(census, width), cells, doubt=doubt, seed=seed, progress=progress)
+        chance = made.chance(users, least)
+        made.save(output)
+    typer.echo(str(chance))
+    common.console().print(f"written: {output}")
+
+
+def _budgets(text: str) -> list[float]:
+    from voronym.errors import InputError
+
+    try:
+        found = [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        found = [-1.0]
+    if any(not 0.0 <= one <= 1.0 for one in found):
+        raise InputError(f"--budgets takes shares from 0 to 1 with commas, such as 0.05,0.3; not {text!r}")
+    return found
+
+
+def _show(found: Simulation) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1), title_justify="left")
+    table.title = f"{found.people:,} people, k={found.settings.k}, change {100 * found.change:g} % an epoch"
+    heads = ("policy", "served %", "told %", "rms m", "smallest", "below k %", "alone %", "linked: below k %")
+    for head in heads:
+        table.add_column(head, justify="left" if head == "policy" else "right")
+    for name, rows in found.rows.items():
+        later, last = rows[1:] or rows, rows[-1]
+        table.add_row(
+            name,
+            f"{100 * sum(row.served for row in later) / len(later):.1f}",
+            f"{100 * sum(row.told for row in later) / len(later):.1f}",
+            f"{last.rms:.0f}",
+            str(min(row.pseudonym.smallest for row in rows)),
+            f"{100 * last.pseudonym.below:.1f}",
+            f"{100 * last.pseudonym.single:.1f}",
+            f"{100 * last.linking.below:.1f}",
+        )
+    out = Console(highlight=False)
+    out.print(table)
+    epoch, least = max(found.fresh.items())
+    out.print(
+        f"After {max(map(len, found.rows.values()))} epochs. told: people told a new place in an epoch, in "
+        f"the mean. smallest: the least number of active people with the same history, ever. linked: for an "
+        f"intruder who recognises new pseudonyms, by an IP address, say. A grouping of everybody at epoch "
+        f"{epoch} by itself: {least:.0f} m.",
+        soft_wrap=True,
+    )

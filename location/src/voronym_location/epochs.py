@@ -1,0 +1,288 @@
+"""From one epoch to the next: who keeps their place, whose group is dissolved, who gets a new one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voronym.core.context import Context
+from voronym.core.options import Options, number, option, share, whole
+from voronym.errors import InputError
+from voronym_location.forming import Crowd, form, obeying
+from voronym_location.population import Floats, Ints, Population, points
+from voronym_location.renewing import renew
+from voronym_location.snapping import candidates, snapped
+
+
+@dataclass(frozen=True)
+class Settings(Options):
+    """What may be chosen about epochs.
+
+    More headroom, or a larger budget, and more are served, nearer to home; less, and fewer people are told a
+    new place each time. ``k`` is the promise; all else is comfort.
+    """
+
+    k: int = option(10, "least number of active addresses that share a history", check=whole(2))
+    headroom: int = option(2, "addresses beyond k with which a group is formed", check=whole(0))
+    wait: int = option(5, "epochs after which somebody who waits accepts a far group", check=whole(0))
+    compact: float = option(
+        2.0, "how far a group may reach at once, in terms of the usual distance", check=number(above=0.0)
+    )
+    budget: float = option(0.05, "share of the people who may be told a new place in an epoch", check=share)
+    redesign: int = option(0, "epochs after which everything is designed anew; 0 for never", check=whole(0))
+    worse: float = option(
+        0.0, "growth of the rms distance at which everything is; 0 for never", check=number(0.0)
+    )
+    homes: int = option(3, "least number of different places that a group's homes are at", check=whole(1))
+    radius: float = option(
+        0.0, "least rms distance of a group's homes from its place, metres", check=number(0.0)
+    )
+    grid: float = option(10.0, "width of the finest grid that places are on, metres", check=number(0.0))
+    seed: int = option(0, "of the random choices of the search", check=whole(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The groups that live after an epoch.
+
+    Parameters
+    ----------
+    epoch : int
+        Its number; 0 before the first.
+    groups : array of int, shape (m,)
+        The numbers of the groups, ascending. A number is never used again.
+    centroids : array, shape (m, 2)
+        The place of each, latitude and longitude in degrees. It was fixed when the group was formed.
+    born : array of int, shape (m,)
+        The epoch in which each was formed.
+    top : int
+        The highest number used so far; -1 before the first.
+    designed : int
+        The epoch of the last design of everything.
+    rms : float
+        The rms distance then, metres.
+
+    Examples
+    --------
+    >>> Standing.empty()
+    Standing(epoch 0, 0 groups)
+    """
+
+    epoch: int
+    groups: Ints
+    centroids: Floats
+    born: Ints
+    top: int = -1
+    designed: int = 0
+    rms: float = 0.0
+
+    @classmethod
+    def empty(cls) -> Standing:
+        """Return what stands before the first epoch."""
+        none = np.empty(0, np.int64)
+        return cls(0, none, np.empty((0, 2)), none)
+
+    @classmethod
+    def of(
+        cls, epoch: int, groups: ArrayLike, centroids: ArrayLike, born: ArrayLike, **more: Any
+    ) -> Standing:
+        """Return a standing from columns in any order, such as a database has them."""
+        numbers = np.asarray(groups, np.int64).reshape(-1)
+        order = np.argsort(numbers, kind="stable")
+        places = np.asarray(centroids, np.float64).reshape(len(numbers), 2)
+        return cls(epoch, numbers[order], places[order], np.asarray(born, np.int64)[order], **more)
+
+    def __post_init__(self) -> None:
+        m = len(self.groups)
+        if self.centroids.shape != (m, 2) or self.born.shape != (m,):
+            raise InputError(f"there are {m} groups: each needs a place and the epoch it was formed in")
+        if m and ((np.diff(self.groups) <= 0).any() or self.groups[0] < 0 or self.groups[-1] > self.top):
+            raise InputError("groups have ascending numbers from 0 to the highest one used so far")
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __repr__(self) -> str:
+        return f"Standing(epoch {self.epoch}, {len(self):,} groups)"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What an epoch came to, without anybody's values.
+
+    ``told`` are the people who got a place now that is new to them, ``renewed`` those among them who had one
+    and whose group was dissolved for the sake of others; ``dissolved`` groups fell below k; ``smallest`` is
+    the least number of addresses that share a history; ``rms`` and ``median`` are metres from home;
+    ``candidates`` is the least number of public addresses in the reach of a new group, given a directory.
+    """
+
+    epoch: int
+    people: int
+    served: int
+    waiting: int
+    told: int
+    renewed: int
+    groups: int
+    formed: int
+    dissolved: int
+    smallest: int
+    rms: float
+    median: float
+    redesigned: bool
+    candidates: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON has them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """What an epoch publishes.
+
+    Parameters
+    ----------
+    group : array of int, shape (n,)
+        The group of everybody, in the order of the population; -1 for those who wait.
+    since : array of int, shape (n,)
+        When they began to wait, or when their group was formed.
+    standing : Standing
+        The groups that live, with their places.
+    dissolved : array of int
+        The groups that ended: those that fell below k, and those that were dissolved with them.
+    told : array of bool, shape (n,)
+        Who gets a place that is new to them, and a fresh pseudonym with it.
+    figures : Figures
+        What it came to.
+    """
+
+    group: Ints
+    since: Ints
+    standing: Standing
+    dissolved: Ints
+    told: NDArray[np.bool_]
+    figures: Figures
+
+    def places(self) -> Floats:
+        """Return the place of everybody, latitude and longitude, shape (n, 2); NaN for those who wait."""
+        out = np.full((len(self.group), 2), np.nan)
+        inside = self.group >= 0
+        out[inside] = self.standing.centroids[np.searchsorted(self.standing.groups, self.group[inside])]
+        return out
+
+
+def plan(
+    population: Population,
+    standing: Standing,
+    settings: Settings,
+    ctx: Context | None = None,
+    *,
+    directory: ArrayLike | None = None,
+) -> Epoch:
+    """Return the next epoch: the same arrays and settings give the same one, whatever the order of rows.
+
+    Parameters
+    ----------
+    population : Population
+        Those who are active now, each with the group of the last epoch. Whoever left is not in it.
+    standing : Standing
+        What the last epoch left.
+    settings : Settings
+        k, and all else.
+    ctx : Context, optional
+        Progress, threads and wishes. The work must be whole: a wish to finish raises.
+    directory : array, shape (a, 2), optional
+        Public addresses, latitude and longitude: a place is put where somebody might live, and it is counted
+        how many addresses are in the reach of each new group.
+
+    Returns
+    -------
+    Epoch
+
+    Examples
+    --------
+    >>> people = Population.of(range(5), [48.0, 48.001, 48.002, 48.1, 48.101], [11.5] * 5)
+    >>> first = plan(people, Standing.empty(), Settings(k=3, headroom=0, homes=1))
+    >>> first.figures.served, first.figures.groups
+    (5, 1)
+    """
+    here = Context() if ctx is None else ctx
+    order = np.argsort(population.person, kind="stable")
+    people = population.rows(order)
+    now = standing.epoch + 1
+    crowd = Crowd.of(people, standing, settings, directory)
+    rng = np.random.default_rng([settings.seed, now])
+    work = here.part(0.0, 0.95, stage="grouping")
+    work.rng = rng
+    whole_town = _redesign(crowd, standing, settings, now)
+    weak = crowd.weak()
+    if whole_town or not len(standing):
+        extra = crowd.living()
+        crowd.dissolve(np.concatenate([weak, extra]))
+        labels = form(crowd, work)
+    else:
+        labels, extra = renew(crowd, weak, work)
+        crowd.dissolve(np.concatenate([weak, extra]))
+        labels = obeying(crowd, labels)
+    made = _publish(people, crowd, labels, standing, now, weak, extra, whole_town)
+    back = np.empty(len(order), np.int64)
+    back[order] = np.arange(len(order))
+    return replace(made, group=made.group[back], since=made.since[back], told=made.told[back])
+
+
+def _redesign(crowd: Crowd, standing: Standing, settings: Settings, now: int) -> bool:
+    """Whether age or loss ask for a design of everything."""
+    if not len(standing):
+        return False
+    old = settings.redesign > 0 and now - standing.designed >= settings.redesign
+    return old or (settings.worse > 0.0 and crowd.rms() > (1.0 + settings.worse) * standing.rms)
+
+
+def _publish(
+    people: Population,
+    crowd: Crowd,
+    labels: Ints,
+    standing: Standing,
+    now: int,
+    weak: Ints,
+    extra: Ints,
+    whole_town: bool,
+) -> Epoch:
+    """Give new groups numbers and places, and count."""
+    told = labels >= 0
+    fresh = int(labels.max(initial=-1)) + 1
+    group = np.where(told, standing.top + 1 + labels, crowd.group)
+    centroids = snapped(crowd, labels, fresh)
+    kept = ~np.isin(standing.groups, np.concatenate([weak, extra]))
+    began = people.group != group
+    since = np.where(began | (people.since < 0), now, people.since)
+    after = Standing(
+        now,
+        np.concatenate([standing.groups[kept], standing.top + 1 + np.arange(fresh)]),
+        np.concatenate([standing.centroids[kept], centroids]),
+        np.concatenate([standing.born[kept], np.full(fresh, now, np.int64)]),
+        standing.top + fresh,
+        standing.designed,
+        standing.rms,
+    )
+    away = _away(people, group, after)
+    rms = float(np.sqrt(np.square(away).mean())) if len(away) else 0.0
+    if whole_town or not len(standing):
+        after = replace(after, designed=now, rms=rms)
+    figures = Figures(
+        now, len(people), int((group >= 0).sum()), int((group < 0).sum()), int(told.sum()),
+        int((told & np.isin(people.group, extra)).sum()), len(after), fresh, len(weak),
+        crowd.smallest(group), rms, float(np.median(away)) if len(away) else 0.0, whole_town,
+        candidates(crowd, labels, centroids),
+    )  # fmt: skip
+    return Epoch(group, since, after, np.sort(np.concatenate([weak, extra])), told, figures)
+
+
+def _away(people: Population, group: Ints, after: Standing) -> Floats:
+    """Return how far those who are served are from their place, metres."""
+    inside = group >= 0
+    places = points(*after.centroids.T)[np.searchsorted(after.groups, group[inside])]
+    return np.asarray(np.sqrt(np.square(people.points[inside] - places).sum(axis=1)))

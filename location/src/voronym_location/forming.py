@@ -1,0 +1,207 @@
+"""New groups of the people who have none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from voronym.core.context import Context
+from voronym.errors import InputError
+from voronym_location.designing import design
+from voronym_location.population import Floats, Ints, Population, points
+
+if TYPE_CHECKING:
+    from voronym_location.epochs import Settings, Standing
+
+
+PLACE = 10.0
+"""Metres: homes in one such cube are at one place, such as the flats of a building."""
+
+
+@dataclass(eq=False)
+class Crowd:
+    """The people of an epoch while it is planned: groups end, and those who were in them wait."""
+
+    people: Population
+    standing: Standing
+    settings: Settings
+    points: Floats
+    group: Ints
+    directory: Floats | None
+
+    @classmethod
+    def of(
+        cls, people: Population, standing: Standing, settings: Settings, directory: ArrayLike | None
+    ) -> Crowd:
+        """Return the people as the last epoch left them."""
+        known = None if directory is None else np.asarray(directory, np.float64).reshape(-1, 2)
+        inside = people.group >= 0
+        lost = int((inside & ~np.isin(people.group, standing.groups)).sum())
+        if lost:
+            raise InputError(f"{lost} people are in groups that the standing does not have")
+        return cls(people, standing, settings, people.points, people.group.copy(), known)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many addresses count in each group of the standing."""
+        return self.count(self.group)
+
+    def count(self, group: Ints) -> Ints:
+        """Return how many addresses of people who count are in each group of the standing."""
+        rows = np.flatnonzero((group >= 0) & self.people.counts)
+        return _distinct(
+            np.searchsorted(self.standing.groups, group[rows]),
+            self.people.household[rows],
+            len(self.standing),
+        )
+
+    def smallest(self, group: Ints) -> int:
+        """Return the least number of addresses that share a group; 0 where nobody is served."""
+        rows = np.flatnonzero(group >= 0)
+        if not len(rows):
+            return 0
+        numbers, codes = np.unique(group[rows], return_inverse=True)
+        count = self.people.counts[rows]
+        return int(_distinct(codes[count], self.people.household[rows][count], len(numbers)).min())
+
+    def weak(self) -> Ints:
+        """Return the groups that lack something by now: k addresses, different places, or width."""
+        return self.standing.groups[self.lacking]
+
+    def living(self) -> Ints:
+        """Return the groups that lack nothing."""
+        return self.standing.groups[~self.lacking]
+
+    @cached_property
+    def lacking(self) -> NDArray[np.bool_]:
+        """Which groups of the standing lack something by now: who is left may live in one building."""
+        at = np.where(self.group >= 0, np.searchsorted(self.standing.groups, self.group), -1)
+        return _lacking(self, at, len(self.standing))
+
+    def dissolve(self, groups: Ints) -> None:
+        """End groups: their people wait."""
+        self.group[np.isin(self.group, groups)] = -1
+
+    @cached_property
+    def places(self) -> Floats:
+        """The places of the standing, in metres."""
+        return points(*self.standing.centroids.T)
+
+    def rms(self) -> float:
+        """Return the rms distance of those who are served, metres."""
+        inside = self.group >= 0
+        if not inside.any():
+            return 0.0
+        there = self.places[np.searchsorted(self.standing.groups, self.group[inside])]
+        return float(np.sqrt(np.square(self.points[inside] - there).sum(axis=1).mean()))
+
+    @cached_property
+    def buildings(self) -> Ints:
+        """A number for where each home is, to some metres: flats of a building have the same."""
+        x, y, z = np.rint(self.points.T / PLACE).astype(np.int64)
+        return np.asarray((x << 42) + (y << 21) + z)
+
+    @property
+    def waited(self) -> Ints:
+        """For how many epochs those who were not served have waited; 0 for all others."""
+        now = self.standing.epoch + 1
+        return np.where(self.people.group < 0, np.maximum(now - self.people.since, 0), 0)
+
+
+def form(crowd: Crowd, ctx: Context) -> Ints:
+    """Return groups of all people who have none, 0..m-1, for everybody; -1 for all others.
+
+    Every new group has k addresses that count, at the least number of different places.
+    """
+    labels = np.full(len(crowd.people), -1, np.int64)
+    rows = np.flatnonzero((crowd.group < 0) & crowd.people.counts)
+    homes, codes = np.unique(crowd.people.household[rows], return_inverse=True)
+    k = crowd.settings.k
+    if len(homes) < k:
+        return labels
+    many = np.bincount(codes)
+    middle = np.stack([np.bincount(codes, column) / many for column in crowd.points[rows].T], axis=1)
+    least = min(k + crowd.settings.headroom, len(homes))
+    labels[rows] = design(middle, least, crowd.places, ctx)[codes]
+    return obeying(crowd, labels)
+
+
+def obeying(crowd: Crowd, labels: Ints) -> Ints:
+    """Return new groups that obey all that is asked of groups, together with people who do not count.
+
+    Groups that have too few addresses, that are at too few places or too narrow, are joined to the nearest
+    other new ones; where there is none, their people wait.
+    """
+    labels = _renumbered(_joined_by_others(crowd, labels))
+    while True:
+        m = int(labels.max(initial=-1)) + 1
+        bad = np.flatnonzero(_lacking(crowd, labels, m))
+        if not len(bad):
+            return labels
+        if m == 1:
+            return np.full(len(labels), -1, np.int64)
+        middle = _middles(crowd, labels)[0]
+        nearest = cKDTree(middle).query(middle[bad], 2)[1]
+        other = np.where(nearest[:, 0] == bad, nearest[:, 1], nearest[:, 0])
+        into, taken = np.arange(m), np.zeros(m, bool)
+        for one, two in zip(bad.tolist(), other.tolist(), strict=True):
+            if not taken[one] and not taken[two]:  # no chains in one turn: the rest comes next
+                into[one] = two
+                taken[one] = taken[two] = True
+        labels = _renumbered(np.where(labels >= 0, into[labels], -1))
+
+
+def _joined_by_others(crowd: Crowd, labels: Ints) -> Ints:
+    """Let people who do not count yet join the nearest new group, those near enough who have none."""
+    rest = np.flatnonzero((crowd.group < 0) & ~crowd.people.counts)
+    inside = np.flatnonzero(labels >= 0)
+    if not len(rest) or not len(inside):
+        return labels
+    gap, near = cKDTree(crowd.points[inside]).query(crowd.points[rest])
+    usual = crowd.standing.rms or np.inf
+    close = gap <= crowd.settings.compact * usual * (1.0 + crowd.waited[rest] / max(crowd.settings.wait, 1))
+    out = labels.copy()
+    out[rest[close]] = labels[inside[near[close]]]
+    return out
+
+
+def _middles(crowd: Crowd, labels: Ints, m: int | None = None) -> tuple[Floats, Floats]:
+    """Return the mean of the homes of each new group, and their mean squared distance from it."""
+    m = int(labels.max(initial=-1)) + 1 if m is None else m
+    rows = np.flatnonzero(labels >= 0)
+    own = labels[rows]
+    many = np.maximum(np.bincount(own, minlength=m), 1)
+    middle = np.stack([np.bincount(own, column, m) / many for column in crowd.points[rows].T], axis=1)
+    return middle, np.bincount(own, np.square(crowd.points[rows] - middle[own]).sum(axis=1), m) / many
+
+
+def _lacking(crowd: Crowd, labels: Ints, m: int) -> NDArray[np.bool_]:
+    """Which groups have too few addresses, too few different places, or too small a radius."""
+    rows = np.flatnonzero((labels >= 0) & crowd.people.counts)
+    few = _distinct(labels[rows], crowd.people.household[rows], m) < crowd.settings.k
+    alike = _distinct(labels[rows], crowd.buildings[rows], m) < crowd.settings.homes
+    if crowd.settings.radius <= 0.0:
+        return np.asarray(few | alike)
+    return np.asarray(few | alike | (_middles(crowd, labels, m)[1] < crowd.settings.radius**2))
+
+
+def _distinct(groups: Ints, codes: Ints, m: int) -> Ints:
+    """Return how many different codes each group has."""
+    order = np.lexsort([codes, groups])
+    one, two = groups[order], codes[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (one[1:] != one[:-1]) | (two[1:] != two[:-1])
+    return np.bincount(one[first], minlength=m).astype(np.int64)
+
+
+def _renumbered(labels: Ints) -> Ints:
+    """Return labels 0..m-1 without gaps; -1 stays."""
+    out = labels.copy()
+    inside = labels >= 0
+    out[inside] = np.unique(labels[inside], return_inverse=True)[1].reshape(-1)
+    return out

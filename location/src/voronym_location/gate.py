@@ -1,0 +1,147 @@
+"""What every request passes: a limit on its size and on attempts, headers, one line in the log, one count."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from ipaddress import IPv4Address, ip_address, ip_network
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from voronym_location.metrics import Metrics
+
+__all__ = ["Attempts", "Gate"]
+
+log = logging.getLogger("voronym_location")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+LARGE = "the request is larger than this service reads"
+UPLOAD = "/v1/operator/directory"
+
+
+class Attempts:
+    """Counts attempts of a network address within a minute, in memory alone.
+
+    Parameters
+    ----------
+    most : int
+        How many pass; 0 for any number.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._minute, self._seen = most, 0, Counter[str]()
+
+    def passes(self, address: str, at: float | None = None) -> bool:
+        """Count an attempt, and say whether it may pass."""
+        minute = int((time.monotonic() if at is None else at) // 60)
+        if minute != self._minute:
+            self._minute, self._seen = minute, Counter()
+        asker = _network(address)
+        self._seen[asker] += 1
+        return not self._most or self._seen[asker] <= self._most
+
+
+def _network(address: str) -> str:
+    """Return what one asker has: an address, or of the sixth version of them a network of 2^64."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address[:64]
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or ip_network((int(found) >> 64 << 64, 64)))
+
+
+class Gate:
+    """An ASGI middleware.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What comes after.
+    body, upload : int
+        Bytes that are read of a request, and of a directory.
+    metrics : Metrics
+        Where answers are counted.
+    """
+
+    def __init__(self, app: App, *, body: int, upload: int, metrics: Metrics) -> None:
+        self._app, self._body, self._upload, self._metrics = app, body, upload, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 500
+        limit = self._upload if scope["path"] == UPLOAD else self._body
+        read = 0
+
+        async def counted() -> MutableMapping[str, Any]:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > limit:
+                raise HTTPException(413, LARGE)
+            return message
+
+        async def noted(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                given = {name.lower() for name, _ in message.get("headers", ())}
+                message["headers"] = [
+                    *message.get("headers", ()), *(one for one in HEADERS if one[0] not in given)
+                ]  # fmt: skip
+            await send(message)
+
+        try:
+            refusal = _refusal(scope, limit)
+            if refusal is not None:
+                await _say(noted, *refusal)
+            else:
+                await self._app(scope, counted, noted)
+        finally:
+            self._note(scope, status, time.perf_counter() - began)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._metrics.saw(method, route, status, seconds)
+        if status >= 500 or log.isEnabledFor(logging.DEBUG):
+            level = logging.ERROR if status >= 500 else logging.DEBUG
+            what = {"route": route, "method": method, "status": status, "ms": round(1000 * seconds, 1)}
+            log.log(level, "request", extra=what)
+
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
+
+
+def _refusal(scope: Scope, limit: int) -> tuple[int, str] | None:
+    """Say why a request is refused by its headers alone."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and (not value.isdigit() or int(value) > limit):
+            return 413, LARGE
+        if name == b"content-encoding" and value.lower() != b"identity":
+            return 415, "send the request as it is, not compressed"
+    return None
+
+
+async def _say(send: Send, status: int, sentence: str) -> None:
+    body = json.dumps({"error": sentence}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,23 @@
+"""Places on the globe, and how far apart they are."""
+
+from __future__ import annotations
+
+import math
+
+from voronym_location.population import RADIUS
+
+Place = tuple[float, float]
+"""Latitude and longitude in degrees."""
+
+
+def metres(a: Place, b: Place) -> float:
+    """Return the distance between two places on the sphere.
+
+    Examples
+    --------
+    >>> round(metres((48.0, 11.0), (48.001, 11.0)))
+    111
+    """
+    (p, q), (r, s) = (tuple(map(math.radians, place)) for place in (a, b))
+    half = math.sin((r - p) / 2) ** 2 + math.cos(p) * math.cos(r) * math.sin((s - q) / 2) ** 2
+    return 2 * RADIUS * math.asin(min(1.0, math.sqrt(half)))

@@ -1,0 +1,96 @@
+"""Homes, and what a person may ask about oneself. Every query begins at a token: nobody asks for others."""
+
+from __future__ import annotations
+
+import secrets
+from typing import NamedTuple
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, true, update
+
+from voronym_location.store.tables import account, code, cohort, epoch, home, member, outbox, token
+
+__all__ = ["STANDING", "Standing", "forget", "put", "remove"]
+
+_last = select(epoch).order_by(epoch.c.number.desc()).limit(1).subquery("last")
+STANDING = (
+    select(
+        token.c.account,
+        home.c.version,
+        member.c.version,
+        member.c.cohort,
+        member.c.pseudonym,
+        cohort.c.latitude,
+        cohort.c.longitude,
+        _last.c.number,
+        _last.c.published,
+        _last.c.expires,
+        _last.c.k,
+    )
+    .select_from(token)
+    .outerjoin(home, home.c.person == token.c.account)
+    .outerjoin(_last, true())
+    .outerjoin(member, (member.c.epoch == _last.c.number) & (member.c.person == token.c.account))
+    .outerjoin(cohort, cohort.c.id == member.c.cohort)
+    .where(token.c.digest == bindparam("digest"), token.c.expires > bindparam("now"))
+)
+
+
+class Standing(NamedTuple):
+    """How the owner of a token stands in the epoch in force: a row of the query ``STANDING``."""
+
+    person: int
+    wanted: int | None
+    seen: int | None
+    cohort: int | None
+    pseudonym: bytes | None
+    latitude: float
+    longitude: float
+    number: int | None
+    published: float
+    expires: float
+    k: int
+
+
+def put(
+    connection: Connection, person: int, latitude: float, longitude: float, household: int, now: float,
+    *, vouched: bool = False,
+) -> None:  # fmt: skip
+    """Take down where a person lives; the next epoch will see it. The old home is gone at once.
+
+    Who says again that they live at the address that is known has not moved, and keeps their group.
+    """
+    values = {"latitude": latitude, "longitude": longitude, "household": household, "submitted": now}
+    same = (home.c.person == person) & (home.c.household == household)
+    if connection.execute(update(home).where(same).values(values)).rowcount:
+        return
+    values |= {"version": secrets.randbits(62), "vouched": vouched}
+    done = connection.execute(update(home).where(home.c.person == person).values(values))
+    if not done.rowcount:
+        connection.execute(insert(home).values(person=person, **values))
+
+
+def remove(connection: Connection, person: int) -> bool:
+    """Forget where a person lives; say whether that was known. They leave with the next epoch.
+
+    Who was imported and leaves is not brought back by the next import of the same directory.
+    """
+    connection.execute(update(account).where(account.c.id == person).values(vouched=False))
+    return bool(connection.execute(delete(home).where(home.c.person == person)).rowcount)
+
+
+def forget(connection: Connection, person: int, email: str) -> None:
+    """Delete a person. Until the next epoch a number is left, without a name, a home or a pseudonym."""
+    last = connection.scalar(select(func.max(epoch.c.number))) or 0
+    around = [
+        last - 1,
+        last,
+        last + 1,
+    ]  # one may be on its way out, one be drafted
+    connection.execute(
+        update(member).where(member.c.epoch.in_(around), member.c.person == person).values(pseudonym=None)
+    )
+    for table in (code, outbox):
+        column = table.c.email if table is code else table.c.recipient
+        connection.execute(delete(table).where(column == email))
+    for table, column in ((token, token.c.account), (home, home.c.person), (account, account.c.id)):
+        connection.execute(delete(table).where(column == person))

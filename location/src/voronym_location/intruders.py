@@ -1,0 +1,75 @@
+"""What intruders learn who keep everything: how many active people share all that they saw of a person.
+
+``pseudonym``  follows each pseudonym, knows every home and everybody who joined or left
+``linking``    also recognises the new pseudonym of a person as theirs, by an IP address, say
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym_location.population import Ints
+
+NOTHING = -1
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an intruder is left with after an epoch.
+
+    Parameters
+    ----------
+    smallest : int
+        The least number of active people who share all that was seen of one who is served.
+    mean : float
+        The mean of these numbers over everybody served.
+    below : float
+        The share of the served people for whom it is below k.
+    single : float
+        The share for whom it is one: they are singled out.
+    """
+
+    smallest: int
+    mean: float
+    below: float
+    single: float
+
+
+class Intruder:
+    """Histories of what was published, for one kind of intruder.
+
+    Parameters
+    ----------
+    linking : bool
+        Whether a new pseudonym is recognised as that of the same person.
+    """
+
+    def __init__(self, *, linking: bool) -> None:
+        self.linking = linking
+        self.person = self.history = np.empty(0, np.int64)
+        self.used = 0
+
+    def see(self, person: Ints, place: Ints, fresh: NDArray[np.bool_], k: int) -> Seen:
+        """Take in an epoch: who is active, what each publishes (-1: nothing), who has a new pseudonym."""
+        before = np.full(len(person), NOTHING, np.int64)
+        _, rows, at = np.intersect1d(person, self.person, assume_unique=True, return_indices=True)
+        before[rows] = self.history[at]
+        if not self.linking:
+            before[fresh | (place < 0)] = NOTHING  # nothing is known yet of a new pseudonym
+        codes = np.unique(np.stack([before, place], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        served = place >= 0
+        numbers = np.bincount(codes)[codes][served]
+        self.person = person
+        self.history = np.where(served, self.used + codes, before if self.linking else NOTHING)
+        self.used += int(codes.max(initial=-1)) + 1
+        if not len(numbers):
+            return Seen(0, 0.0, 0.0, 0.0)
+        return Seen(
+            int(numbers.min()),
+            float(numbers.mean()),
+            float((numbers < k).mean()),
+            float((numbers == 1).mean()),
+        )

@@ -1,0 +1,54 @@
+"""Logs: one JSON object on a line, of names that are known to be harmless. Everything else is left out.
+
+Neither addresses, places, tokens, network addresses nor query strings can get in: a record keeps its event,
+which is a text of our own without arguments, and the fields below. An exception is told by its type and the
+place in the code; its text may quote values.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+__all__ = ["FIELDS", "JsonLines", "start"]
+
+FIELDS = ("route", "method", "status", "ms", "reason", "epoch", "seconds", "messages")
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record as JSON, without what may be a person's."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            # Arguments may be values, and so may the text of an exception that is logged as the event.
+            "event": record.msg if isinstance(record.msg, str) and not record.args else record.name,
+        }
+        if isinstance(record.msg, BaseException):
+            line["error"] = type(record.msg).__name__
+        line |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            place = traceback.extract_tb(record.exc_info[2])
+            if place:
+                line["at_line"] = f"{Path(place[-1].filename).name}:{place[-1].lineno}"
+        return json.dumps(line)
+
+
+def start(stream: TextIO | None = None) -> None:
+    """Have the service and the web server write such lines to stderr."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("voronym_location", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if name == "voronym_location" else logging.WARNING)
+    logging.getLogger("uvicorn.access").handlers = []
+    logging.getLogger("uvicorn.access").propagate = False

@@ -1,0 +1,139 @@
+"""Mail: through a server (SMTP), or into a folder, one file for each message.
+
+Messages are written to the database together with what they are about, and sent afterwards: a service that is
+killed in between sends them when it starts again, some of them twice at worst.
+"""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select
+
+from voronym_location.settings import ServiceSettings
+from voronym_location.store import Store
+from voronym_location.store.tables import outbox
+
+__all__ = ["Delivery", "Postman", "deliver", "post"]
+
+AGAIN = 60.0
+"""Seconds after which mail that could not be sent is tried again."""
+
+
+def post(connection: Connection, recipient: str, subject: str, body: str) -> None:
+    """Put a message where `deliver` finds it."""
+    connection.execute(insert(outbox).values(recipient=recipient, subject=subject, body=body))
+
+
+class Delivery(NamedTuple):
+    """How many messages were sent, refused for good, and put off."""
+
+    sent: int = 0
+    refused: int = 0
+    waiting: int = 0
+
+
+def deliver(store: Store, settings: ServiceSettings) -> Delivery:
+    """Send what is waiting. One message that cannot be sent keeps no other waiting.
+
+    What the mail server refuses for good is thrown away, what it puts off waits. Raises where the server
+    cannot be reached at all: then everything waits.
+    """
+    done, last = Counter[str](), 0
+    while True:
+        with store.read() as connection:
+            query = select(outbox).where(outbox.c.id > last).order_by(outbox.c.id).limit(100)
+            rows = connection.execute(query).all()
+        for row in rows:
+            last = row.id
+            message = _message(settings.sender, row.recipient, row.subject, row.body)
+            outcome = _send(message, settings) if settings.smtp else _keep(message, settings.mailbox)
+            done[outcome] += 1
+            if outcome != "waiting":
+                with store.write() as connection:
+                    connection.execute(delete(outbox).where(outbox.c.id == row.id))
+        if len(rows) < 100:
+            return Delivery(**done)
+
+
+class Postman:
+    """Sends mail from a thread of its own; what cannot be sent is tried again a minute later.
+
+    Parameters
+    ----------
+    send : callable
+        Sends what waits, and says whether all of it is gone.
+    """
+
+    def __init__(self, send: Callable[[], bool]) -> None:
+        self._send, self._wake, self._over = send, threading.Event(), False
+        self._thread = threading.Thread(target=self._run, name="voronym-mail", daemon=True)
+        self._wake.set()  # an earlier service may have left some
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Say that there is mail."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """Send what there is, and end; what could not be sent before waits for the next start."""
+        self._over = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        gone, over = True, False
+        while not over:
+            self._wake.wait(None if gone else AGAIN)
+            over = self._over
+            self._wake.clear()
+            if gone or not over:
+                gone = self._send()
+
+
+def _message(sender: str, recipient: str, subject: str, body: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = sender, recipient, subject
+    message["Date"], message["Message-ID"] = formatdate(), make_msgid(domain=sender.rpartition("@")[2])
+    message.set_content(body)
+    return message
+
+
+def _send(message: EmailMessage, settings: ServiceSettings) -> str:
+    """Hand a message to the mail server, and return what became of it."""
+    host, _, port = settings.smtp.partition(":")
+    with smtplib.SMTP(host, int(port or 587), timeout=20) as server:
+        server.ehlo()
+        if server.has_extn("starttls") or settings.smtp_user:
+            server.starttls(context=ssl.create_default_context())
+        if settings.smtp_user:
+            server.login(settings.smtp_user, settings.smtp_password)
+        try:
+            server.send_message(message)
+        except smtplib.SMTPRecipientsRefused as error:
+            codes = [code for code, _ in error.recipients.values()]
+        except smtplib.SMTPDataError as error:
+            codes = [error.smtp_code]
+        else:
+            return "sent"
+    return "refused" if min(codes, default=0) >= 500 else "waiting"
+
+
+def _keep(message: EmailMessage, folder: Path) -> str:
+    """Write a message under a name of our own choice; the address is inside, not in the name."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = uuid.uuid4().hex
+    draft = folder / f".{name}"
+    draft.write_bytes(message.as_bytes())
+    draft.chmod(0o600)
+    draft.rename(folder / f"{name}.eml")
+    return "sent"

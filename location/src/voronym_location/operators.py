@@ -1,0 +1,125 @@
+"""What an operator may do and see: aggregates without small counts, each look noted, and nobody's home."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from voronym_location import accounts
+from voronym_location.directory import Entry, address_key, insert_for
+from voronym_location.errors import Forbidden
+from voronym_location.statements import clock_text
+from voronym_location.store.tables import account, audit, directory, epoch, home, member
+
+__all__ = ["figures", "in_force", "note", "require"]
+
+
+def require(connection: Connection, shown: str, now: float) -> accounts.Account:
+    """Return the operator whose token this is."""
+    who = accounts.who(connection, shown, now)
+    if not who.operator:
+        raise Forbidden("that is for operators")
+    return who
+
+
+def note(connection: Connection, now: float, operator: int | None, action: str) -> None:
+    """Write down what an operator did."""
+    connection.execute(insert(audit).values(at=now, operator=operator, action=action))
+
+
+def in_force(connection: Connection) -> dict[str, Any] | None:
+    """Return number, moments and figures of the epoch in force."""
+    row = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(1)).first()
+    return None if row is None else _plain(row)
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    return {
+        "epoch": row.number, "published": clock_text(row.published), "expires": clock_text(row.expires),
+        "k": row.k, **json.loads(row.figures),
+    }  # fmt: skip
+
+
+def figures(connection: Connection, k: int) -> dict[str, Any]:
+    """Return aggregates, see `told`. People are counted as of the epoch in force, never live.
+
+    A count that is told at every moment tells who came and went between two looks at it.
+    """
+    last = connection.execute(select(epoch).order_by(epoch.c.number.desc()).limit(50)).all()
+    number = last[0].number if last else -1
+    sizes = _sizes(number)
+    least = connection.execute(select(func.min(sizes.c.size), func.count()).select_from(sizes)).one()
+    return {
+        "k": k,
+        "addresses": told(connection.scalar(select(func.count()).select_from(directory)) or 0, k),
+        "groups": least[1],
+        "smallest_group_at_least_k": None if least[0] is None else bool(least[0] >= k),
+        "epochs": [softened(_plain(row), k) for row in last],
+    }
+
+
+COUNTS = ("people", "served", "waiting", "told", "renewed")
+"""Figures of an epoch that count people."""
+
+
+def softened(found: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """Return the figures of an epoch with counts as they may be told, and whole metres."""
+    out = {name: told(value, k) if name in COUNTS else value for name, value in found.items()}
+    out |= {name: round(found[name]) for name in ("rms", "median") if name in found}
+    parts = [one | {"people": told(one["people"], k)} for one in found.get("by_density", ())]
+    return out | {"by_density": parts if all(one["people"] for one in parts) else []}
+
+
+def told(count: Any, k: int) -> int | None:
+    """Return a count of people to the next multiple of k, or None where it is small.
+
+    From exact counts a small one could be had as the difference of two others, or of two epochs.
+    """
+    return None if count is None or 0 < count < k else int((count + k / 2) // k * k)
+
+
+def _sizes(number: int) -> Any:
+    """Return the people of each group who count, a household once."""
+    return (
+        select(member.c.cohort, func.count(member.c.household.distinct()).label("size"))
+        .where(member.c.epoch == number, member.c.cohort >= 0, member.c.counting)
+        .group_by(member.c.cohort)
+        .subquery()
+    )
+
+
+def enter_people(
+    connection: Connection, entries: Iterable[Entry], numbers: Mapping[str, int], now: float
+) -> int:
+    """Make an account and a home for every entry with an e-mail address that is new; return how many were."""
+    named = {one.email: one for one in entries if one.email is not None}
+    if not named:
+        return 0
+    emails = list(named)
+    made = insert_for(connection)(account).on_conflict_do_nothing(index_elements=[account.c.email])
+    connection.execute(
+        made, [{"email": one, "vouched": True, "operator": False, "created": now} for one in emails]
+    )
+    rows = []
+    for start in range(0, len(emails), 500):
+        query = (
+            select(account.c.id, account.c.email)
+            .outerjoin(home, home.c.person == account.c.id)
+            .where(
+                account.c.email.in_(emails[start : start + 500]), account.c.vouched, home.c.person.is_(None)
+            )
+        )
+        for number, email in connection.execute(query):
+            one = named[email]
+            rows.append(
+                {"person": number, "latitude": one.latitude, "longitude": one.longitude, "vouched": True,
+                 "household": numbers[address_key(one.address)], "version": secrets.randbits(62),
+                 "submitted": now}
+            )  # fmt: skip
+    if rows:
+        connection.execute(insert(home), rows)
+    return len(rows)

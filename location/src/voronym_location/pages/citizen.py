@@ -1,0 +1,142 @@
+"""A citizen's own pages: what providers see, all that is known about them, and the way out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from voronym_location.globe import metres
+from voronym_location.pages import chart
+from voronym_location.pages.desk import SESSION, Desk, sentence
+from voronym_location.statements import Statement
+
+
+def routes(desk: Desk) -> APIRouter:
+    """Return the routes of somebody who is signed in; each answers for themselves alone."""
+    router = APIRouter(include_in_schema=False)
+    service, cookies = desk.service, desk.cookies
+
+    @router.get("/me")
+    def me(request: Request) -> Response:
+        token = desk.token(request)
+        account = service.whoami(token)
+        return desk.page(request, "me.html", here="me", account=account, **_seen(desk, token))
+
+    @desk.post(router, "/statement")
+    def statement(request: Request, form: Mapping[str, str]) -> Response:
+        del form
+        found = service.statement(desk.token(request))
+        if not isinstance(found, Statement):
+            return desk.to("/me")
+        return _download(found.plain(), "voronym-statement.json")
+
+    @desk.post(router, "/export")
+    def export(request: Request, form: Mapping[str, str]) -> Response:
+        del form
+        return _download(service.export(desk.token(request)), "voronym-my-data.json")
+
+    @router.get("/leave")
+    def ask(request: Request) -> Response:
+        return desk.page(request, "leave.html", account=service.whoami(desk.token(request)), wrong="")
+
+    @desk.post(router, "/leave")
+    def leave(request: Request, form: Mapping[str, str]) -> Response:
+        token = desk.token(request)
+        account = service.whoami(token)
+        if form.get("do") == "cancel":
+            service.cancel(token)
+            return desk.to("/me")
+        if form.get("sure", "").strip().lower() != "delete":
+            wrong = "Nothing was deleted: type the word delete into the field first."
+            return desk.page(request, "leave.html", account=account, status=400, wrong=wrong)
+        service.delete(token)
+        answer = desk.page(
+            request,
+            "problem.html",
+            heading="All of it is deleted",
+            text="There is no account, no home and no point of yours here any more. Farewell.",
+            back="/",
+            back_words="To the first page",
+        )
+        cookies.drop(request, answer, SESSION)
+        return answer
+
+    return router
+
+
+def _seen(desk: Desk, token: str) -> dict[str, Any]:
+    """Return what the page about one's own point shows."""
+    home, found = desk.service.home(token), desk.service.statement(token)
+    known: dict[str, Any] = {"home": home, "served": isinstance(found, Statement), "k": desk.k}
+    if home is None:
+        return known
+    place = (home["latitude"], home["longitude"])
+    outline = desk.outline(token)
+    if isinstance(found, Statement):
+        seen = (found.latitude, found.longitude)
+        off = write_metres(metres(place, seen))
+        known |= {
+            "k": found.k,
+            "off": off,
+            "moving": found.moving,
+            "seen": (f"{seen[0]:.6f}", f"{seen[1]:.6f}"),
+            "pseudonym": found.pseudonym,
+            "until": write_time(found.expires),
+            "over": datetime.fromisoformat(found.expires).timestamp() <= desk.service.clock(),
+            "picture": chart.draw(
+                outline,
+                chart.around([place, seen], outline),
+                home=place,
+                seen=seen,
+                title="Your home, and the point that providers see",
+                desc=f"A pin marks your home, a ring the point that providers see, {off} away.",
+            ),
+        }
+        return known
+    return known | {
+        "why": sentence(found.reason if found is not None else "your home will be seen by the next epoch"),
+        "due": write_time(found.until) if found is not None and found.until else "",
+        "picture": chart.draw(
+            outline,
+            chart.around([place], outline),
+            home=place,
+            title="Your home",
+            desc="A pin marks your home. There is no point for providers yet.",
+        ),
+    }
+
+
+def write_metres(far: float) -> str:
+    r"""Write a distance as people say it.
+
+    Examples
+    --------
+    >>> write_metres(142.3), write_metres(1840.0)
+    ('142\xa0m', '1.8\xa0km')
+    """
+    return f"{far:.0f}\u00a0m" if far < 1000 else f"{far / 1000:.1f}\u00a0km"
+
+
+def write_time(text: str) -> str:
+    """Write a moment as people read it; it comes as in statements.
+
+    Examples
+    --------
+    >>> write_time("2026-03-01T08:05:00Z")
+    '1 March 2026, 08:05 UTC'
+    """
+    at = datetime.fromisoformat(text)
+    return f"{at.day} {at:%B %Y}, {at:%H:%M} UTC"
+
+
+def _download(data: Mapping[str, Any], name: str) -> Response:
+    """Answer with a file that the browser keeps."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="application/json", headers=headers)

@@ -1,0 +1,130 @@
+"""The operator's page: how the service does, in figures that point at nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from voronym.report.bars import bars
+from voronym.report.curves import Series, chart
+from voronym.report.write import Table, plural
+from voronym_location.pages.citizen import write_metres, write_time
+from voronym_location.pages.desk import Desk
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section: a drawing where there is one, and its figures as a table."""
+
+    title: str
+    table: Table
+    lead: str = ""
+    figure: Markup | None = None
+
+
+def routes(desk: Desk) -> APIRouter:
+    """Return the operator's routes."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/operator")
+    def figures(request: Request) -> Response:
+        token = desk.token(request)
+        found = desk.service.operator_figures(token)
+        return desk.page(
+            request, "operator.html", here="operator", account=desk.service.whoami(token), **_told(found)
+        )
+
+    return router
+
+
+def _told(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page shows of the figures; a count that was withheld stays so."""
+    k, epochs = found["k"], list(found["epochs"])
+    least = f"under {k}"
+    if not epochs:
+        return {
+            "heading": "No epoch has been made yet", "least": k, "invariants": [], "tables": [], "until": "",
+            "facts": [(_count(found["addresses"], least), "addresses in the directory", "")],
+        }  # fmt: skip
+    last = epochs[0]
+    facts = [
+        (_count(last["people"], least), "people", f"in epoch {last['epoch']}"),
+        (_count(last["served"], least), "have a point", f"in {plural(found['groups'], 'group')}"),
+        (_count(last["waiting"], least), "wait for neighbours", ""),
+        (write_metres(last["rms"]) if last["served"] != 0 else "–", "from home", "root mean square"),
+    ]
+    invariants = [
+        (
+            f"every point is shared by {k} addresses or more, counted in the database just now",
+            found["smallest_group_at_least_k"] is not False,
+        ),
+        (
+            f"nobody shares their history with fewer than {k}, counted before epoch {last['epoch']} was told",
+            True,
+        ),
+    ]
+    served = _count(last["served"], least)
+    return {
+        "heading": f"About {served} people have a point" if last["served"] else "Nobody has a point yet",
+        "least": k,
+        "facts": facts,
+        "until": write_time(last["expires"]),
+        "invariants": invariants,
+        "tables": [*_distances(last), _epochs(epochs, least)],
+    }
+
+
+def _distances(last: Mapping[str, Any]) -> list[Part]:
+    parts = last.get("by_density", ())
+    if not parts:
+        return []
+    rows = [(one["settled"], _count(one["people"], ""), write_metres(one["metres"])) for one in parts]
+    figure = bars(
+        [one["settled"] for one in parts],
+        [one["metres"] for one in parts],
+        title="Metres from home by density",
+        desc="; ".join(f"{name} settled: {metres}" for name, _, metres in rows),
+        write=write_metres,
+    )
+    table = Table.of(("settled", "people", "from home"), rows, caption="A quarter of the people each")
+    said = "Where people live close together, the point that they share is nearer, as a rule."
+    return [Part("Metres by density", table, said, figure)]
+
+
+def _epochs(epochs: Sequence[Mapping[str, Any]], least: str) -> Part:
+    rows = [
+        (
+            str(one["epoch"]),
+            *(_count(one[name], least) for name in ("people", "served", "waiting", "told")),
+            write_metres(one["rms"]),
+            write_time(one["published"]),
+        )
+        for one in epochs
+    ]
+    head = ("epoch", "people", "with a point", "waiting", "told anew", "from home", "published")
+    figure = None
+    if len(epochs) > 2:
+        curves = [
+            Series(name, [(one["epoch"], one[key]) for one in epochs if one[key] is not None])
+            for name, key in (("people", "people"), ("with a point", "served"), ("waiting", "waiting"))
+        ]
+        figure = chart(
+            [one for one in curves if one.points],
+            title="People over epochs",
+            desc="Everybody, those with a point and those who wait, at each epoch.",
+            x_name="epoch",
+            y_name="people",
+        )
+    return Part(
+        plural(len(epochs), "epoch").capitalize(), Table.of(head, rows, caption="The last epochs"), "", figure
+    )
+
+
+def _count(value: int | None, least: str) -> str:
+    return least if value is None else f"{value:,}"

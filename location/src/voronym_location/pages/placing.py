@@ -1,0 +1,155 @@
+"""Placing one's home: by address, by coordinates, or by a pin on the map. It works without scripts, too.
+
+A place travels in the bodies of forms only, never in an address line: those end up in logs and histories.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from voronym_location.errors import BadRequest
+from voronym_location.pages import chart
+from voronym_location.pages.chart import Outline, View
+from voronym_location.pages.desk import Desk, sentence
+
+STEPS = {name: name.capitalize() for name in ("north", "south", "west", "east", "closer", "farther")}
+"""What the buttons under the map do."""
+WAYS = {"north": (0.0, -1.0), "south": (0.0, 1.0), "west": (-1.0, 0.0), "east": (1.0, 0.0)}
+ZOOMS = {"closer": 0.5, "farther": 2.0}
+STEP = 1 / 16
+"""How far a button moves the pin, as a share of what is shown."""
+NEAR = 500.0
+"""Metres across, once somebody said where."""
+PAIR = re.compile(r"\s*(-?\d{1,2}(?:\.\d{1,15})?)°?\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,15})?)°?\s*")
+
+
+def routes(desk: Desk) -> APIRouter:
+    """Return the routes of the page on which a home is placed."""
+    router = APIRouter(include_in_schema=False)
+    service = desk.service
+
+    @router.get("/home")
+    def ask(request: Request) -> Response:
+        token = desk.token(request)
+        home, outline = service.home(token), desk.outline(token)
+        start = outline.whole if home is None else View(home["latitude"], home["longitude"], 2 * NEAR)
+        return _page(desk, request, outline, start)
+
+    @desk.post(router, "/home")
+    def place(request: Request, form: Mapping[str, str]) -> Response:
+        token = desk.token(request)
+        service.whoami(token)
+        outline = desk.outline(token)
+        view = _state(form, outline)
+        wanted = form.get("do", "")
+        text = form.get("text", "").strip()
+        try:
+            if wanted == "use":
+                service.submit_home(token, view.latitude, view.longitude)
+                return desk.to("/me")
+            if wanted == "find":
+                found = coordinates(text) or service.find_address(token, text)
+                said = "The pin is there. Is it your house? Move it if it is not."
+                return _page(desk, request, outline, View(*found, NEAR), text=text, said=said)
+        except BadRequest as error:
+            return _page(desk, request, outline, view, text=text, wrong=sentence(error), status=400)
+        return _page(desk, request, outline, _moved(form, view, outline, wanted))
+
+    return router
+
+
+def coordinates(text: str) -> tuple[float, float] | None:
+    """Read a latitude and a longitude, where a text is that.
+
+    Examples
+    --------
+    >>> coordinates("48.1372, 11.5756"), coordinates("Station Road 12")
+    ((48.1372, 11.5756), None)
+    """
+    found = PAIR.fullmatch(text)
+    if found is None:
+        return None
+    latitude, longitude = float(found[1]), float(found[2])
+    if abs(latitude) > 90 or abs(longitude) > 180:
+        raise BadRequest("a latitude is between -90 and 90 degrees, a longitude between -180 and 180")
+    return latitude, longitude
+
+
+def _state(form: Mapping[str, str], outline: Outline) -> View:
+    """Read where the pin is and how much is shown; what a form leaves out or spoils is the whole town."""
+    whole = outline.whole
+    found = []
+    for name, most, instead in (
+        ("latitude", 90.0, whole.latitude),
+        ("longitude", 180.0, whole.longitude),
+        ("span", math.inf, whole.span),
+    ):
+        try:
+            value = float(form.get(name, ""))
+        except ValueError:
+            value = math.nan
+        found.append(value if math.isfinite(value) and abs(value) <= most else instead)
+    return View(*found).kept()
+
+
+def _moved(form: Mapping[str, str], view: View, outline: Outline, wanted: str) -> View:
+    """Return the view after a button, or after a click on the map of a browser without scripts."""
+    if wanted in ZOOMS:
+        return replace(view, span=view.span * ZOOMS[wanted]).kept()
+    if wanted in WAYS:
+        x, y = outline.at(view.place)
+        east, south = WAYS[wanted]
+        place = outline.back((x + east * view.span * STEP, y + south * view.span * STEP))
+        return View(*place, view.span)
+    for name, pixels in (("wide", chart.WIDE), ("narrow", chart.NARROW)):
+        x_text, y_text = form.get(f"{name}.x", ""), form.get(f"{name}.y", "")
+        if x_text.isdecimal() and y_text.isdecimal() and int(x_text) <= pixels and int(y_text) <= pixels:
+            return View(*view.clicked(outline, int(x_text), int(y_text), pixels), view.span)
+    return view
+
+
+def _page(
+    desk: Desk,
+    request: Request,
+    outline: Outline,
+    view: View,
+    *,
+    text: str = "",
+    said: str = "",
+    wrong: str = "",
+    status: int = 200,
+) -> Response:
+    token = desk.token(request)
+    account = desk.service.whoami(token)
+    shown = f"{view.latitude:.5f}, {view.longitude:.5f}"
+    picture = chart.draw(
+        outline, view, home=view.place, title="Map of the town with a pin", desc=f"The pin is at {shown}."
+    )
+    return desk.page(
+        request,
+        "home.html",
+        here="home",
+        account=account,
+        status=status,
+        moving=desk.service.home(token) is not None,
+        latitude=f"{view.latitude:.6f}",
+        longitude=f"{view.longitude:.6f}",
+        span=f"{view.span:.0f}",
+        shown=shown,
+        middle=outline.middle,
+        metres=chart.METRES,
+        east=chart.METRES * math.cos(math.radians(outline.middle[0])),
+        picture=picture,
+        steps=STEPS.items(),
+        example=f"Station Road 12, or {outline.middle[0]:.4f}, {outline.middle[1]:.4f}",
+        text=text,
+        said=said,
+        wrong=wrong,
+    )

@@ -1,0 +1,138 @@
+"""What is told to whom at each epoch: `cohort`, which is ours, and what to compare it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.core.context import Context
+from voronym.core.registry import Registry
+from voronym.method import METHODS
+from voronym.problem import Problem
+from voronym.quantize.costs.base import Bounds, equal_sizes
+from voronym.quantize.pcl import Design, alternate
+from voronym.quantize.quantizer import Quantizer
+from voronym.quantize.settings import Settings as Lloyd
+from voronym.space import Euclidean
+from voronym_location.checking import check
+from voronym_location.epochs import Settings, Standing, plan
+from voronym_location.population import Floats, Ints, Population, points
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What an epoch tells.
+
+    Parameters
+    ----------
+    place : array of int, shape (n,)
+        A number for what each person publishes: the same place, the same number. -1 for those who wait.
+    metres : array, shape (n,)
+        How far it is from home; NaN for those who wait.
+    told : array of bool, shape (n,)
+        Who was told a place that is new to them.
+    fresh : array of bool, shape (n,)
+        Who got a new pseudonym with it.
+    """
+
+    place: Ints
+    metres: Floats
+    told: NDArray[np.bool_]
+    fresh: NDArray[np.bool_]
+
+
+class Policy(Protocol):
+    """Epochs, one after the other; the policy remembers what it must."""
+
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+        """Tell people who are active now, by ascending number, their places."""
+        ...
+
+
+POLICIES: Registry[Callable[[Settings], Policy]] = Registry("policy")
+"""Policies by name."""
+
+
+@POLICIES.register("cohort")
+class Cohort:
+    """Groups that share a history: see `voronym_location.plan`. Every epoch is checked."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.standing = settings, Standing.empty()
+        self.person = self.group = self.since = np.empty(0, np.int64)
+
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+        """Plan an epoch, check it, and tell."""
+        known, at = _known(person, self.person)
+        group, since = np.full(len(person), -1, np.int64), np.full(len(person), self.standing.epoch + 1)
+        group[known], since[known] = self.group[at], self.since[at]
+        people = Population.of(person, *homes.T, group=group, since=since, household=person)
+        epoch = plan(people, self.standing, self.settings, ctx)
+        check(people, epoch, self.standing, self.settings.k)
+        self.person, self.group, self.since, self.standing = person, epoch.group, epoch.since, epoch.standing
+        places = epoch.places()
+        return Told(epoch.group, _metres(homes, places), epoch.told, epoch.told)
+
+
+@POLICIES.register("reuse")
+class Reuse:
+    """The paper's: centroids and costs are designed once, and newcomers go by equation 4."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.quantizer: Quantizer | None = None
+        self.person = np.empty(0, np.int64)
+
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+        """Assign everybody to the cells of the first design."""
+        X = points(*homes.T)
+        if self.quantizer is None:
+            self.quantizer = designed(X, self.settings.k, ctx).quantizer
+        cells = self.quantizer.assign(X)
+        told = np.ones(len(person), bool)
+        told[_known(person, self.person)[0]] = False
+        self.person = person
+        metres = np.sqrt(np.square(X - self.quantizer.centroids[cells]).sum(axis=1))
+        return Told(cells, metres, told, np.zeros(len(person), bool))
+
+
+@POLICIES.register("afresh")
+class Afresh:
+    """Everybody is grouped anew at each epoch, as if there had been none before."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.used = settings, 0
+
+    def step(self, person: Ints, homes: Floats, ctx: Context) -> Told:
+        """Group everybody."""
+        X = points(*homes.T)
+        part = METHODS["mdav"].partition(Problem.of(X, self.settings.k), ctx)
+        metres = np.sqrt(np.square(X - part.centroids(X)[part.labels]).sum(axis=1))
+        place = self.used + np.asarray(part.labels)
+        self.used += part.n_cells
+        every = np.ones(len(person), bool)
+        return Told(place, metres, every, ~every)
+
+
+def designed(X: Floats, k: int, ctx: Context) -> Design:
+    """Return the paper's design: as many cells of k as there can be, by probability-constrained Lloyd."""
+    sizes = equal_sizes(len(X), len(X) // k)
+    return alternate(X, Bounds(sizes, sizes), "mdav", Euclidean(), Lloyd(tolerance=1e-5), ctx)
+
+
+def _known(person: Ints, before: Ints) -> tuple[Ints, Ints]:
+    """Return the rows of people who were there before, and where they were; both ascend by number."""
+    return np.intersect1d(person, before, assume_unique=True, return_indices=True)[1:]
+
+
+def _metres(homes: Floats, places: Floats) -> Floats:
+    out = np.full(len(homes), np.nan)
+    inside = np.isfinite(places[:, 0])
+    if inside.any():
+        apart = points(*homes[inside].T) - points(*places[inside].T)
+        out[inside] = np.sqrt(np.square(apart).sum(axis=1))
+    return out

@@ -1,0 +1,278 @@
+"""An ordinary epoch: small areas are regrouped, those first that gain most for each person told.
+
+An area is a group, with up to three neighbours and the people who wait around there. Regrouped by trial, it
+gains squared metres: those of its people now, and the price of waiting of those who need not any longer, less
+those of the new groups. Areas are taken in the order of gain for each person told, until the budget is used;
+then all that was dissolved is searched once more as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from voronym._kernels import renew as kernels
+from voronym.core.context import Context
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym.refiners.registry import REFINERS
+from voronym_location.population import Floats, Ints
+
+if TYPE_CHECKING:
+    from voronym_location.forming import Crowd
+
+AROUND = 3
+"""Neighbours of a group that are dissolved with it, at most."""
+LOOSE = (4, 3)
+"""People who wait that an area looks at: so many, and so many more for each neighbour."""
+SWEEPS = 8
+"""Rounds of moves within an area."""
+ROUNDS = 4
+"""Times that areas are looked for, as long as there is something left of the budget."""
+FIRST = 0.6
+"""Share of what is left of the budget that a time spends on areas: to join a new group costs one person."""
+TRIED, FEW = 12, 2000
+"""Areas tried for each that the budget has room for, those first that promise most; or all of so few."""
+HOPE = 0.25
+"""Share of the squared metres of living groups that regrouping them might gain."""
+BLOCK = 512
+"""Areas that are tried between two looks at the clock."""
+
+
+@dataclass(eq=False)
+class Field:
+    """Addresses that count, in groups and waiting.
+
+    ``points`` are their places, ``group`` the row of the standing that each is in (-1: none), ``cost`` what
+    each costs now: squared metres, or the price of waiting. ``leave`` says who may go on to wait.
+    """
+
+    points: Floats
+    group: Ints
+    cost: Floats
+    leave: NDArray[np.bool_]
+    people: Ints
+    row: Ints
+    """The address of each person; -1 for those who do not count."""
+
+    @classmethod
+    def of(cls, crowd: Crowd, weak: Ints) -> Field:
+        """Return the addresses of a crowd; those of weak groups are as good as waiting."""
+        standing, settings = crowd.standing, crowd.settings
+        rows = np.flatnonzero(crowd.people.counts)
+        at = np.where(crowd.group[rows] >= 0, np.searchsorted(standing.groups, crowd.group[rows]), -1)
+        home = crowd.people.household[rows]
+        order = np.lexsort([home, at])
+        new = np.ones(len(rows), bool)
+        new[1:] = (np.diff(at[order]) != 0) | (np.diff(home[order]) != 0)
+        unit = np.empty(len(rows), np.int64)
+        unit[order] = np.cumsum(new) - 1
+        m = int(new.sum())
+        many = np.bincount(unit, minlength=m)
+        points = np.stack([np.bincount(unit, column, m) / many for column in crowd.points[rows].T], axis=1)
+        group = at[order][new]
+        waited = np.zeros(m)
+        np.maximum.at(waited, unit, crowd.waited[rows])
+        usual = standing.rms or crowd.rms()
+        price = (settings.compact * usual * (1.0 + waited / max(settings.wait, 1))) ** 2
+        lost = np.isin(standing.groups, weak)
+        leave = (group < 0) | lost[group] if len(lost) else group < 0
+        apart = np.square(points - crowd.places[group]).sum(axis=1) if len(standing) else price
+        row = np.full(len(crowd.people), -1, np.int64)
+        row[rows] = unit
+        return cls(points, group, np.where(leave, price, apart), leave, many, row)
+
+
+def renew(crowd: Crowd, weak: Ints, ctx: Context) -> tuple[Ints, Ints]:
+    """Return the new groups of people, 0..m-1 or -1, and the living groups that are dissolved for them.
+
+    Parameters
+    ----------
+    crowd : Crowd
+        The people as the last epoch left them.
+    weak : array of int
+        The groups that fell below k.
+    ctx : Context
+        Its generator is used.
+    """
+    field = Field.of(crowd, weak)
+    search = Search(field, crowd, ctx)
+    room = int(crowd.settings.budget * len(crowd.people))
+    for turn in range(ROUNDS):
+        part = ctx.part(turn / ROUNDS * 0.8, (turn + 1) / ROUNDS * 0.8)
+        share = 1.0 if turn == ROUNDS - 1 else FIRST
+        took = search.take(int(share * (room - search.told)), part)
+        if not took + search.fill(room - search.told):
+            break
+    labels = _searched(field, search.labels, crowd.settings.k + crowd.settings.headroom, ctx.part(0.8, 1.0))
+    everybody = np.where(field.row >= 0, labels[field.row], -1)
+    gone = crowd.standing.groups[search.dissolved]
+    return everybody, np.setdiff1d(gone, weak)
+
+
+class Search:
+    """Areas that were taken so far."""
+
+    def __init__(self, field: Field, crowd: Crowd, ctx: Context) -> None:
+        self.field, self.k, self.ctx = field, crowd.settings.k + crowd.settings.headroom, ctx
+        self.places = crowd.places
+        m = len(crowd.standing)
+        inside = np.flatnonzero(field.group >= 0)
+        self.member = inside[np.argsort(field.group[inside], kind="stable")]
+        self.first = np.searchsorted(field.group[self.member], np.arange(m + 1))
+        self.free = np.diff(self.first) > 0  # groups that may be dissolved
+        self.loose = field.group < 0
+        share = np.where(field.leave[self.member], 1.0, HOPE) * field.cost[self.member]
+        self.hope = np.bincount(field.group[self.member], share, m)  # of each group
+        self.dissolved = np.zeros(m, bool)
+        self.labels = np.full(len(field.points), -1, np.int64)
+        self.formed = self.told = 0
+
+    def take(self, room: int, ctx: Context) -> int:
+        """Take areas in the order of gain for each person told; return how many."""
+        groups, loose, hopes = self._areas()
+        if room < self.k or not len(groups):
+            return 0
+        most = max(FEW, TRIED * room // self.k)
+        if len(groups) > most:  # what an epoch costs grows with what it changes
+            chosen = np.sort(np.argpartition(-hopes, most)[:most])
+            groups, loose = groups[chosen], loose[chosen]
+        gains, told, slots, units = self._tried(groups, loose, ctx)
+        order = np.argsort(-gains / np.maximum(told, 1), kind="stable")
+        taken = 0
+        for area in order[gains[order] > 0.0]:
+            if told[area] > room:
+                continue
+            own, inside = groups[area], slots[area] >= 0
+            own, chosen = own[own >= 0], units[area][inside]
+            if not self.free[own].all() or (self.labels[chosen] >= 0).any():
+                continue
+            self.free[own] = False
+            self.dissolved[own] = True
+            numbers = np.unique(slots[area][inside], return_inverse=True)[1].reshape(-1)
+            self.labels[chosen] = self.formed + numbers
+            self.loose[chosen] = False
+            rest = units[area][(slots[area] < 0) & (units[area] >= 0)]
+            self.loose[rest] = self.labels[rest] < 0
+            self.formed += int(numbers.max()) + 1
+            spent = int(self.field.people[chosen].sum())
+            self.told += spent
+            room -= spent
+            taken += 1
+        return taken
+
+    def fill(self, room: int) -> int:
+        """Let those who still wait join new groups where they cost less than to wait; return how many."""
+        loose, inside = np.flatnonzero(self.loose), np.flatnonzero(self.labels >= 0)
+        if not len(loose) or not len(inside) or room <= 0:
+            return 0
+        sizes = np.bincount(self.labels[inside], minlength=self.formed)
+        sums = [
+            np.bincount(self.labels[inside], column, self.formed) for column in self.field.points[inside].T
+        ]
+        middle = np.stack(sums, axis=1) / sizes[:, None]
+        gap, near = cKDTree(middle).query(self.field.points[loose])
+        gain = self.field.cost[loose] - np.square(gap) * sizes[near] / (sizes[near] + 1.0)
+        taken = 0
+        for at in np.argsort(-gain, kind="stable").tolist():
+            many = int(self.field.people[loose[at]])
+            if gain[at] <= 0.0:
+                break
+            if many <= room and sizes[near[at]] < 2 * self.k - 1:
+                self.labels[loose[at]] = near[at]
+                sizes[near[at]] += 1
+                self.loose[loose[at]] = False
+                self.told += many
+                room -= many
+                taken += 1
+        return taken
+
+    def _areas(self) -> tuple[Ints, Ints, Floats]:
+        """Return the groups and the waiting addresses of areas, padded by -1, and what each promises."""
+        alive, loose = np.flatnonzero(self.free), np.flatnonzero(self.loose)
+        width = max(LOOSE[0] + LOOSE[1] * AROUND, self.k + 4)
+        around = Around(self.field, loose, width)
+        groups: list[Ints] = []
+        if len(alive):
+            many = min(AROUND + 1, len(alive))
+            near = cKDTree(self.places[alive]).query(self.places[alive], many)[1].reshape(len(alive), many)
+            for j in range(many):
+                own = np.full((len(alive), AROUND + 1), -1, np.int64)
+                own[:, : j + 1] = alive[near[:, : j + 1]]
+                groups.append(own)
+                around.look(self.places[own[:, : j + 1]].mean(axis=1), LOOSE[0] + LOOSE[1] * j)
+        if len(loose) >= self.k:
+            groups.append(np.full((len(loose), AROUND + 1), -1, np.int64))
+            around.look(self.field.points[loose], self.k + 4)
+        if not groups:
+            none = np.empty(0, np.int64)
+            return none.reshape(0, AROUND + 1), none.reshape(0, width), np.empty(0)
+        both = np.concatenate(groups)
+        hopes, people = np.concatenate(around.hopes), np.concatenate(around.people)
+        inside = np.where(both >= 0, both, 0)
+        hopes = hopes + np.where(both >= 0, self.hope[inside], 0.0).sum(axis=1)
+        people = people + np.where(both >= 0, np.diff(self.first)[inside], 0).sum(axis=1)
+        return both, np.concatenate(around.found), hopes / np.maximum(people, 1)
+
+    def _tried(self, groups: Ints, loose: Ints, ctx: Context) -> tuple[Floats, Ints, Ints, Ints]:
+        """Regroup areas by trial; return gains, people told, and who would be where."""
+        areas = len(groups)
+        sizes = np.diff(self.first)
+        width = int(np.where(groups >= 0, sizes[groups], 0).sum(axis=1).max()) + loose.shape[1]
+        width = min(width, 8 * (AROUND + 1) * self.k)
+        gains, told = np.empty(areas), np.empty(areas, np.int64)
+        slots, units = np.empty((areas, width), np.int64), np.empty((areas, width), np.int64)
+        field = self.field
+
+        def block(start: int) -> None:
+            work = (
+                np.empty(width, np.int64), np.empty(width, np.int64), np.empty((width, 3)), np.empty(width),
+                np.empty(width, bool), np.empty(4 * (AROUND + 1), np.int64), np.empty((4 * (AROUND + 1), 3)),
+            )  # fmt: skip
+            stop = min(areas, start + BLOCK)
+            kernels.evaluate(
+                field.points, field.cost, field.leave, self.first, self.member, groups, loose, self.k, SWEEPS,
+                *work, gains, told, slots, units, start, stop,
+            )  # fmt: skip
+
+        ctx.map(block, range(0, areas, BLOCK))
+        return gains, told, slots, units
+
+
+class Around:
+    """Looks for the waiting addresses around places, and what it might gain to take them in."""
+
+    def __init__(self, field: Field, loose: Ints, width: int) -> None:
+        self.field, self.loose, self.width = field, loose, width
+        self.tree = cKDTree(field.points[loose]) if len(loose) else None
+        self.found: list[Ints] = []
+        self.hopes: list[Floats] = []
+        self.people: list[Ints] = []
+
+    def look(self, at: Floats, many: int) -> None:
+        """Find so many waiting addresses around each place."""
+        out = np.full((len(at), self.width), -1, np.int64)
+        gain = np.zeros((len(at), 1))
+        if self.tree is not None:
+            many = min(many, len(self.loose))
+            gap, near = (one.reshape(len(at), many) for one in self.tree.query(at, many))
+            out[:, :many] = self.loose[near]
+            gain = np.maximum(self.field.cost[out[:, :many]] - np.square(gap), 0.0)
+        self.found.append(out)
+        self.hopes.append(gain.sum(axis=1))
+        self.people.append((gain > 0.0).sum(axis=1))
+
+
+def _searched(field: Field, labels: Ints, k: int, ctx: Context) -> Ints:
+    """Search the groups of all areas together: areas that touch find better borders."""
+    inside = np.flatnonzero(labels >= 0)
+    if not len(inside) or labels.max() == 0:
+        return labels
+    problem = Problem.of(field.points[inside], k)
+    out = labels.copy()
+    out[inside] = REFINERS["pairs"].improve(problem, Partition(labels[inside], k=k), ctx).labels
+    return out

@@ -1,0 +1,109 @@
+"""Epochs on schedule: a thread that waits, and a process that works while requests are answered."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import subprocess
+import sys
+import threading
+
+from sqlalchemy import func, select
+
+from voronym.errors import VoronymError
+from voronym_location.errors import Unavailable
+from voronym_location.service import Service
+from voronym_location.settings import ServiceSettings
+from voronym_location.store.tables import epoch
+
+__all__ = ["Scheduler", "main"]
+
+log = logging.getLogger("voronym_location")
+AGAIN = 60.0
+"""Seconds after which an epoch that failed is tried again; the old one stays in force."""
+
+
+class Scheduler:
+    """Runs an epoch a period after the last one, whether or not anybody joined: its time tells nothing.
+
+    Parameters
+    ----------
+    service : Service
+        Tells when the last epoch was.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service, self._stop = service, threading.Event()
+        self._thread = threading.Thread(target=self._run, name="voronym-epochs", daemon=True)
+        self._began = service.clock()
+
+    def start(self) -> None:
+        """Begin."""
+        if self._service.settings.period:
+            self._thread.start()
+
+    def close(self) -> None:
+        """End; an epoch that is being made is broken off, and nothing of it is published."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def due(self) -> float:
+        """Return the seconds until the next epoch; 0 where it is time."""
+        now, period = self._service.clock(), self._service.settings.period
+        with self._service.store.read() as connection:
+            last = connection.scalar(select(func.max(epoch.c.published)))
+        since = self._began if last is None else last
+        if now < since:
+            log.error("no epoch: the clock was set back behind the last one; set the clock")
+            return AGAIN
+        return float(max(0.0, since + period - now))
+
+    def _run(self) -> None:
+        wait = 0.0
+        while not self._stop.wait(wait):
+            try:
+                wait = self.due()
+                if not wait and not self._once():
+                    wait = AGAIN
+            except Unavailable as error:
+                log.error("no epoch", extra={"reason": str(error)})
+                wait = AGAIN
+            except Exception as error:  # no process could be started, say: the next may be
+                log.error("no epoch", exc_info=error)
+                wait = AGAIN
+            wait = min(wait, AGAIN)  # clocks are set
+
+    def _once(self) -> bool:
+        """Run an epoch in a process of its own, and say whether it was published."""
+        words = [sys.executable, "-c", "from voronym_location.scheduler import main; main()"]
+        # A session of its own: Ctrl-C is for the service, which then ends the process.
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True, text=True)  # noqa: S603
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        with process.stdin as out, contextlib.suppress(BrokenPipeError):
+            out.write(self._service.settings.to_json())
+        while process.poll() is None:
+            if self._stop.wait(0.2):
+                process.terminate()
+                process.wait()
+        return process.returncode == 0
+
+
+def main() -> None:
+    """Make an epoch in this process, by the settings on stdin, and end with an exit code."""
+    from voronym_location.logs import start
+
+    start()
+    settings = ServiceSettings.from_json(sys.stdin.read())
+    with contextlib.suppress(OSError):
+        os.nice(5)  # those who ask come first
+    try:
+        with Service(settings) as service:
+            service.run_epoch()
+    except VoronymError as error:
+        log.error("no epoch", extra={"reason": str(error)})
+        raise SystemExit(1) from None
+    except Exception as error:  # its text may quote values: only type and line are told
+        log.error("no epoch: a defect of the service", exc_info=error)
+        raise SystemExit(1) from None

@@ -1,0 +1,185 @@
+"""How a service is set up: one TOML file, and the environment, which wins.
+
+Every setting has a name in the file (``period = 3600``) and one in the environment
+(``VORONYM_LOCATION_PERIOD=3600``). What concerns the groups stands in the file's table ``[epochs]``
+(``k = 20``; in the environment ``VORONYM_LOCATION_EPOCHS_K=20``), see `voronym_location.epochs.Settings`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tomllib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voronym.errors import InputError
+from voronym_location.epochs import Settings
+
+__all__ = ["ServiceSettings"]
+
+PREFIX = "VORONYM_LOCATION_"
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """How a service is set up; see the page on the server for each in words."""
+
+    name: str = "voronym"
+    """Stands in every statement: who signed it."""
+    folder: Path = Path("voronym-location")
+    """Where database, key and mailbox are, unless said otherwise."""
+    database: str = ""
+    """Address of the database; by default a SQLite file in the folder."""
+    key: str = ""
+    """File with the Ed25519 key that signs; by default in the folder, made when it is missing."""
+    host: str = "127.0.0.1"
+    port: int = 8750
+    workers: int = 1
+    """Processes that answer requests."""
+    proxy: bool = False
+    """Whether a proxy on this machine stands in front, whose word on network addresses is taken."""
+    period: float = 86400.0
+    """Seconds between epochs when the service runs them by itself; 0: it does not."""
+    valid: float = 2.0
+    """For how many periods a statement holds."""
+    smtp: str = ""
+    """``host:port`` of the mail server; by default mail is put into the folder ``mailbox``."""
+    smtp_user: str = ""
+    smtp_password: str = field(default="", repr=False)
+    sender: str = "anonymizer@localhost"
+    age: int = 1
+    """Epochs that a home must have seen before its person counts towards k; imported people count at once."""
+    area: float = 1000.0
+    """Metres of the squares in which newcomers are counted."""
+    newcomers: float = 0.2
+    """Share of an area's people by which those who count may grow in an epoch; half of k at least."""
+    snap: float = 10.0
+    """Metres within which homes are one household, where no directory was imported."""
+    reach: float = 100.0
+    """Metres to the nearest address of the directory, where there is one; a home farther off is refused."""
+    token_days: float = 30.0
+    code_minutes: float = 30.0
+    attempts: int = 60
+    """Sign-ups, codes and sign-ins that one network address may try in a minute; 0: any number."""
+    body: int = 65_536
+    """Bytes of a request that are read."""
+    upload: int = 64_000_000
+    """Bytes of a directory that are read."""
+    rows: int = 5_000_000
+    """Rows of a directory that are read."""
+    metrics_token: str = field(default="", repr=False)
+    """What a scraper shows to read /metrics from another machine; without it only this machine may."""
+    hash_memory: int = 19_456
+    """KiB that argon2 takes for a password."""
+    hash_rounds: int = 2
+    epochs: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the groups."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("age", 0), ("newcomers", 0), ("attempts", 0), ("period", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"the setting {name!r} must be {least} or more")
+        for name in ("area", "snap", "reach", "valid", "token_days", "code_minutes", "body", "workers"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"the setting {name!r} must be more than 0")
+        if not isinstance(self.k, int) or self.k < 2:
+            raise InputError("the setting 'k' of the epochs must be a whole number, 2 or more")
+        if not 0 <= self.port < 65536:
+            raise InputError("the setting 'port' must be a whole number up to 65535")
+        unknown = sorted(set(self.epochs) - set(Settings.names()))
+        if unknown:  # said at the start, and not by the first epoch a day later
+            known = ", ".join(Settings.names())
+            raise InputError(f"there is no setting {unknown[0]!r} of the epochs; there are: {known}")
+        try:
+            Settings(**self.epochs)
+        except InputError as error:
+            raise InputError(f"the settings of the epochs cannot be used: {error}") from None
+
+    @classmethod
+    def load(cls, file: Path | None = None, **given: Any) -> ServiceSettings:
+        """Read a file and the environment.
+
+        Parameters
+        ----------
+        file : Path, optional
+            The TOML file.
+        **given
+            Settings that win over both.
+        """
+        found: dict[str, Any] = {}
+        if file is not None:
+            try:
+                found = tomllib.loads(file.read_text(encoding="utf-8"))
+            except OSError as error:
+                raise InputError(f"cannot read the settings {file.name!r}: {error.strerror}") from None
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                raise InputError(f"the settings {file.name!r} are no TOML: {error}") from None
+        groups = dict(found.pop("epochs", {}))
+        for name, value in os.environ.items():
+            if name.startswith(f"{PREFIX}EPOCHS_"):
+                groups[name.removeprefix(f"{PREFIX}EPOCHS_").lower()] = _number(value)
+            elif name.startswith(PREFIX) and name not in (f"{PREFIX}CONFIG", f"{PREFIX}HANDED"):
+                found[name.removeprefix(PREFIX).lower()] = value
+        found |= {name: value for name, value in given.items() if value is not None}
+        kinds = typing.get_type_hints(cls)
+        unknown = sorted(set(found) - {one.name for one in dataclasses.fields(cls)})
+        if unknown:
+            raise InputError(f"there is no setting {unknown[0]!r}; the page on the server lists them")
+        return cls(**{name: _as(kinds[name], name, value) for name, value in found.items()}, epochs=groups)
+
+    def to_json(self) -> str:
+        """Return all settings as text, for another process."""
+        return json.dumps(dataclasses.asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> ServiceSettings:
+        """Read what `to_json` wrote."""
+        found = json.loads(text)
+        return cls(**found | {"folder": Path(found["folder"])})
+
+    @property
+    def k(self) -> int:
+        """The least size of a group."""
+        return typing.cast("int", self.epochs.get("k", 10))
+
+    @property
+    def url(self) -> str:
+        """The address of the database."""
+        return self.database or f"sqlite:///{self.folder / 'service.db'}"
+
+    @property
+    def key_file(self) -> Path:
+        """The file of the key that signs."""
+        return Path(self.key) if self.key else self.folder / "service.key"
+
+    @property
+    def mailbox(self) -> Path:
+        """The folder of mail that is not sent."""
+        return self.folder / "mailbox"
+
+
+def _as(kind: type, name: str, value: Any) -> Any:
+    """Return a value as a kind; from the environment all values are text."""
+    try:
+        if kind is bool:
+            return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
+        if kind is not str and isinstance(value, bool):
+            raise ValueError
+        return kind(value)
+    except (TypeError, ValueError, KeyError):
+        words = {bool: "true or false", int: "a whole number", float: "a number", str: "text", Path: "a path"}
+        raise InputError(f"the setting {name!r} must be {words.get(kind, 'something else')}") from None
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return {"true": True, "false": False}.get(text.lower(), text)

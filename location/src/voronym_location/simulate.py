@@ -1,0 +1,275 @@
+"""A town over epochs: people come and go, places are told, and intruders keep everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from voronym.core.context import Context
+from voronym.errors import InputError
+from voronym.method import METHODS
+from voronym.partition import Partition
+from voronym.problem import Problem
+from voronym_location.epochs import Settings
+from voronym_location.intruders import Intruder, Seen
+from voronym_location.policies import POLICIES, Told, designed
+from voronym_location.population import Floats, Ints, points
+from voronym_location.town import Town
+
+EVERY = 10
+"""Epochs between two groupings of everybody, which say what the least error would be."""
+SETTLED = 10
+"""Epochs after which a town has settled: the first ones are near to the first design."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An epoch under a policy. Shares are of the people who are active, metres of those who are served."""
+
+    epoch: int
+    people: int
+    served: float
+    told: float
+    rms: float
+    median: float
+    pseudonym: Seen
+    linking: Seen
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a budget comes to, in the mean over the epochs after the town has settled.
+
+    ``ratio`` is the rms distance over that of a grouping of everybody by itself; ``below`` the share of
+    people below k under an intruder who links pseudonyms, at the end.
+    """
+
+    budget: float
+    headroom: int
+    told: float
+    served: float
+    ratio: float
+    below: float
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A town over epochs, policy by policy.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of the policies.
+    people : int
+        Who live in the town.
+    change : float
+        The share of them who leave at each epoch; as many join.
+    rows : dict
+        The epochs of each policy.
+    fresh : dict
+        The rms metres of a grouping of everybody at some of the epochs, by the best search we have.
+    designs : dict
+        The rms metres of the first grouping of everybody, by method.
+    density : list of (float, float)
+        By tenths of the people, the densest first: the median distance to the kth neighbour, and the rms
+        metres from home to the cohort's place at the end.
+    points : list of Point
+        What other budgets would come to.
+    """
+
+    settings: Settings
+    people: int
+    change: float
+    rows: dict[str, list[Row]]
+    fresh: dict[int, float]
+    designs: dict[str, float]
+    density: list[tuple[float, float]]
+    points: list[Point]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON has them."""
+        return asdict(self)
+
+
+def simulate(
+    *,
+    people: int = 5000,
+    epochs: int = 60,
+    change: float = 0.01,
+    settings: Settings | None = None,
+    policies: Sequence[str] = ("cohort", "reuse", "afresh"),
+    budgets: Sequence[float] = (),
+    seed: int = 0,
+    ctx: Context | None = None,
+) -> Simulation:
+    """Let people come and go in a made-up town, and see what each policy tells and what intruders learn.
+
+    Parameters
+    ----------
+    people : int
+        How many live there.
+    epochs : int
+        How many there are; a time limit or a wish to finish ends earlier, after a whole epoch.
+    change : float
+        The share of people who leave at each epoch; as many others join.
+    settings : Settings, optional
+        Of the policies.
+    policies : sequence of str
+        Which, of `voronym_location.policies.POLICIES`.
+    budgets : sequence of float
+        Other budgets that cohorts are tried with, each with a headroom that suits it, see `headroom_for`.
+    seed : int
+        Of the town and of who leaves.
+    ctx : Context, optional
+        Progress, deadline and wishes.
+
+    Examples
+    --------
+    >>> found = simulate(people=60, epochs=3, settings=Settings(k=5), policies=["cohort"])
+    >>> [row.pseudonym.smallest >= 5 for row in found.rows["cohort"]]
+    [True, True, True]
+    """
+    chosen = Settings() if settings is None else settings
+    if people < chosen.k:
+        raise InputError(f"{people} people are fewer than k={chosen.k}: make the town larger")
+    if not 0.0 <= change < 1.0 or epochs < 1:
+        raise InputError("change is a share from 0 to below 1, and there is at least one epoch")
+    runs = {name: Run(name, chosen) for name in policies}  # a name that is none is said before the work
+    here = Context(seed=seed) if ctx is None else ctx
+    town = Town.make(3 * people, seed=seed)
+    X = points(*town.homes[:people].T)
+    own = 1.0 if not budgets else 0.5
+    first = here.part(0.0, 0.05, stage="designing").unhurried()
+    designs = {
+        "MDAV": _rms(METHODS["mdav"].partition(Problem.of(X, chosen.k), first), X),
+        "PCL": _rms(designed(X, chosen.k, first).partition, X),
+        "pairs": _rms(METHODS["pairs"].partition(Problem.of(X, chosen.k), first), X),
+    }
+    fresh: dict[int, float] = {}
+    for epoch, person in _lives(people, epochs, change, seed):
+        homes = town.homes[person % len(town.homes)]
+        part = here.part(
+            0.05 + 0.95 * own * (epoch - 1) / epochs,
+            0.05 + 0.95 * own * epoch / epochs,
+            stage=f"epoch {epoch}",
+        )
+        if epoch % EVERY == 1 or epoch == epochs:
+            fresh[epoch] = _least(homes, chosen.k, part.part(0.0, 0.3).unhurried())
+        for run in runs.values():
+            run.step(epoch, person, homes, part.part(0.3, 0.9).unhurried())
+        part.tell(1.0)
+        if here.over:
+            break
+    least = float(np.mean(list(fresh.values())))
+    found = []
+    for number, budget in enumerate(budgets):
+        part = here.part(0.525 + 0.475 * number / len(budgets), 0.525 + 0.475 * (number + 1) / len(budgets))
+        if here.over:
+            break
+        found.append(_point(budget, chosen, town, people, epochs, change, seed, least, part))
+    density = runs["cohort"].density(town, chosen.k) if "cohort" in runs else []
+    rows = {name: run.rows for name, run in runs.items()}
+    return Simulation(chosen, people, change, rows, fresh, designs, density, found)
+
+
+class Run:
+    """A policy over epochs, with the intruders who watch it."""
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.policy, self.k = POLICIES[name](settings), settings.k
+        self.pseudonym, self.linking = Intruder(linking=False), Intruder(linking=True)
+        self.rows: list[Row] = []
+        self.last: tuple[Ints, Told] | None = None
+
+    def step(self, epoch: int, person: Ints, homes: Floats, ctx: Context) -> None:
+        """Go on by an epoch."""
+        told = self.policy.step(person, homes, ctx)
+        away = told.metres[told.place >= 0]
+        self.last = person, told
+        self.rows.append(
+            Row(
+                epoch,
+                len(person),
+                float((told.place >= 0).mean()),
+                float(told.told.mean()),
+                float(np.sqrt(np.square(away).mean())) if len(away) else 0.0,
+                float(np.median(away)) if len(away) else 0.0,
+                self.pseudonym.see(person, told.place, told.fresh, self.k),
+                self.linking.see(person, told.place, told.fresh, self.k),
+            )
+        )
+
+    def density(self, town: Town, k: int) -> list[tuple[float, float]]:
+        """Return, by tenths of the people, how far the kth neighbour is and how far the place."""
+        if self.last is None:
+            return []
+        person, told = self.last
+        X = points(*town.homes[person % len(town.homes)].T)
+        apart = cKDTree(X).query(X, min(k + 1, len(X)))[0][:, -1]
+        out = []
+        for rows in np.array_split(np.argsort(apart, kind="stable"), 10):
+            away = told.metres[rows]
+            if np.isfinite(away).any():
+                out.append((float(np.median(apart[rows])), float(np.sqrt(np.nanmean(np.square(away))))))
+        return out
+
+
+def headroom_for(budget: float) -> int:
+    """Return the headroom that suits a budget: who may tell many anew needs little of it.
+
+    Examples
+    --------
+    >>> [headroom_for(budget) for budget in (0.05, 0.15, 0.3)]
+    [2, 1, 0]
+    """
+    return 2 if budget < 0.12 else 1 if budget < 0.2 else 0
+
+
+def _point(
+    budget: float, settings: Settings, town: Town, people: int, epochs: int, change: float, seed: int,
+    least: float, ctx: Context,
+) -> Point:  # fmt: skip
+    """Run cohorts with another budget."""
+    run = Run("cohort", replace(settings, budget=budget, headroom=headroom_for(budget)))
+    for epoch, person in _lives(people, epochs, change, seed):
+        part = ctx.part((epoch - 1) / epochs, epoch / epochs, stage=f"budget {100 * budget:g} %")
+        run.step(epoch, person, town.homes[person % len(town.homes)], part.unhurried())
+        part.tell(1.0)
+        if ctx.over:
+            break
+    rows = run.rows[min(SETTLED, len(run.rows) - 1) :]
+    return Point(
+        budget,
+        headroom_for(budget),
+        float(np.mean([row.told for row in rows])),
+        float(np.mean([row.served for row in rows])),
+        float(np.sqrt(np.mean([row.rms**2 for row in rows]))) / least,
+        rows[-1].linking.below,
+    )
+
+
+def _lives(people: int, epochs: int, change: float, seed: int) -> Iterator[tuple[int, Ints]]:
+    """Yield the epochs, and who is active in each, ascending."""
+    rng = np.random.default_rng([seed, 1])
+    person: Ints = np.arange(people)
+    after = people
+    for epoch in range(1, epochs + 1):
+        if epoch > 1:
+            leave = rng.choice(len(person), round(change * len(person)), replace=False)
+            person = np.concatenate([np.delete(person, leave), after + np.arange(len(leave))])
+            after += len(leave)
+        yield epoch, person
+
+
+def _least(homes: Floats, k: int, ctx: Context) -> float:
+    """Return the rms metres of a grouping of everybody by itself."""
+    X = points(*homes.T)
+    return _rms(METHODS["pairs"].partition(Problem.of(X, k), ctx), X)
+
+
+def _rms(part: Partition, X: Floats) -> float:
+    return float(np.sqrt(part.sse(X) / len(X)))

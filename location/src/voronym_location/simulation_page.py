@@ -1,0 +1,218 @@
+"""The page about a town over epochs: figures are drawn here, not computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from markupsafe import Markup
+
+from voronym.report.curves import Series, chart
+from voronym.report.html import Part, add_templates, fill, part
+from voronym.report.write import Table, share
+from voronym_location.simulate import Row, Simulation
+
+add_templates("voronym_location")
+
+NAMES = {"cohort": "cohorts", "reuse": "reuse (the paper)", "afresh": "afresh"}
+"""How policies are called on the page."""
+
+
+def render(found: Simulation) -> str:
+    """Return the page as HTML text.
+
+    Examples
+    --------
+    >>> from voronym_location import Settings
+    >>> from voronym_location.simulate import simulate
+    >>> page = render(simulate(people=60, epochs=3, settings=Settings(k=5), policies=["cohort"]))
+    >>> "Everybody who is served shares their history with at least" in page
+    True
+    """
+    cohort = found.rows.get("cohort", [])
+    smallest = min((row.pseudonym.smallest for row in cohort if row.served), default=None)
+    sections = [_sets(found), _metres(found), _served(found)]
+    if found.points:
+        sections.insert(1, _tradeoff(found))
+    sections += [_linked(found), _design(found), _everything(found)]
+    epochs = max(map(len, found.rows.values()))
+    later = cohort[1:] or cohort
+    return fill(
+        "voronym_location/simulation.html",
+        found=found,
+        epochs=epochs,
+        k=found.settings.k,
+        smallest=smallest,
+        holds=smallest is not None and smallest >= found.settings.k,
+        served=share(_mean(later, lambda row: row.served)) if later else "–",
+        told=share(_mean(later, lambda row: row.told)) if later else "–",
+        metres=f"{cohort[-1].rms:,.0f} m" if cohort else "–",
+        least=f"{max(found.fresh.items())[1]:,.0f} m",
+        change=share(found.change),
+        others=[(NAMES.get(name, name), share(rows[-1].pseudonym.single)) for name, rows in found.rows.items()
+                if name != "cohort"],
+        warnings=[],
+        sections=sections,
+    )  # fmt: skip
+
+
+def _mean(rows: list[Row], what: Callable[[Row], float]) -> float:
+    return sum(map(what, rows)) / len(rows)
+
+
+def _curves(found: Simulation, what: Callable[[Row], float]) -> list[Series]:
+    return [
+        Series(NAMES.get(name, name), [(float(row.epoch), what(row)) for row in rows])
+        for name, rows in found.rows.items()
+    ]
+
+
+def _drawn(found: Simulation, title: str, y_name: str, what: Callable[[Row], float], log: str = "") -> Markup:
+    return chart(
+        _curves(found, what),
+        title=title,
+        desc="One line for each policy; the table at the end has the figures.",
+        x_name="epoch",
+        y_name=y_name,
+        log=log,
+        zero="xy" if not log else "x",
+    )
+
+
+def _sets(found: Simulation) -> Part:
+    data = {
+        "k": found.settings.k,
+        "smallest": _drawn(
+            found, "Smallest set", "people who share a history, at least", lambda row: row.pseudonym.smallest
+        ),
+        "alone": _drawn(
+            found, "Singled out", "singled out, % of the served", lambda row: 100 * row.pseudonym.single
+        ),
+        "below": _drawn(found, "Below k", "below k, % of the served", lambda row: 100 * row.pseudonym.below),
+    }
+    return part("sets", "Who shares a history", "voronym_location/sets.html", data, "grid")
+
+
+def _tradeoff(found: Simulation) -> Part:
+    told = [round(100 * one.told, 1) for one in found.points]
+    drawn = {
+        "metres": chart(
+            [Series("cohorts", list(zip(told, [one.ratio for one in found.points], strict=True)))],
+            title="Metres against people told anew",
+            x_name="told anew in an epoch, %",
+            y_name="rms metres, fresh grouping = 1",
+            zero="x",
+        ),
+        "served": chart(
+            [Series("cohorts", list(zip(told, [100 * one.served for one in found.points], strict=True)))],
+            title="People served against people told anew",
+            x_name="told anew in an epoch, %",
+            y_name="served, %",
+            zero="x",
+        ),
+        "linked": chart(
+            [Series("cohorts", list(zip(told, [100 * one.below for one in found.points], strict=True)))],
+            title="What linking pseudonyms gives, against people told anew",
+            x_name="told anew in an epoch, %",
+            y_name="below k when linked, %",
+            zero="xy",
+        ),
+    }
+    rows = [
+        (
+            share(one.budget),
+            one.headroom,
+            share(one.told),
+            share(one.served),
+            f"{one.ratio:.2f}",
+            share(one.below),
+        )
+        for one in found.points
+    ]
+    head = ("budget", "headroom", "told anew", "served", "rms, fresh = 1", "linked: below k")
+    data = {**drawn, "table": Table.of(head, rows)}
+    return part("budgets", "What a budget buys", "voronym_location/budgets.html", data, "grid")
+
+
+def _metres(found: Simulation) -> Part:
+    fresh = Series("grouped by itself", [(float(epoch), rms) for epoch, rms in sorted(found.fresh.items())])
+    drawn = chart(
+        [*_curves(found, lambda row: row.rms), fresh],
+        title="Metres from home",
+        x_name="epoch",
+        y_name="rms metres from home",
+        zero="xy",
+    )
+    tenths = [
+        (f"{number}{' (densest)' if number == 1 else ''}", f"{apart:,.0f} m", f"{rms:,.0f} m")
+        for number, (apart, rms) in enumerate(found.density, start=1)
+    ]
+    table = Table.of(("tenth of the people", "kth neighbour", "rms from home"), tenths)
+    return part(
+        "metres",
+        "How far a place is from home",
+        "voronym_location/metres.html",
+        {"figure": drawn, "table": table},
+    )
+
+
+def _served(found: Simulation) -> Part:
+    data = {
+        "served": _drawn(found, "Served", "served, %", lambda row: 100 * row.served),
+        "told": chart(
+            [
+                Series(one.name, one.points[1:])
+                for one in _curves(found, lambda row: 100 * row.told)
+            ],
+            title="Told anew",
+            desc="Without the first epoch, which tells everybody.",
+            x_name="epoch",
+            y_name="told a new place, %",
+            zero="xy",
+        ),
+    }  # fmt: skip
+    return part("served", "Who is served, and who is told anew", "voronym_location/served.html", data, "grid")
+
+
+def _linked(found: Simulation) -> Part:
+    drawn = _drawn(found, "Linked", "below k when linked, %", lambda row: 100 * row.linking.below)
+    rows = [
+        (
+            NAMES.get(name, name),
+            rows[-1].linking.smallest,
+            share(rows[-1].linking.below),
+            share(rows[-1].linking.single),
+        )
+        for name, rows in found.rows.items()
+    ]
+    table = Table.of(("policy", "smallest set", "below k", "singled out"), rows)
+    return part(
+        "linked",
+        "If new pseudonyms are recognised",
+        "voronym_location/linked.html",
+        {"figure": drawn, "table": table},
+    )
+
+
+def _design(found: Simulation) -> Part:
+    base = found.designs["MDAV"]
+    rows = [
+        (name, f"{rms:,.1f} m", f"{100 * (rms / base - 1):+.1f} %".replace("-", "−"),
+         f"{100 * ((rms / base) ** 2 - 1):+.1f} %".replace("-", "−"))
+        for name, rms in found.designs.items()
+    ]  # fmt: skip
+    table = Table.of(("method", "rms from home", "against MDAV", "in squared metres"), rows)
+    return part("design", "The first grouping", "voronym_location/design.html", {"table": table}, "text")
+
+
+def _everything(found: Simulation) -> Part:
+    rows = [
+        (
+            NAMES.get(name, name), row.epoch, share(row.served), share(row.told), f"{row.rms:,.0f}",
+            f"{row.median:,.0f}", row.pseudonym.smallest, share(row.pseudonym.single),
+            share(row.linking.below),
+        )
+        for name, rows in found.rows.items()
+        for row in rows
+    ]  # fmt: skip
+    head = ("policy", "epoch", "served", "told", "rms m", "median m", "smallest", "alone", "linked: below k")
+    return part("all", "All figures", "voronym_location/all.html", {"table": Table.of(head, rows)}, "text")

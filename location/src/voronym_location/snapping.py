@@ -1,0 +1,99 @@
+"""Where a group's place is put: on a public grid, and where somebody might live."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from voronym_location.population import RADIUS, Floats, Ints, degrees, points
+
+if TYPE_CHECKING:
+    from voronym_location.forming import Crowd
+
+
+FINE = 2.0
+"""A place is on a grid no finer than half of what its homes are from it, rms, rounded down to a power of two.
+
+Then whoever knows all members of a group but one, and so can subtract the others' homes, is off by about as
+much as the place itself is: a sum of n homes is known to n times the rounding."""
+
+
+def snapped(crowd: Crowd, labels: Ints, groups: int) -> Floats:
+    """Return the place of each new group, shape (groups, 2): the mean of its homes, on a public grid."""
+    inside = labels >= 0
+    sizes = np.maximum(np.bincount(labels[inside], minlength=groups), 1)
+    own = crowd.points[inside]
+    sums = [np.bincount(labels[inside], column, groups) / sizes for column in own.T]
+    middle = np.stack(sums, axis=1)
+    apart = np.square(own - middle[labels[inside]]).sum(axis=1)
+    radius = np.sqrt(np.bincount(labels[inside], apart, groups) / sizes)
+    width = widths(radius, crowd.settings.grid)
+    return inhabited(on_grid(degrees(middle), width), crowd.directory, width, FINE * radius)
+
+
+def widths(radius: Floats, least: float) -> Floats:
+    """Return the width of the grid for groups of a radius: the least one, doubled as often as it may be.
+
+    Examples
+    --------
+    >>> widths(np.array([5.0, 90.0, 200.0]), 10.0).tolist()
+    [10.0, 40.0, 80.0]
+    """
+    if least <= 0.0:
+        return np.zeros(len(radius))
+    times = np.floor(np.log2(np.maximum(radius / (FINE * least), 1.0)))
+    return np.asarray(least * 2.0**times)
+
+
+def on_grid(places: Floats, width: float | Floats) -> Floats:
+    """Return the nearest points of a grid of about so many metres, which anybody can compute.
+
+    Lines of latitude are ``width`` apart, and so are the points on each of them; 0 for no grid.
+
+    Examples
+    --------
+    >>> on_grid(np.array([[48.13701, 11.57551]]), 1000.0).round(4).tolist()
+    [[48.1406, 11.5768]]
+    """
+    if not len(places):
+        return places
+    wide = np.broadcast_to(np.asarray(width, np.float64), len(places))
+    step = np.degrees(np.maximum(wide, 1e-3) / RADIUS)
+    latitude = np.clip(np.rint(places[:, 0] / step) * step, -90.0, 90.0)
+    around = np.maximum(np.rint(360.0 * np.cos(np.radians(latitude)) / step), 1.0)
+    longitude = np.rint(places[:, 1] * around / 360.0) * 360.0 / around
+    found = np.stack([latitude, np.where(longitude > 180.0, longitude - 360.0, longitude)], axis=1)
+    return np.where(wide[:, None] > 0.0, found, places)
+
+
+def inhabited(places: Floats, directory: Floats | None, width: Floats, reach: Floats) -> Floats:
+    """Return each place, or the nearest grid point with a public address beside it, where one is in reach.
+
+    A place in a lake would tell everybody that it is no home, and a provider nothing useful. Where the
+    directory knows no address around there, the place stays.
+    """
+    if directory is None or not len(directory) or not len(places):
+        return places
+    gap, nearest = cKDTree(points(*directory.T)).query(points(*places.T))
+    dry = on_grid(directory[nearest], width)
+    move = (gap > width) & (gap <= np.maximum(reach, width))
+    return np.where(move[:, None], dry, places)
+
+
+def candidates(crowd: Crowd, labels: Ints, centroids: Floats) -> int | None:
+    """Return the least number of public addresses within the reach of a new group; None without any.
+
+    That is how many homes somebody with the directory has to choose from, who knows the place and how far
+    its people live from it.
+    """
+    if crowd.directory is None or not len(crowd.directory) or not len(centroids):
+        return None
+    inside = np.flatnonzero(labels >= 0)
+    there = points(*centroids.T)
+    reach = np.zeros(len(there))
+    apart = np.sqrt(np.square(crowd.points[inside] - there[labels[inside]]).sum(axis=1))
+    np.maximum.at(reach, labels[inside], apart)
+    tree = cKDTree(points(*crowd.directory.T))
+    return int(tree.query_ball_point(there, reach + 1.0, return_length=True).min())

@@ -1,0 +1,106 @@
+"""What the service says to a person: a centroid that many share, signed with the same bytes for all of them.
+
+What is signed names nobody: two people of a group get the same text and the same signature, so neither tells
+a provider which of them asks. The pseudonym stands beside it, unsigned.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from voronym_location.keys import ServiceKey
+
+__all__ = ["Signer", "Statement", "Waiting", "clock_text"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A person's own statement.
+
+    Parameters
+    ----------
+    signed : str
+        JSON whose UTF-8 bytes were signed; the same for the whole group.
+    signature : str
+        Ed25519, in Base64.
+    key : str
+        Which key signed; see ``/v1/keys``.
+    pseudonym : str
+        The person's own, beside what is signed.
+    latitude, longitude, epoch, expires, k
+        What is in ``signed``.
+    moving : bool
+        Whether the person submitted another home meanwhile, which the next epoch will see.
+    """
+
+    signed: str
+    signature: str
+    key: str
+    pseudonym: str
+    latitude: float
+    longitude: float
+    epoch: int
+    expires: str
+    k: int
+    moving: bool = False
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is sent."""
+        return {"status": "served", **vars(self)}
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Why there is no statement for a person yet.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence.
+    until : str or None
+        When the next epoch is due, where that is known.
+    """
+
+    reason: str
+    until: str | None
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is sent."""
+        return {"status": "waiting", **vars(self)}
+
+
+class Signer:
+    """Makes statements.
+
+    Parameters
+    ----------
+    key : ServiceKey
+        What signs.
+    name : str
+        Of the service.
+    """
+
+    def __init__(self, key: ServiceKey, name: str) -> None:
+        self.key, self.name = key, name
+        self.signed = lru_cache(maxsize=200_000)(self._sign)
+
+    def _sign(self, epoch: int, expires: float, k: int, latitude: float, longitude: float) -> tuple[str, str]:
+        """Return the text of a group and its signature; names are in a fixed order, without blanks."""
+        said = {
+            "centroid": [latitude, longitude],
+            "epoch": epoch,
+            "expires": clock_text(expires),
+            "k": k,
+            "service": self.name,
+        }
+        text = json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+        return text, self.key.sign(text.encode())
+
+
+def clock_text(at: float) -> str:
+    """Return a moment as text, in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

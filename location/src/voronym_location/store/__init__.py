@@ -1,0 +1,164 @@
+"""The database: one way to read, one way to write, and errors that are sentences.
+
+SQLite by default, with a write-ahead log and every commit forced to the disk; PostgreSQL for more. What is
+acknowledged was committed. A write takes its lock at once, and writers of one process queue up fairly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
+
+from voronym_location.errors import Unavailable
+
+__all__ = ["AWAY", "Store", "told"]
+
+AWAY = "the database cannot be reached: nothing was changed. The service goes on when it is back"
+PATIENCE = 15
+"""Seconds to wait for another process's lock, or for a server to answer."""
+
+
+class Store:
+    """A database of the service.
+
+    Parameters
+    ----------
+    url : str
+        As SQLAlchemy has it: ``sqlite:///file``, or ``postgresql+psycopg://...``.
+
+    Examples
+    --------
+    >>> Store("sqlite:///somewhere/service.db").kind
+    'sqlite'
+    """
+
+    def __init__(self, url: str) -> None:
+        parsed = make_url(url)
+        if parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        self.kind = parsed.get_backend_name()
+        self.file = Path(parsed.database or "") if self.kind == "sqlite" else None
+        self._lock = threading.Lock()
+        self._identity: tuple[int, int] | None = None
+        if self.file is None:
+            self.engine = create_engine(
+                parsed, hide_parameters=True, pool_size=8, max_overflow=8,
+                connect_args={"connect_timeout": 5},
+            )  # fmt: skip
+        else:
+            self.engine = create_engine(
+                parsed, hide_parameters=True, pool_size=8, max_overflow=32,
+                connect_args={"timeout": PATIENCE, "check_same_thread": False},
+            )  # fmt: skip
+            _listen(self.engine)
+
+    def open(self) -> Store:
+        """Make the tables where they are missing, and change them where they are of an older version."""
+        from voronym_location.store.upgrade import upgrade
+
+        if self.file is not None:
+            made = not self.file.exists()
+            self.file.parent.mkdir(0o700, parents=True, exist_ok=True)
+            if made:  # for its owner alone, like all that lies beside it
+                with contextlib.suppress(FileExistsError):
+                    os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            with told():
+                upgrade(self.engine)
+        except BaseException:
+            self.close()
+            raise
+        if self.file is not None:
+            self._identity = _identity(self.file)
+        return self
+
+    @contextlib.contextmanager
+    def read(self, *, moment: bool = False) -> Iterator[Connection]:
+        """Give a connection to read from; all reads are of one ``moment`` where that is wanted."""
+        with told(), self.engine.connect() as connection:
+            if moment and self.file is None:  # a transaction of SQLite is one anyway
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Give a connection whose changes are on the disk when the block has ended, or never happened."""
+        with told(), self._lock if self.file is not None else contextlib.nullcontext():
+            self._still_there()
+            with self.engine.connect() as connection:
+                marked = connection.execution_options(voronym_write=True)
+                with marked.begin():
+                    yield marked
+
+    def _still_there(self) -> None:
+        """Refuse to write into a file that lost its name: nobody would find what was acknowledged."""
+        if self.file is not None and self._identity is not None and _identity(self.file) != self._identity:
+            raise Unavailable(
+                "the database file is no longer where it was: nothing was changed. Put it back, or start the "
+                "service again"
+            )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _listen(engine: Engine) -> None:
+    """Have SQLite do as it is told: a log, forced commits, wiped pages, and locks taken at once."""
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode = wal", "synchronous = full", "foreign_keys = on", "secure_delete = on",
+            "temp_store = memory", "cache_size = -16000",
+        ):  # fmt: skip
+            connection.execute(f"pragma {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        write = connection.get_execution_options().get("voronym_write")
+        connection.exec_driver_sql("begin immediate" if write else "begin")
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Turn what the database says into a sentence; what it says may quote values."""
+    try:
+        yield
+    except exc.SQLAlchemyError as error:
+        raise Unavailable(_sentence(error)) from None
+
+
+def _sentence(error: exc.SQLAlchemyError) -> str:
+    said = str(getattr(error, "orig", "")).lower()
+    for sign, sentence in (
+        ("disk is full", "the disk of the database is full: nothing was changed. Make room, and try again"),
+        ("no space left", "the disk of the database is full: nothing was changed. Make room, and try again"),
+        ("disk i/o", "the disk of the database cannot be written: nothing was changed. Look at the disk"),
+        ("locked", "the database is busy with another writer: nothing was changed. Try again"),
+        ("readonly", "the database may not be written by this user: nothing was changed"),
+        ("permission denied", "the role of the service lacks a right in the database: see the page on roles"),
+    ):
+        if sign in said:
+            return sentence
+    if isinstance(error, exc.IntegrityError):
+        return "the database refused a change that somebody else made first: nothing was changed. Try again"
+    if isinstance(error, exc.ProgrammingError):
+        return f"the database refused a statement ({type(error).__name__}): nothing was changed"
+    return AWAY
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,38 @@
+"""Migrations, by Alembic, packaged with voronym: no file of configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from voronym_location.errors import Unavailable
+
+__all__ = ["upgrade"]
+
+
+def upgrade(engine: Engine) -> None:
+    """Bring the tables to the newest version; nothing is done where they are."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    script = ScriptDirectory.from_config(config)
+    with engine.connect() as connection, connection.begin():
+        found = MigrationContext.configure(connection).get_current_revision()
+    if found == script.get_current_head():
+        return
+    if found is not None and found not in {one.revision for one in script.walk_revisions()}:
+        raise Unavailable(
+            "the database was made by a newer version of voronym: update voronym, or restore a backup"
+        )
+    with engine.connect() as connection:
+        marked = connection.execution_options(voronym_write=True)
+        with marked.begin():
+            if engine.dialect.name == "postgresql":  # several processes may start together
+                marked.exec_driver_sql("select pg_advisory_xact_lock(7301)")
+            config.attributes["connection"] = marked
+            command.upgrade(config, "head")

@@ -1,0 +1,81 @@
+"""Streets from a directory of addresses: a line through the houses that share a street's name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+
+from voronym_location.globe import Place
+from voronym_location.population import RADIUS, Floats
+
+METRES = math.radians(RADIUS)
+"""Of a degree of latitude."""
+PIECE = 40.0
+"""Metres of a street whose houses make one corner of its line."""
+GAP = 250.0
+"""Metres without a house after which another street of the same name begins."""
+_NUMBER = re.compile(
+    r"^\s*\d+\s*[a-zA-Z]?\s*,?\s+(?P<after>.+)$|^(?P<before>.+?)[\s,]+\d+\s*[a-zA-Z]?(?:\s*,.*)?$"
+)
+
+
+def street_of(address: str) -> str:
+    """Return an address without the number of the house and what follows it.
+
+    Examples
+    --------
+    >>> street_of("Station Road 12b, Upper Town"), street_of("12 Station Road"), street_of("The Mill")
+    ('Station Road', 'Station Road', 'The Mill')
+    """
+    found = _NUMBER.match(address)
+    return (found["after"] or found["before"]).strip() if found else address.strip()
+
+
+def streets(rows: Iterable[tuple[str, float, float]], least: int) -> list[tuple[str, list[Place]]]:
+    """Return streets with enough houses, each as a name and a line, the longest first.
+
+    A line is drawn through means of houses on both sides, so that it shows no single one; a street with fewer
+    than ``least`` houses is left out.
+
+    Parameters
+    ----------
+    rows : iterable of (address, latitude, longitude)
+    least : int
+        Houses that a street must have.
+    """
+    houses: dict[str, list[Place]] = defaultdict(list)
+    for address, latitude, longitude in rows:
+        houses[street_of(address)].append((latitude, longitude))
+    found = []
+    for name, places in houses.items():
+        if len(places) >= least:
+            found += [(length, name, line) for length, line in _lines(np.array(places), least)]
+    found.sort(key=lambda one: (-one[0], one[1]))
+    return [(name, line) for _, name, line in found]
+
+
+def _lines(places: Floats, least: int) -> list[tuple[float, list[Place]]]:
+    """Return the lines of a street and their lengths in metres."""
+    middle = places.mean(axis=0)
+    scale = np.array([METRES, METRES * max(math.cos(math.radians(middle[0])), 1e-6)])
+    flat = (places - middle) * scale
+    axis = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)[2][0]
+    along = flat @ axis
+    order = np.argsort(along, kind="stable")
+    out = []
+    for part in np.split(order, np.flatnonzero(np.diff(along[order]) > GAP) + 1):
+        if len(part) < least:
+            continue
+        piece = np.floor((along[part] - along[part[0]]) / PIECE).astype(int)
+        corners = np.array([flat[part[piece == one]].mean(axis=0) for one in np.unique(piece)])
+        if (
+            len(corners) > 2
+        ):  # houses do not face each other: each corner gives half of itself to its neighbours
+            corners[1:-1] = 0.5 * corners[1:-1] + 0.25 * (corners[:-2] + corners[2:])
+        length = float(np.sqrt(np.square(np.diff(corners, axis=0)).sum(axis=1)).sum())
+        out.append((length, [(float(a), float(b)) for a, b in corners / scale + middle]))
+    return [one for one in out if len(one[1]) > 1]

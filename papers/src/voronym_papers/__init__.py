@@ -1,0 +1,27 @@
+"""The tables and figures of published papers, beside ours.
+
+``base``       the registry: papers, their exhibits, experiments; how to write an entry
+``marks``      a published figure, ours, and the verdict
+``items``      what else an experiment yields: tables, charts, pictures
+``stored``     full and quick results that were kept, in ``results/``
+``overview``   published, full and quick side by side; the documentation's table
+
+Each paper has a room of its own: `icsm` is Mortazavi and Jalili 2015, `pcl` is Rebollo-Monedero and others
+2011 and 2013, `t_closeness` is Rebollo-Monedero and others 2010, `crowd` the paper on mixed records.
+Published figures are typed in with their place; ours are measured when asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voronym_papers._public import *  # noqa: F403
+    from voronym_papers._public import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Load the papers when a name is asked for: the help of the command line does without."""
+        if name.startswith("_") and name != "__all__":
+            raise AttributeError(f"module 'voronym_papers' has no attribute {name!r}")
+        from voronym_papers import _public
+
+        return getattr(_public, name)

@@ -1,0 +1,236 @@
+"""The registry of papers, and the door to their reproductions.
+
+A paper lists its *exhibits*: every table and figure it has, none left out. *Experiments* measure them. An
+experiment is a function ``(full, ctx) -> items`` that yields `Mark` (a published figure and ours, which is
+what the terminal and the table in the documentation show), `Table`, `Chart`, `Picture` and `Highlight` (which
+the page shows). One experiment may show several exhibits; an exhibit that is a drawing or a definition has no
+experiment, but says ``where`` the documentation has it::
+
+    PAPER = paper("toy", reference="A. Author: Toys (2001)", subject="Toys", exhibits=(
+        Exhibit("Figure 1", "what a toy is", where="glossary.md"),
+        Exhibit("Table 1", "distortion of four toys"),
+    ))
+
+    @PAPER.experiment("toys", "Four toys", shows=("Table 1",), data=True)   # data: needs VORONYM_DATA
+    def toys(full: bool, ctx: Context) -> Iterator[Item]:
+        yield Mark("Table 1", "D, k = 5", 0.122, measured, ".4f", within=0.0005, better="less", why="…")
+        yield Table(...)
+
+Quick runs of all papers together take less than six minutes, a full experiment twenty at most: what takes
+longer is cut into several experiments. Marks of the quick and the full run have the same ``exhibit`` and
+``what``, so that they stand in one row; one of them may have rows that the other has not. Every mark whose
+verdict is not "same" has its ``why``. ``voronym papers toy --full --item toys --store
+src/voronym/papers/results`` runs one experiment and keeps what it found (`stored`); without ``--full`` it
+keeps the quick figures. ``python -m pytest tests/papers/test_overview.py`` says what the documentation's
+table lacks, `make papers-table` writes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from voronym.core.context import Context, ProgressCallback
+from voronym.core.registry import Registry, meant
+from voronym.errors import InputError, ReadError
+from voronym_papers.items import Item
+from voronym_papers.marks import Mark
+
+Reproduce = Callable[[bool, Context], Iterator[Item]]
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure of a paper: how it is called there, and what it shows.
+
+    ``where`` names the page of the documentation that has it, where nothing is measured: a drawing of a
+    concept, a glossary.
+    """
+
+    name: str
+    what: str
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run in one go, and the exhibits that it shows."""
+
+    name: str
+    title: str
+    run: Reproduce
+    shows: tuple[str, ...] = ()
+    data: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found, and how long it took."""
+
+    experiment: Experiment
+    full: bool
+    items: tuple[Item, ...]
+    seconds: float
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The figures that were published, and ours."""
+        return tuple(item for item in self.items if isinstance(item, Mark))
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose tables and figures can be computed again."""
+
+    name: str
+    reference: str
+    subject: str
+    exhibits: tuple[Exhibit, ...] = ()
+    number: str = ""
+    """A short name beside the other: "000"."""
+    experiments: dict[str, Experiment] = field(default_factory=dict)
+
+    def experiment(
+        self, name: str, title: str, *, shows: Sequence[str] = (), data: bool = False
+    ) -> Callable[[Reproduce], Reproduce]:
+        """Register an experiment, as a decorator of a function ``(full, ctx) -> items``.
+
+        Parameters
+        ----------
+        name : str
+            What `--item` calls it.
+        title : str
+            What it does, as a heading.
+        shows : sequence of str
+            The exhibits whose figures it yields.
+        data : bool
+            Whether it needs the reference files.
+        """
+
+        def register(function: Reproduce) -> Reproduce:
+            known = {one.name for one in self.exhibits}
+            if lacking := [one for one in shows if one not in known]:
+                raise InputError(f"{self.name} has no exhibit called {lacking[0]!r}")
+            self.experiments[name] = Experiment(name, title, function, tuple(shows), data)
+            return function
+
+        return register
+
+    def has(self, item: str | None) -> bool:
+        """Say whether there is an experiment of that name, or one that shows the exhibit."""
+        try:
+            return bool(self.chosen(item))
+        except InputError:
+            return False
+
+    def chosen(self, item: str | None) -> list[Experiment]:
+        """Return the experiments that show an exhibit, or have the name; all of them without one."""
+        if item is None:
+            return list(self.experiments.values())
+        asked = _plain(item)
+        found = [
+            one
+            for one in self.experiments.values()
+            if asked == _plain(one.name) or asked in {_plain(name) for name in one.shows}
+        ]
+        if not found:
+            for one in self.exhibits:
+                if one.where and asked == _plain(one.name):
+                    raise InputError(
+                        f"{one.name} of {self.name} has no numbers to compute ({one.what}): the page "
+                        f"{one.where} of the documentation has it"
+                    )
+            known = [*self.experiments, *(e.name for e in self.exhibits if not e.where)]
+            raise InputError(
+                f"{self.name} has nothing to run that is called {item!r}; there are: {', '.join(known)}"
+                f"{meant(item, known)}"
+            )
+        return found
+
+
+PAPERS: Registry[Paper] = Registry("paper")
+
+
+def paper(
+    name: str, *, reference: str, subject: str, exhibits: Sequence[Exhibit] = (), number: str = ""
+) -> Paper:
+    """Register a paper; its experiments follow by `Paper.experiment`. ``subject`` heads the page."""
+    return PAPERS.add(name, Paper(name, reference, subject, tuple(exhibits), number))
+
+
+def named(name: str, item: str | None = None) -> list[Paper]:
+    """Return the paper of a name or number; all whose names begin with it and a dash; or "all".
+
+    Of several, those that have ``item``; where none has it, the last one says so.
+
+    Examples
+    --------
+    >>> [one.name for one in named("pcl")]
+    ['pcl-2011', 'pcl-2013']
+    >>> [one.name for one in named("001")]
+    ['icsm']
+    """
+    numbered = [one for one in PAPERS.values() if name and one.number == name]
+    if numbered:
+        return numbered
+    family = [one for key, one in PAPERS.items() if name == "all" or key.startswith(f"{name}-")]
+    if name in PAPERS or not family:
+        return [PAPERS[name]]
+    return [one for one in family if one.has(item)] or family[-1:]
+
+
+def reproduce(
+    name: str, *, full: bool = False, item: str | None = None, progress: ProgressCallback | None = None
+) -> Iterator[Outcome]:
+    """Compute the tables and figures of a paper again.
+
+    Parameters
+    ----------
+    name : str
+        The paper.
+    full : bool
+        As the paper did it, which may take an hour; otherwise what can be done in a minute or two.
+    item : str, optional
+        One experiment, or the exhibit it shows ("Table 2"); all of them without it.
+    progress : callable, optional
+        Called with a `voronym.Progress` now and then.
+
+    Yields
+    ------
+    Outcome
+        Of one experiment after the other, as soon as it is there.
+
+    Examples
+    --------
+    >>> "icsm" in PAPERS
+    True
+    """
+    entry = PAPERS[name]
+    return _outcomes(entry, entry.chosen(item), full, Context(progress=progress))
+
+
+def _outcomes(entry: Paper, chosen: list[Experiment], full: bool, ctx: Context) -> Iterator[Outcome]:
+    from voronym import datasets
+
+    if any(one.data for one in chosen) and not datasets.available():
+        free = [one.name for one in entry.experiments.values() if not one.data]
+        raise ReadError(
+            f"the data sets of {entry.name} are not part of voronym: set VORONYM_DATA to the folder that "
+            "holds census.csv, tarragona.csv, eia.csv and adult.csv, or to an address to fetch them from"
+            + (f". Without them there are, by --item: {', '.join(free)}" if free else "")
+        )
+    for number, one in enumerate(chosen):
+        part = ctx.part(number / len(chosen), (number + 1) / len(chosen), stage=one.title)
+        before = perf_counter()
+        items = tuple(one.run(full, part))
+        yield Outcome(one, full, items, perf_counter() - before)
+
+
+def at(ctx: Context, stage: str, done: float) -> None:
+    """Tell which figure is being computed."""
+    ctx.part(done, 1.0, stage=stage).tell(0.0, whole=True)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace(" ", "").replace("-", "")

@@ -1,0 +1,91 @@
+"""Mortazavi and Jalili 2015: ICSM against MDAV, against LS, against the classical methods.
+
+``published``  what stands in the paper        ``moves``     figures 1 to 4, by example
+``tables``     tables 1 and 2                  ``restarts``  table 4: the best of 1600 starts
+``classical``  figure 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voronym.core.context import Context
+from voronym_papers.base import Exhibit, Reproduce, paper
+from voronym_papers.icsm import published
+from voronym_papers.items import Item
+
+PAPER = paper(
+    "icsm",
+    number="001",
+    reference=published.REFERENCE,
+    subject="A local search for microaggregation",
+    exhibits=(
+        Exhibit("Figure 1", "an exchange as a cycle of two edges"),
+        Exhibit("Figure 2", "a migration as a cycle"),
+        Exhibit("Figure 3", "a cycle that meets a cell twice"),
+        Exhibit("Figure 4", "a chain through three cells"),
+        Exhibit("Table 1", "the data sets"),
+        Exhibit("Table 2", "one run of ICSM from MDAV"),
+        Exhibit("Table 3", "what the methods cost", where="methods.md"),
+        Exhibit("Figure 5", "ICSM against nine methods"),
+        Exhibit("Table 4", "the best of many starts"),
+        Exhibit("Table 5", "symbols", where="glossary.md"),
+    ),
+)
+
+
+@PAPER.experiment("moves", "Moves as cycles", shows=tuple(f"Figure {number}" for number in range(1, 5)))
+def _moves(_: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import moves
+
+    yield from moves.figures_1_to_4(ctx)
+
+
+@PAPER.experiment("runs", "One run from MDAV", shows=("Table 1", "Table 2"), data=True)
+def _runs(_: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import tables
+
+    tables.warm_up()
+    yield from tables.table_1()
+    yield from tables.table_2(ctx)
+
+
+@PAPER.experiment("simulated", "Data drawn as the paper says", shows=("Table 2",))
+def _simulated(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import tables
+
+    tables.warm_up()
+    yield from tables.simulated(published.SETS if full else 10, ctx)
+
+
+@PAPER.experiment("synthetic", "10,000 records in ten clusters", shows=("Table 2",))
+def _synthetic(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import tables
+
+    tables.warm_up()
+    yield from tables.synthetic((3, 5, 10) if full else (10,), (20, 400) if full else (20,), ctx)
+
+
+@PAPER.experiment("classical", "The classical methods", shows=("Figure 5",), data=True)
+def _classical(full: bool, ctx: Context) -> Iterator[Item]:
+    from voronym_papers.icsm import classical
+
+    yield from classical.figure_5((3, 5, 10) if full else (3, 10), ctx)
+
+
+def _restarts(name: str, k: int) -> Reproduce:
+    """Return the experiment of one row of table 4: a full one takes 5 to 15 minutes."""
+
+    def run(full: bool, ctx: Context) -> Iterator[Item]:
+        from voronym_papers.icsm import restarts, tables
+
+        tables.warm_up()
+        yield from restarts.row(name, k, full, ctx)
+
+    return run
+
+
+for _name, _k in published.TABLE_4:
+    PAPER.experiment(
+        f"starts-{_name}-{_k}", f"Many starts: {_name}, k = {_k}", shows=("Table 4",), data=True
+    )(_restarts(_name, _k))

@@ -1,0 +1,229 @@
+"""What a reproduction consists of: marks, tables, charts, pictures of cells, and numbers that stand out.
+
+All of them are plain data. The terminal shows the marks, and the tables where they are asked for; the report
+room draws the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym_papers.marks import Mark
+
+Cell = str | int | float | None
+Floats = NDArray[np.float64]
+Bounds = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: published figures beside ours. None is a figure that was not published.
+
+    ``formats`` says how the numbers of each column are written; two decimals where it is silent. The first
+    ``keys`` columns say which row it is: they are repeated where a table is too wide for the terminal.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    part: str = ""
+    formats: tuple[str, ...] = ()
+    keys: int = 1
+
+    @property
+    def heading(self) -> str:
+        """The title; where it only says that these are a chart's figures, that of the part."""
+        return self.part if self.part and self.title == "Figures" else self.title
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """Return the rows as text.
+
+        Examples
+        --------
+        >>> Table("t", ("k", "loss", "published"), ((3, 4.8512, None),)).texts()
+        [('3', '4.85', '–')]
+        """
+        wanted = self.formats or ("",) * len(self.columns)
+        return [tuple(_text(v, f) for v, f in zip(row, wanted, strict=True)) for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain values."""
+        rows = [list(row) for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "note": self.note}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of one series, by x. Published ones are drawn apart from ours."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    published: bool = False
+    joined: bool = True
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Curves over common axes; ``log`` names the axes with logarithmic scales ("x", "y", "xy")."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    x_name: str
+    y_name: str
+    note: str = ""
+    part: str = ""
+    log: str = ""
+    zero: bool = True
+    """Whether the y axis reaches down, or up, to zero."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the chart as plain values."""
+        series = {curve.name: [list(point) for point in curve.points] for curve in self.curves}
+        return {"title": self.title, "x": self.x_name, "y": self.y_name, "series": series, "note": self.note}
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Points in the plane and the cells they are in.
+
+    ``polygons`` are the cells as far as they lie in the frame, where the cells are a power diagram; without
+    them the points alone show their cells, by colour, and by edges to the centroid where ``edges``.
+    """
+
+    title: str
+    points: Floats
+    labels: NDArray[np.int64]
+    centroids: Floats
+    polygons: Sequence[Floats] | None = None
+    edges: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Panels side by side in one frame: ``bounds`` are its left, bottom, right and top."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    bounds: Bounds
+    note: str = ""
+    part: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the picture as plain values; points are left out, there are too many."""
+        panels = [
+            {"title": panel.title, "centroids": panel.centroids.tolist(), "note": panel.note}
+            for panel in self.panels
+        ]
+        return {"title": self.title, "panels": panels, "note": self.note}
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Values on a grid over the plane, its first row the lowest; several stand side by side."""
+
+    title: str
+    values: Floats
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces:
+    """Surfaces over a common frame, drawn from above: the darker, the higher."""
+
+    title: str
+    surfaces: tuple[Surface, ...]
+    bounds: Bounds
+    names: tuple[str, str]
+    note: str = ""
+    part: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is said about the surfaces; the grids are left out."""
+        told = [{"title": one.title, "note": one.note} for one in self.surfaces]
+        return {"title": self.title, "panels": told, "note": self.note}
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A number for the head of the page, what it is, and what was published."""
+
+    value: str
+    label: str
+    note: str = ""
+
+
+Drawn = Table | Chart | Picture | Surfaces
+Item = Mark | Highlight | Drawn
+
+
+def dump(item: Item) -> dict[str, Any] | None:
+    """Return a table, chart or highlight as plain values that `load` reads; None for what is not kept.
+
+    Marks are kept apart, and pictures are not: they have thousands of points, and are drawn anew in seconds.
+    """
+    if isinstance(item, Mark | Picture | Surfaces):
+        return None
+    plain: dict[str, Any] = _rounded(asdict(item))
+    return {"kind": type(item).__name__.lower()} | plain
+
+
+def load(plain: dict[str, Any]) -> Table | Chart | Highlight:
+    """Read again what `dump` made.
+
+    Examples
+    --------
+    >>> chart = Chart("t", (Curve("c", ((1.0, 2.0),)),), "x", "y", log="x")
+    >>> load(dump(chart)) == chart
+    True
+    """
+    given = dict(plain)
+    kind = given.pop("kind")
+    if kind == "highlight":
+        return Highlight(**given)
+    if kind == "table":
+        given |= {name: tuple(given[name]) for name in ("columns", "formats")}
+        return Table(**given | {"rows": tuple(tuple(row) for row in given["rows"])})
+    curves = (one | {"points": tuple(tuple(point) for point in one["points"])} for one in given["curves"])
+    return Chart(**given | {"curves": tuple(Curve(**one) for one in curves)})
+
+
+def _rounded(value: Any) -> Any:
+    """Keep six figures of every number: more would be noise, and twice the file."""
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def frame(points: Floats, *, cut: float = 0.0) -> Bounds:
+    """Return a square about the points, without the outermost share ``cut`` at either end.
+
+    Square, because a boundary between cells is perpendicular to the line between their centroids, which
+    a stretched picture would hide.
+
+    Examples
+    --------
+    >>> frame(np.array([[0.0, 0.0], [2.0, 1.0]]))
+    (-0.06, -0.56, 2.06, 1.56)
+    """
+    low, high = np.quantile(points, [cut, 1.0 - cut], axis=0)
+    half = 0.53 * float((high - low).max())
+    middle = (low + high) / 2
+    left, bottom, right, top = np.round([*(middle - half), *(middle + half)], 12).tolist()
+    return left, bottom, right, top
+
+
+def _text(value: Cell, spec: str) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return format(value, spec or ".2f").replace("-", "−")
+    return format(value, ",") if isinstance(value, int) and spec == "," else str(value)

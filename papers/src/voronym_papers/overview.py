@@ -1,0 +1,107 @@
+"""Published figures, the full run that was kept and a quick run side by side: in lines, and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from voronym_papers.base import PAPERS, Exhibit, Paper
+from voronym_papers.marks import Mark
+from voronym_papers.stored import results
+
+WORDS = {
+    "same": "the same",
+    "better": "better than published",
+    "worse": "worse",
+    "differs": "different",
+    "not printed": "drawn without numbers",
+}
+"""What verdicts are called where they are counted."""
+HEADINGS = ("table or figure", "what", "published", "ours, full", "ours, quick", "difference", "verdict")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure that was published, and ours of a full and of a quick run, where there are such."""
+
+    exhibit: str
+    what: str
+    full: Mark | None
+    quick: Mark | None
+
+    @property
+    def mark(self) -> Mark:
+        """The one that counts: of the full run, where there is one."""
+        found = self.full or self.quick
+        assert found is not None  # noqa: S101 - a line is made from a mark
+        return found
+
+    @property
+    def why(self) -> str:
+        """Why ours differs, where it does."""
+        return self.mark.reason
+
+    def texts(self) -> tuple[str, str, str, str, str]:
+        """Return published, full, quick, difference and verdict as text."""
+        full, quick = ("–" if one is None else one.measured() for one in (self.full, self.quick))
+        return self.mark.told(), full, quick, self.mark.apart(), self.mark.verdict
+
+
+def lines(full: Iterable[Mark], quick: Iterable[Mark]) -> list[Line]:
+    """Put marks of the same figure into one line, in the order of the full run."""
+    long = {(mark.exhibit, mark.what): mark for mark in full}
+    short = {(mark.exhibit, mark.what): mark for mark in quick}
+    return [Line(*key, long.get(key), short.get(key)) for key in {**long, **short}]
+
+
+def lines_kept(entry: Paper) -> dict[str, list[Line]]:
+    """Return the lines of all runs of a paper that were kept, by exhibit."""
+    kept = results(entry)
+    out: dict[str, list[Line]] = {one.name: [] for one in entry.exhibits}
+    for name in entry.experiments:
+        runs = (kept.get((name, full)) for full in (True, False))
+        for line in lines(*(() if run is None else run.marks for run in runs)):
+            out[line.exhibit].append(line)
+    return out
+
+
+def count(found: Iterable[Line]) -> dict[str, int]:
+    """Count the verdicts."""
+    told: dict[str, int] = {}
+    for line in found:
+        told[line.mark.verdict] = told.get(line.mark.verdict, 0) + 1
+    return told
+
+
+def document() -> str:
+    """Return the documentation's tables, in Markdown: every table and figure of every paper."""
+    parts = []
+    for entry in PAPERS.values():
+        by_exhibit = lines_kept(entry)
+        rows = [row for one in entry.exhibits for row in _rows(one, by_exhibit[one.name])]
+        whys = list(dict.fromkeys(why for *_, why in rows if why))
+        notes = {why: f"[{number}]" for number, why in enumerate(whys, start=1)}
+        head = [" | ".join(HEADINGS), "|".join("---" for _ in HEADINGS)]
+        body = [" | ".join((*row[:-1], f"{row[-1]} {notes.get(why, '')}".strip())) for *row, why in rows]
+        parts += [
+            f"## `{entry.name}`: {entry.subject}",
+            f"{entry.reference}.",
+            "\n".join(f"| {row} |" for row in (head[0], head[1], *body)),
+            *("\n".join(f"{sign} {why}\n" for why, sign in notes.items()).rstrip().split("\n\n")),
+        ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def written(page: str) -> str:
+    """Return the documentation's page with its tables made again, between their two marks."""
+    start, end = "<!-- papers -->\n", "<!-- end of papers -->"
+    before, _, rest = page.partition(start)
+    return f"{before}{start}\n{document()}\n{end}{rest.partition(end)[2]}"
+
+
+def _rows(one: Exhibit, found: list[Line]) -> list[tuple[str, ...]]:
+    """Return the table's rows about an exhibit; the last cell is why it differs."""
+    if not found:
+        told = f"shown in [{one.where}]({one.where})" if one.where else "not run yet"
+        return [(one.name, one.what, "no numbers", "–", "–", "–", told, "")]
+    return [(line.exhibit, line.what, *line.texts(), line.why) for line in found]

@@ -1,0 +1,270 @@
+"""The page behind `voronym papers`: every table and figure of a paper, beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from voronym.report import write
+from voronym.report.curves import Series, chart
+from voronym.report.html import Part, add_templates, fill, part
+from voronym.report.maps import cells, panels
+from voronym_papers.base import Outcome, Paper
+from voronym_papers.items import Chart, Drawn, Highlight, Item, Picture, Surfaces, Table
+from voronym_papers.marks import Mark
+from voronym_papers.overview import WORDS, Line, count, lines
+from voronym_papers.stored import Kept, results
+from voronym_papers.surface import surface
+
+add_templates("voronym_papers")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A figure with a heading, a sentence and a table beside it."""
+
+    title: str = ""
+    figure: Markup | None = None
+    table: write.Table | None = None
+    note: str = ""
+    whole: bool = False
+
+
+def render_papers(found: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
+    """Return the page about reproductions as HTML text: verdicts first, then every figure.
+
+    Where a quick run was done and a full one is kept, verdicts show both, tables and charts are those of the
+    full one, and pictures of cells are drawn from the quick one.
+
+    Parameters
+    ----------
+    found : sequence of (Paper, sequence of Outcome)
+        What `voronym_papers.reproduce` gave.
+
+    Examples
+    --------
+    >>> from voronym_papers import Experiment, Mark, Outcome, Paper
+    >>> paper = Paper("toy", "A. Author: Toys", "Toys")
+    >>> mark = Mark("Table 1", "D", 0.2, 0.19, better="less", why="Ours is exact.")
+    >>> done = Outcome(Experiment("toys", "Toys", lambda full, ctx: iter(())), False, (mark,), 1.0)
+    >>> page = render_papers([(paper, [done])])
+    >>> "Toys" in page and "0.1900" in page and "Ours is exact." in page
+    True
+    """
+    sections, highlights = [], []
+    for number, (paper, outcomes) in enumerate(found):
+        kept = results(paper)
+        mine = f"p{number}-"
+        sections.append(_verdicts(mine, paper, outcomes, kept, alone=len(found) == 1))
+        shown = [item for outcome in outcomes for item in _shown(outcome, kept)]
+        highlights += [item for item in shown if isinstance(item, Highlight)]
+        drawn = [item for item in shown if not isinstance(item, Mark | Highlight)]
+        sections += [
+            part(f"{mine}part-{i}", name, "voronym_papers/part.html", {"blocks": blocks})
+            for i, (name, blocks) in enumerate(in_parts(joined(drawn)), start=1)
+        ]
+    sources = [paper.reference for paper, _ in found]
+    sections.append(part("sources", "Sources", "voronym_papers/sources.html", {"points": sources}, "text"))
+    return fill(
+        "voronym_papers/papers.html",
+        name=", ".join(paper.name for paper, _ in found),
+        subject="; ".join(paper.subject for paper, _ in found[:2]) if len(found) < 3 else "Five papers",
+        full=any(outcome.full for _, outcomes in found for outcome in outcomes),
+        seconds=sum(outcome.seconds for _, outcomes in found for outcome in outcomes),
+        highlights=highlights[:6],
+        sections=sections,
+    )
+
+
+def _verdicts(
+    mine: str,
+    paper: Paper,
+    outcomes: Sequence[Outcome],
+    kept: Mapping[tuple[str, bool], Kept],
+    *,
+    alone: bool,
+) -> Part:
+    """Return the section that says for every figure what was published, what we find, and why it differs."""
+    found: list[Line] = []
+    for outcome in outcomes:
+        other = kept.get((outcome.experiment.name, not outcome.full))
+        marks = () if other is None else other.marks
+        found += lines(*((outcome.marks, marks) if outcome.full else (marks, outcome.marks)))
+    whys = list(dict.fromkeys(line.why for line in found if line.why))
+    groups = []
+    whats = {one.name: one.what for one in paper.exhibits}
+    for exhibit in sorted({line.exhibit for line in found}, key=list(whats).index if whats else str):
+        rows = [
+            {
+                "what": line.what,
+                "cells": line.texts()[:4],
+                "verdict": line.mark.verdict,
+                "note": whys.index(line.why) + 1 if line.why else 0,
+            }
+            for line in found
+            if line.exhibit == exhibit
+        ]
+        groups.append((exhibit, whats.get(exhibit, ""), rows))
+    both = [(_seconds(one, kept, full=True), _seconds(one, kept, full=False)) for one in outcomes]
+    times = tuple(
+        (outcome.experiment.title, *("–" if one is None else f"{one:,.1f}" for one in pair))
+        for outcome, pair in zip(outcomes, both, strict=True)
+    )
+    counts = ", ".join(f"{number} {WORDS[verdict]}" for verdict, number in count(found).items())
+    data = {
+        "mine": mine,
+        "counted": f"{write.plural(len(found), 'number')}: {counts}." if found else "",
+        "groups": groups,
+        "whys": [_coded(why) for why in whys],
+        "times": write.Table(("experiment", "full run, s", "quick run, s"), times),
+        "made": _made(kept),
+    }
+    title = "Published, and ours" if alone else f"{paper.subject}: published, and ours"
+    return part(f"{mine}verdicts", title, "voronym_papers/verdicts.html", data, "text")
+
+
+def _seconds(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept], *, full: bool) -> float | None:
+    if outcome.full == full:
+        return outcome.seconds
+    other = kept.get((outcome.experiment.name, full))
+    return None if other is None else other.seconds
+
+
+def _made(kept: Mapping[tuple[str, bool], Kept]) -> str:
+    """Say what the runs that were kept were made with."""
+    versions = {", ".join(f"{name} {said}" for name, said in run.versions.items()) for run in kept.values()}
+    return f"Runs that were kept: {'; '.join(sorted(versions))}." if versions else ""
+
+
+def _shown(outcome: Outcome, kept: Mapping[tuple[str, bool], Kept]) -> list[Item]:
+    """Return what to draw: pictures of this run; the rest of a full one, where there is one."""
+    whole = None if outcome.full else kept.get((outcome.experiment.name, True))
+    if whole is None:
+        return list(outcome.items)
+    return [*(item for item in outcome.items if isinstance(item, Picture | Surfaces)), *whole.items]
+
+
+def joined(items: list[Drawn]) -> list[Drawn]:
+    """Make one table of those that share their columns and the beginning of their titles, up to a colon.
+
+    What follows the colon becomes the first column: twelve runs of one table of a paper are one table again.
+
+    Examples
+    --------
+    >>> one, two = (Table(f"Table 4: k = {k}", ("loss",), ((k / 2,),)) for k in (3, 5))
+    >>> [(table.title, table.columns, table.rows) for table in joined([one, two])]
+    [('Table 4', ('case', 'loss'), (('k = 3', 1.5), ('k = 5', 2.5)))]
+    """
+    runs: dict[tuple[object, ...], list[Table]] = {}
+    for item in items:
+        if isinstance(item, Table) and not item.part and ": " in item.title:
+            runs.setdefault((item.title.partition(": ")[0], item.columns), []).append(item)
+    out: list[Drawn] = []
+    for item in items:
+        alike = next((run for run in runs.values() if len(run) > 1 and item in run), [])
+        if not alike:
+            out.append(item)
+        elif isinstance(item, Table) and item is alike[0]:
+            rows = tuple((one.title.partition(": ")[2], *row) for one in alike for row in one.rows)
+            notes = " ".join(dict.fromkeys(one.note for one in alike if one.note))
+            formats = ("", *item.formats) if item.formats else ()
+            name = item.title.partition(": ")[0]
+            out.append(Table(name, ("case", *item.columns), rows, notes, "", formats))
+    return out
+
+
+def _coded(text: str) -> Markup:
+    """Set what stands between backticks as code."""
+    odd = (Markup("<code>{}</code>").format(one) if at % 2 else one for at, one in enumerate(text.split("`")))
+    return Markup("").join(odd)
+
+
+def in_parts(items: list[Drawn]) -> list[tuple[str, list[Block]]]:
+    """Put items of one part together under its name; a table right after a chart stands beside it."""
+    out: list[tuple[str, list[Block]]] = []
+    waiting: Block | None = None
+    names = list(dict.fromkeys(item.part or item.title for item in items))
+    for item in sorted(items, key=lambda item: names.index(item.part or item.title)):
+        name = item.part or item.title
+        if not out or out[-1][0] != name:
+            out.append((name, []))
+            waiting = None
+        blocks = out[-1][1]
+        made = _block(item, alone=not item.part)
+        if isinstance(item, Table) and waiting is not None:
+            note = f"{waiting.note} {item.note}".strip()
+            beside = _table(item, item.title if item.heading == item.title else "")
+            blocks[-1] = replace(waiting, table=beside, note=note, whole=_long(beside))
+            waiting = None
+            continue
+        blocks.append(made)
+        waiting = made if isinstance(item, Chart) else None
+    return out
+
+
+def _block(item: Drawn, *, alone: bool) -> Block:
+    title = "" if alone else item.title
+    if isinstance(item, Table):
+        return Block(title, table=_table(item), note=item.note)
+    if isinstance(item, Chart):
+        drawn = chart(
+            [Series(c.name, c.points, c.published, c.joined) for c in item.curves],
+            title=item.title,
+            desc=f"{len(item.curves)} curves: {', '.join(c.name for c in item.curves)}.",
+            x_name=item.x_name,
+            y_name=item.y_name,
+            log=item.log,
+            zero="y" if item.zero else "",
+        )
+        return Block(title, drawn, note=item.note)
+    made = _surfaces(item) if isinstance(item, Surfaces) else _panels(item)
+    return Block(title, made, note=item.note, whole=True)
+
+
+def _table(item: Table, caption: str = "") -> write.Table:
+    return write.Table(item.columns, tuple(item.texts()), caption)
+
+
+def _long(table: write.Table) -> bool:
+    """Say whether a table is too wide to stand beside a figure."""
+    columns = zip(table.head, *table.rows, strict=True)
+    return sum(max(map(len, column)) + 3 for column in columns) > 66
+
+
+def _panels(item: Picture) -> Markup:
+    drawn = []
+    for panel in item.panels:
+        figure = cells(
+            panel.points,
+            panel.labels,
+            panel.centroids,
+            bounds=item.bounds,
+            polygons=panel.polygons,
+            edges=panel.edges,
+            title=f"{item.title}: {panel.title}",
+            desc=f"{len(panel.points):,} points in {len(panel.centroids)} cells. {panel.note}",
+        )
+        drawn.append((figure, panel.title, panel.note))
+    return panels(drawn)
+
+
+def _surfaces(item: Surfaces) -> Markup:
+    top = max(float(one.values.max()) for one in item.surfaces)
+    drawn = [
+        (
+            surface(
+                one.values,
+                bounds=item.bounds,
+                top=top,
+                names=item.names,
+                title=f"{item.title}: {one.title}",
+                desc=one.note,
+            ),
+            one.title,
+            one.note,
+        )
+        for one in item.surfaces
+    ]
+    return panels(drawn)

@@ -1,0 +1,158 @@
+"""Loops of `levenberg_marquardt`: the two best cells of each point, and how far a cost must rise.
+
+The rules are those of `voronym._kernels`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voronym._kernels import kernel
+from voronym._kernels.power import evaluate, two_least
+
+
+@kernel
+def two_best(X, columns, costs, values, labels, second, gaps, begin, end):
+    """Label rows with their best cell and the next best; ``gaps`` is how much worse the next best is."""
+    for i in range(begin, end):
+        evaluate(X, i, columns, costs, values)
+        labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
+
+
+@kernel
+def gather(X, columns, costs, values, least, near, floors, labels, second, gaps, begin, end):
+    """Do what `two_best` does, and keep each row's cells of least value, by number.
+
+    ``floors`` gets the least value of all other cells; ``least`` has room for one value more than cells kept.
+    """
+    count = near.shape[1]
+    for i in range(begin, end):
+        evaluate(X, i, columns, costs, values)
+        labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
+        for t in range(count + 1):
+            least[t] = np.inf
+        for q in range(len(costs)):
+            value = values[q]
+            if value < least[count]:
+                t = count
+                while t > 0 and least[t - 1] > value:
+                    least[t] = least[t - 1]
+                    t -= 1
+                least[t] = value
+        floor = least[count]
+        t = 0
+        for q in range(len(costs)):
+            if values[q] < floor:
+                near[i, t] = q
+                t += 1
+        for q in range(len(costs)):  # of values that equal the floor, as many as there is room for
+            if t == count:
+                break
+            if values[q] == floor:
+                near[i, t] = q
+                t += 1
+        floors[i] = floor
+
+
+@kernel
+def two_best_near(X, columns, costs, values, near, floors, top, labels, second, gaps, begin, end):
+    """Do what `two_best` does by the candidates alone, where no other cell can come before; return where not.
+
+    ``floors`` are what no other cell is below; ``top`` is the largest number in them and in the costs, which
+    bounds what rounding does.
+    """
+    d, count = len(columns), near.shape[1]
+    slack = 1e-14 * top
+    scanned = 0
+    for i in range(begin, end):
+        for t in range(count):
+            q = near[i, t]
+            total = 0.0
+            for j in range(d):
+                difference = X[i, j] - columns[j, q]
+                total += difference * difference
+            values[t] = total + costs[q]
+        p, r, gap = two_least(values, 0, count)
+        if values[r] < floors[i] - slack:
+            labels[i], second[i], gaps[i] = near[i, p], near[i, r], gap
+        else:
+            scanned += 1
+            evaluate(X, i, columns, costs, values)
+            labels[i], second[i], gaps[i] = two_least(values, 0, len(costs))
+    return scanned
+
+
+@kernel
+def lost(gaps, begin, end, step):
+    """Return the share of a cell's points that a rise of its cost by ``step`` takes away.
+
+    ``gaps[begin:end]`` are sorted. Between two of them the share is interpolated, so that it is continuous.
+    """
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        if gaps[middle] <= step:
+            low = middle + 1
+        else:
+            high = middle
+    size = end - begin
+    if low == end:
+        return 1.0
+    left = gaps[low - 1] if low > begin else 0.0
+    return (low - begin + (step - left) / (gaps[low] - left)) / size
+
+
+@kernel
+def brent(gaps, begin, end, share):
+    """Return the rise of a cell's cost that takes away a share of its points: Brent's root of `lost`.
+
+    Inverse quadratic interpolation or the secant where they stay inside the bracket and shrink it fast
+    enough, bisection elsewhere.
+    """
+    a, b = 0.0, gaps[end - 1]
+    fa, fb = lost(gaps, begin, end, a) - share, 1.0 - share
+    if fa >= 0.0 or b <= 0.0:
+        return b * 1e-9
+    c, fc = a, fa
+    width = last = b - a
+    for _ in range(100):
+        if (fb > 0.0) == (fc > 0.0):
+            c, fc = a, fa
+            width = last = b - a
+        if abs(fc) < abs(fb):
+            a, b, c = b, c, b
+            fa, fb, fc = fb, fc, fb
+        small = 1e-12 * abs(b) + 1e-300
+        half = 0.5 * (c - b)
+        if abs(half) <= small or abs(fb) < 1e-12:
+            break
+        if abs(last) >= small and abs(fa) > abs(fb):
+            s = fb / fa
+            if a == c:
+                p, q = 2.0 * half * s, 1.0 - s
+            else:
+                q, r = fa / fc, fb / fc
+                p = s * (2.0 * half * q * (q - r) - (b - a) * (r - 1.0))
+                q = (q - 1.0) * (r - 1.0) * (s - 1.0)
+            if p > 0.0:
+                q = -q
+            p = abs(p)
+            if 2.0 * p < min(3.0 * half * q - abs(small * q), abs(last * q)):
+                last, width = width, p / q
+            else:
+                width = last = half
+        else:
+            width = last = half
+        a, fa = b, fb
+        b += width if abs(width) > small else (small if half > 0.0 else -small)
+        fb = lost(gaps, begin, end, b) - share
+    return b
+
+
+@kernel
+def rises(gaps, starts, share, out):
+    """Fill each cell's rise of cost that takes away a share of its points; 0 where it has none."""
+    for q in range(len(out)):
+        out[q] = 0.0
+        if starts[q + 1] > starts[q]:
+            out[q] = brent(gaps, starts[q], starts[q + 1], share)

@@ -1,0 +1,104 @@
+"""Results that were kept: one small JSON file per paper, with versions and seconds.
+
+``{"paper": …, "runs": {experiment: {"full": run, "quick": run}}}``. A run has its marks, its seconds and the
+versions it was made with; a full one also its tables and charts, so that the page can draw them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from voronym.errors import WriteError
+from voronym_papers.base import Outcome, Paper
+from voronym_papers.items import Item, dump, load
+from voronym_papers.marks import Mark
+
+FOLDER = Path(__file__).parent / "results"
+PACKAGES = ("voronym", "numpy", "scipy", "numba")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run of an experiment that was kept."""
+
+    marks: tuple[Mark, ...]
+    items: tuple[Item, ...]
+    seconds: float
+    versions: dict[str, str]
+
+
+def results(entry: Paper, folder: Path = FOLDER) -> dict[tuple[str, bool], Kept]:
+    """Return the runs that were kept, by experiment and whether they were full; none without a file."""
+    runs = _read(folder / f"{entry.name}.json").get("runs", {})
+    return {
+        (name, mode == "full"): Kept(
+            tuple(Mark.from_dict(mark) for mark in run["marks"]),
+            tuple(load(item) for item in run.get("items", ())),
+            run["seconds"],
+            run["versions"],
+        )
+        for name, modes in runs.items()
+        for mode, run in modes.items()
+    }
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder for results, or say why it cannot be one: before hours of work, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{folder} cannot be the folder for results: {error.strerror or error}") from error
+    if not os.access(folder, os.W_OK):
+        raise WriteError(f"{folder} cannot be written to")
+
+
+def keep(entry: Paper, outcome: Outcome, folder: Path) -> Path:
+    """Write what an experiment found into the paper's file, in place of its last such run."""
+    from voronym.core.atomic import at_once, placed
+
+    path = folder / f"{entry.name}.json"
+    kept = _read(path) or {"paper": entry.name, "runs": {}}
+    run: dict[str, Any] = {
+        "seconds": round(outcome.seconds, 1),
+        "versions": _versions(),
+        "marks": [mark.to_dict() for mark in outcome.marks],
+    }
+    if outcome.full:
+        run["items"] = [plain for plain in map(dump, outcome.items) if plain is not None]
+    runs = kept["runs"].setdefault(outcome.experiment.name, {})
+    runs["full" if outcome.full else "quick"] = run
+    kept["runs"] = {name: kept["runs"][name] for name in entry.experiments if name in kept["runs"]}
+    check_folder(folder)
+    with at_once(), placed(path, overwrite=True) as place:  # the next one, after an hour, may fail
+        place.write_text(_text(kept), encoding="utf-8")
+    return path
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _text(kept: dict[str, Any]) -> str:
+    """Write one line for each mark, row or curve: differences between two runs can be read."""
+
+    def lines(value: Any, depth: int) -> str:
+        if depth == 0 or not value or not isinstance(value, dict | list):
+            return json.dumps(value, ensure_ascii=False)
+        pad = " " * (8 - depth)
+        if isinstance(value, dict):
+            inner = [f"{json.dumps(name)}: {lines(one, depth - 1)}" for name, one in value.items()]
+            return "{\n" + ",\n".join(pad + one for one in inner) + f"\n{pad[1:]}}}"
+        return "[\n" + ",\n".join(pad + lines(one, 0) for one in value) + f"\n{pad[1:]}]"
+
+    return lines(kept, 7) + "\n"
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    return found | {"machine": f"{platform.machine()}, {os.cpu_count()} processors"}

@@ -1,0 +1,228 @@
+"""Plug-ins: what other distributions add to the registries, by entry points of the group ``voronym.plugins``.
+
+An entry point names a module whose import registers things, or a function without arguments that does. There
+are two moments at which they are loaded, by the name of the entry point:
+
+``NAME.verbs``  when the command line reads a command, so that help pages know the verb: it must be quick to
+                import, without the numerical libraries
+``NAME``        when a registry is asked for something that it lacks, or for all that it has: never by
+                ``import voronym``, nor by a run that names nothing of a plug-in
+
+A plug-in that fails is taken out again, whole, and its failure kept: whoever asks for something that is not
+there is warned, and `voronym doctor` lists all of them. `voronym.plugins` has what authors import.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from threading import RLock
+from time import perf_counter
+from types import FrameType
+from typing import Protocol
+
+GROUP = "voronym.plugins"
+VERBS = ".verbs"
+"""How the names of entry points end that have verbs of the command line."""
+
+NOUNS = frozenset(
+    (
+        "attack", "cost solver", "device", "engine", "format", "method", "method of privacy_distortion",
+        "metric", "privacy model", "refiner", "space", "space of keys", "step",
+    )
+)  # fmt: skip
+"""Registries that ask plug-ins for what they lack. Verbs have a moment of their own."""
+
+ELSEWHERE = {
+    ("cost solver", "levenberg-marquardt"): "voronym-papers",
+    ("method", "noisy-pcl"): "voronym-papers",
+    ("method of privacy_distortion", "steepest"): "voronym-papers",
+    ("verb", "location"): "voronym-location",
+    ("verb", "papers"): "voronym-papers",
+}
+"""What is documented beside the core and comes with another distribution of this repository."""
+
+
+class Removable(Protocol):
+    """A registry, as far as a plug-in is taken out of it again."""
+
+    noun: str
+
+    def remove(self, name: str) -> None:
+        """Take an entry out."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """An entry point that was loaded, or could not be.
+
+    Parameters
+    ----------
+    name : str
+        The name of the entry point.
+    distribution, version : str
+        What was installed.
+    entries : tuple of (str, str)
+        What it registered: nouns and names.
+    problem : str
+        Why it could not be loaded, one line; empty where it was.
+    seconds : float
+        How long loading took.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    entries: tuple[tuple[str, str], ...] = ()
+    problem: str = ""
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return f"the plug-in {self.name!r} of {self.distribution} {self.version}".rstrip()
+
+
+class _State:
+    """What was loaded in this process."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.open = False
+        self.plugins: dict[EntryPoint, Plugin] = {}
+        self.journal: list[tuple[Removable, str]] | None = None
+
+
+_state = _State()
+
+
+@cache
+def points() -> tuple[EntryPoint, ...]:
+    """Return the entry points of all plug-ins, by name."""
+    return tuple(sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)))
+
+
+def open_registries() -> None:
+    """Let registries ask plug-ins from now on: every room is imported, and plug-ins may import any."""
+    _state.open = True
+
+
+def load(*, verbs: bool = False) -> None:
+    """Load the plug-ins that are not loaded yet: those with verbs, or all others.
+
+    Parameters
+    ----------
+    verbs : bool
+        Which of them.
+    """
+    if not verbs and not _state.open:
+        return
+    with _state.lock:
+        if _state.journal is not None:  # a plug-in that looks around while it is loaded
+            return
+        for point in points():
+            if point.name.endswith(VERBS) == verbs and point not in _state.plugins:
+                _state.plugins[point] = _load(point)
+
+
+def _load(point: EntryPoint) -> Plugin:
+    """Load an entry point; where that fails, take out what it had registered by then."""
+    plugin = Plugin(point.name, *_distribution(point))
+    start = perf_counter()
+    problem = ""
+    journal = _state.journal = []
+    try:
+        target = point.load()
+        if callable(target):
+            target()
+    except (Exception, SystemExit) as error:  # it is foreign code: whatever it raises, the program goes on
+        problem = _line(error)
+        for registry, name in reversed(journal):
+            registry.remove(name)
+        journal.clear()
+    finally:
+        _state.journal = None
+    entries = tuple((registry.noun, name) for registry, name in journal)
+    verbs = [name for noun, name in entries if noun == "verb"]
+    if verbs and not point.name.endswith(VERBS):
+        problem = (
+            f"its verb {verbs[0]!r} comes too late for the command line: verbs need an entry point of their "
+            f"own, {point.name + VERBS!r}"
+        )
+    return replace(plugin, entries=entries, problem=problem, seconds=perf_counter() - start)
+
+
+def _distribution(point: EntryPoint) -> tuple[str, str]:
+    return ("an unknown distribution", "") if point.dist is None else (point.dist.name, point.dist.version)
+
+
+def record(registry: Removable, name: str) -> None:
+    """Note that an entry was added, where a plug-in adds it."""
+    if _state.journal is not None and not _by_the_core():
+        _state.journal.append((registry, name))
+
+
+def _by_the_core() -> bool:
+    """Whether a room of the core registers its own, because a plug-in was the first to import it.
+
+    That must stay when the plug-in is taken out: the room will not be imported a second time.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code is not _load.__code__:
+        if frame.f_code.co_name == "<module>":
+            return str(frame.f_globals.get("__name__", "")).startswith("voronym.")
+        frame = frame.f_back
+    return False
+
+
+def expel(registry: Removable, name: str, error: Exception) -> bool:
+    """Take out an entry that does not work, and keep why; false where no plug-in has registered it."""
+    for point, plugin in _state.plugins.items():
+        if (registry.noun, name) in plugin.entries:
+            registry.remove(name)
+            rest = tuple(entry for entry in plugin.entries if entry != (registry.noun, name))
+            _state.plugins[point] = replace(plugin, entries=rest, problem=_line(error))
+            return True
+    return False
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+
+
+def plugins() -> tuple[Plugin, ...]:
+    """Load all plug-ins, and return what came of each."""
+    load(verbs=True)
+    load()
+    return tuple(_state.plugins[point] for point in points() if point in _state.plugins)
+
+
+def failures() -> Iterator[Plugin]:
+    """Yield the plug-ins that could not be loaded, of those that were asked so far."""
+    yield from (plugin for plugin in _state.plugins.values() if plugin.problem)
+
+
+def warn() -> None:
+    """Warn of plug-ins that could not be loaded: something is asked for that they might have had."""
+    for plugin in failures():
+        warnings.warn(f"{plugin} could not be loaded: {plugin.problem}", stacklevel=3)
+
+
+def distribution_hint(noun: str, name: object) -> str:
+    """Return the end of a sentence about something that is not there, where another distribution has it.
+
+    Examples
+    --------
+    >>> distribution_hint("method", "mdva")
+    ''
+    """
+    distribution = ELSEWHERE.get((noun, name)) if isinstance(name, str) else None
+    if distribution is None:
+        return ""
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return f". {name!r} comes with the distribution {distribution}, which is not installed here"
+    return f". {name!r} comes with the distribution {distribution}, whose plug-in could not be loaded"
