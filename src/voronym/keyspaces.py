@@ -256,8 +256,6 @@ def weights_of(table: Table, name: str | None) -> NDArray[np.float64] | None:
         )
     if name in table.keys:
         raise InputError(f"weights: {name!r} is a key, and keys are masked: make it other")
-    if table.persons is not None:
-        raise InputError("weights: several rows belong to one person: leave out weights, or person")
     values = table[name]
     if values.form not in NUMBERS:
         raise InputError(f"weights: column {name!r} has no numbers")

@@ -123,6 +123,12 @@ class Problem:
         """Return the same problem for some of the records, without demands."""
         return Problem(self.records.subset(rows), self.k if k is None else k)
 
+    def unweighted(self) -> Problem:
+        """Return the same problem with records that all count alike."""
+        if not isinstance(self.records, WeightedPoints):
+            return self
+        return Problem(self.records.unweighted(), self.k, self.demands)
+
     def with_k(self, k: int) -> Problem:
         """Return the same problem with groups of another size."""
         return Problem(self.records, k, self.demands)

@@ -67,7 +67,7 @@ def plan_on_roads(
         work = Context() if ctx is None else ctx
         found = advance(
             records, unit[:, 0], settings.k, work, policy=policy, waited=waited, number=standing.top + 1,
-            divide=divided,
+            divide=lambda problem, _, ctx: divided(problem, ctx).labels,
         )  # fmt: skip
         group[rows] = found.groups[codes]
     group = _whole(group, before, at, population, settings)

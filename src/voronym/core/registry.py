@@ -109,5 +109,6 @@ class Registry(Mapping[str, T], Generic[T]):
         """Yield what is there without asking plug-ins, for those who look for a fit and mostly find it."""
         yield from sorted(self._entries.items())
 
+
 REGISTRIES: dict[str, Registry[Any]] = {}
 """All registries, by what their entries are called."""

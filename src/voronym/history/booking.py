@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ class Booking:
         bound = self.entries[-1].about["named_by"] if self.entries else ()
         self.named_by = naming_columns(schema, frame, declared, bound)
         self.rows: Prints = fingerprints(frame, self.named_by, ledger.key)
+        self.people: Prints = self.rows
+        """Those whom groups are made of, in the order of the records; rows, where these are people."""
         self.round: Round | None = None
         self.entry: Entry | None = None
         self.standing: Standing | None = None
@@ -75,22 +77,44 @@ class Booking:
     # -- building on the old groups --------------------------------------------------------------------------
 
     def follow(
-        self, records: Records, k: int, ctx: Context, *, policy: Policy, divide: Divide | None
+        self,
+        records: Records,
+        first: Ints,
+        k: int,
+        ctx: Context,
+        *,
+        policy: Policy,
+        divide: Divide | None,
+        obey: Callable[[Round], Round] | None = None,
     ) -> Round:
-        """Return the groups of this release, built on those of the earlier ones."""
-        if len(np.unique(self.rows)) < len(self.rows):
+        """Return the groups of this release, built on those of the earlier ones.
+
+        Parameters
+        ----------
+        records : Records
+            The people.
+        first : array of int
+            A row of each of them.
+        k, ctx, policy, divide
+            As for `advance`.
+        obey : callable, optional
+            Makes the groups of a round obey what else is asked of them.
+        """
+        self.people = self.rows[first]
+        if len(np.unique(self.people)) < len(self.people):
             raise InputError(
-                "groups are kept for people with one record each, and here some have several: make one "
-                "record of each person first, or leave out --keep-groups"
+                "groups are kept for people with one record each, and here some have several: say whose rows "
+                f"they are (--person {self.named_by[0]}), or leave out --keep-groups"
             )
         last, waited = self._last(policy)
-        self.round = advance(
+        made = advance(
             records, last, k, ctx, policy=policy, waited=waited, number=self.ledger.next_group, divide=divide
         )
+        self.round = made if obey is None else obey(made)
         if not self.round.published.any():
             raise GuaranteeError(
-                f"nobody can be published: there are {len(self.rows)} people, and no group of k={k} of them "
-                "may be formed. Nothing was released"
+                f"nobody can be published: there are {len(self.people)} people, and no group of k={k} of "
+                "them may be formed that keeps all promises. Nothing was released"
             )
         return self.round
 
@@ -100,19 +124,33 @@ class Booking:
         A member was in the group when it was last published. Who was absent then does not come back to it:
         the others have a history without them.
         """
-        group = np.full(len(self.rows), -1, np.int64)
-        waited = np.zeros(len(self.rows), np.int64)
-        seen = np.zeros(len(self.rows), np.int64)
+        group = np.full(len(self.people), -1, np.int64)
+        waited = np.zeros(len(self.people), np.int64)
+        seen = np.zeros(len(self.people), np.int64)
         ended: dict[int, int] = {}
         for entry in self.entries:
-            there, _ = entry.find(self.rows)
-            found = entry.of(entry.groups, self.rows)
+            there, _ = entry.find(self.people)
+            found = entry.of(entry.groups, self.people)
             group, seen = np.where(found >= 0, found, group), np.where(found >= 0, entry.number, seen)
-            waited = np.where(there, entry.of(entry.waited, self.rows), waited)
+            waited = np.where(there, entry.of(entry.waited, self.people), waited)
             ended |= dict.fromkeys(np.unique(entry.groups).tolist(), entry.number)
         away = (group >= 0) & (seen != np.array([ended.get(one, 0) for one in group.tolist()], np.int64))
         alone = self.ledger.next_group + np.arange(len(group))  # a group of one, which is dissolved
         return np.where(away, alone if policy.dissolved == "retire" else -1, group), waited
+
+    def stay(self, rows: Ints) -> None:
+        """Keep some of the rows: the others belong to people who wait."""
+        self.rows = self.rows[rows]
+
+    def check_steps(self, steps: Sequence[str]) -> None:
+        """Refuse other steps than those of the releases whose groups are kept."""
+        earlier = [entry.about.get("steps", []) for entry in self.entries if entry.about.get("kept_groups")]
+        if earlier and list(earlier[-1]) != list(steps):
+            raise InputError(
+                "groups that are kept publish what they published before, and the steps differ from those of "
+                f"the release before ({'; '.join(earlier[-1]) or 'none'}): take the same steps, or leave out "
+                "--keep-groups"
+            )
 
     def frozen(self, keys: Sequence[str]) -> dict[int, list[Any]]:
         """Return what groups that live have published, by their numbers, where it was the same keys."""
@@ -130,7 +168,15 @@ class Booking:
 
     # -- checking --------------------------------------------------------------------------------------------
 
-    def check(self, part: Partition, frame: nw.DataFrame[Any], *, k: int, about: Mapping[str, Any]) -> None:
+    def check(
+        self,
+        part: Partition,
+        frame: nw.DataFrame[Any],
+        *,
+        k: int,
+        about: Mapping[str, Any],
+        homes: Ints | None = None,
+    ) -> None:
         """Check the groups of a release against all earlier ones, and have the entry ready.
 
         Parameters
@@ -142,7 +188,9 @@ class Booking:
         k : int
             What the release promises.
         about : mapping
-            Keys, columns and method.
+            Keys, columns, steps and method.
+        homes : array of int, optional
+            The household of each row that is released: then k counts households.
         """
         following = self.round
         if following is None:
@@ -155,13 +203,18 @@ class Booking:
             start = begun(self.entries, people)
             waited = np.zeros(len(people), np.int64)
         else:
-            order = np.argsort(self.rows, kind="stable")
-            people, groups = self.rows[order], following.groups[order]
-            numbers = following.groups[following.published]
+            order = np.argsort(self.people, kind="stable")
+            people, groups = self.people[order], following.groups[order]
+            inside = np.flatnonzero(following.published[order])
+            numbers = groups[inside][np.searchsorted(people[inside], self.rows)]
             start = np.where(following.began[order], 0, begun(self.entries, people))
             waited = following.waited[order]
         out = groups >= 0
-        self.standing = standing(self.entries, people[out], groups[out], start[out], k)
+        lived = None
+        if homes is not None:
+            sort = np.argsort(self.rows, kind="stable")
+            lived = homes[sort[np.searchsorted(self.rows[sort], people[out])]]
+        self.standing = standing(self.entries, people[out], groups[out], start[out], k, lived)
         if self.standing.below:
             came = np.isin(self.rows, _left_before(self.entries))
             raise GuaranteeError(self.refusal(self.standing, len(np.unique(self.rows[came]))))

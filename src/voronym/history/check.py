@@ -65,7 +65,14 @@ def begun(entries: Sequence[Entry], people: Prints) -> Ints:
     return out
 
 
-def standing(entries: Sequence[Entry], people: Prints, groups: Ints, start: Ints, k: int) -> Standing:
+def standing(
+    entries: Sequence[Entry],
+    people: Prints,
+    groups: Ints,
+    start: Ints,
+    k: int,
+    homes: Ints | None = None,
+) -> Standing:
     """Say how people stand who are to be released in these groups.
 
     Parameters
@@ -80,12 +87,14 @@ def standing(entries: Sequence[Entry], people: Prints, groups: Ints, start: Ints
         The number of the release with which the history of each begins; 0 for this one.
     k : int
         What is asked for.
+    homes : array of int, shape (n,), optional
+        The household of each: then k counts households.
     """
     rows = np.column_stack([histories(entries, people), groups])
     numbers = np.array([entry.number for entry in entries], np.int64)
     first = np.where(start == 0, len(entries), np.searchsorted(numbers, start))
     known = (rows[:, :-1] >= 0).any(axis=1)
-    sizes, all_sizes = shared(rows, first)[known], shared(rows)[known]
+    sizes, all_sizes = shared(rows, first, homes)[known], shared(rows, None, homes)[known]
     least = int(np.bincount(groups)[groups].min()) if len(groups) else 0
     return Standing(
         len(people),

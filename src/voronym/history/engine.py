@@ -18,8 +18,8 @@ from voronym.problem import Problem, check_k
 from voronym.space.records import Records
 
 Ints = NDArray[np.int64]
-Divide = Callable[[Problem, Context], Partition]
-"""What divides the people of a problem into groups."""
+Divide = Callable[[Problem, Ints, Context], Ints]
+"""What divides people into groups: the problem, who they are, the context; -1 for people who wait."""
 Floats = NDArray[np.float64]
 
 
@@ -100,7 +100,8 @@ def advance(
     number : int
         New groups get numbers from this on, or from the largest number in use.
     divide : callable, optional
-        ``(problem, ctx) -> Partition``, which forms groups; by default the method of the policy.
+        ``(problem, people, ctx) -> groups``, which forms groups, -1 for people who wait; by default the
+        method of the policy.
 
     Returns
     -------
@@ -173,8 +174,9 @@ def _form(records: Records, pool: Ints, k: int, ctx: Context, policy: Policy, di
     if len(pool) < k:
         return np.full(len(pool), -1, np.int64)
     problem = Problem(records.subset(pool), min(k + policy.headroom, len(pool)))
-    made = METHODS[policy.method].partition if divide is None else divide
-    return np.array(made(problem, ctx).labels)
+    if divide is None:
+        return np.array(METHODS[policy.method].partition(problem, ctx).labels)
+    return np.array(divide(problem, pool, ctx))
 
 
 def _postpone(records: Records, pool: Ints, labels: Ints, out: Ints, waited: Ints, policy: Policy) -> Ints:
@@ -182,12 +184,15 @@ def _postpone(records: Records, pool: Ints, labels: Ints, out: Ints, waited: Int
     room = int(policy.waiting * len(out)) - int((labels < 0).sum())
     if room <= 0 or (labels < 0).all() or not (out >= 0).any():
         return labels
-    part = Partition(labels)
-    X = records.X[pool]
+    there = np.flatnonzero(labels >= 0)
+    part = Partition(labels[there])
+    X = records.X[pool[there]]
     paid = records.space.paired(X, records.space.centroids(X, part.labels, part.n_cells), part.labels)
     each = np.bincount(part.labels, paid) / part.sizes
-    patient = np.bincount(part.labels, waited[pool] >= policy.patience) == 0
+    patient = np.bincount(part.labels, waited[pool[there]] >= policy.patience) == 0
     order = np.argsort(-each, kind="stable")
     order = order[patient[order]]
     late = order[np.cumsum(part.sizes[order]) <= room]
-    return np.where(np.isin(part.labels, late), -1, labels)
+    out_now = labels.copy()
+    out_now[there[np.isin(part.labels, late)]] = -1
+    return out_now

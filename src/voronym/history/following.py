@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.core.options import Options
-from voronym.errors import InputError
+from voronym.errors import GuaranteeError
 from voronym.history.booking import Booking
+from voronym.history.engine import Round
 from voronym.history.frozen import put_back
 from voronym.history.policy import Policy
-from voronym.keyspaces import KEY_SPACES
 from voronym.method import METHODS
-from voronym.methods.grouped import Kept
-from voronym.privacy import KAnonymity, Model
+from voronym.methods.crowd import Crowd
+from voronym.methods.grouped import Kept, demands_of
+from voronym.methods.strata import check_strata
+from voronym.partition import Partition
+from voronym.privacy import Judge, Model
+from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
+from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
+from voronym.table.values import first_rows
+
+Ints = NDArray[np.int64]
+ROUNDS = 40
+"""Times that groups which break a model are joined, or sent to wait, at most."""
 
 
 def follow(
@@ -29,7 +41,7 @@ def follow(
     options: Options,
     k: int,
     models: Sequence[Model],
-) -> tuple[Table, Kept]:
+) -> tuple[Table, Ints, Kept]:
     """Return the records that are released now, and their groups, built on those of earlier releases.
 
     Parameters
@@ -42,31 +54,123 @@ def follow(
         Of the grouping.
     choices, options, k, models
         As for `voronym.methods.grouped.mask_by_groups`.
+
+    Returns
+    -------
+    table, rows, kept
+        The table of those who are published; their rows in the given one; their groups.
     """
-    further = [str(one) for one in models if one.required is not None and not isinstance(one, KAnonymity)]
-    if further:
-        raise InputError(
-            "groups that are kept keep k, and nothing else is promised of them: leave out "
-            f"{', '.join(further)}, or leave out --keep-groups"
-        )
-    chosen = METHODS[choices.method]
+    if choices.strata:
+        check_strata(table, choices.strata)
+    crowd = Crowd.of(table, ctx, choices)
+    crowd.check(k)
     policy = Policy(headroom=choices.headroom, dissolved=choices.dissolved, waiting=choices.waiting)
-    keys = KEY_SPACES[choices.space].function(table, ctx, choices)
-    found = booking.follow(
-        keys.records,
-        k,
-        ctx,
-        policy=policy,
-        divide=lambda problem, here: chosen.partition(problem, here, options),
+    people = len(crowd.keys.records)
+    first = np.arange(people) if crowd.of_row is None else first_rows(crowd.of_row, people)
+    follower = _Follower(table, crowd, choices, options, k, models)
+    made = booking.follow(
+        crowd.keys.records, first, k, ctx, policy=policy, divide=follower.divide, obey=follower.obey
     )
     frozen = booking.frozen(table.keys)
-    step = (
-        f"{found.kept:,} groups were kept from earlier releases and publish what they published then; "
-        f"{found.formed:,} were formed of new people and of {found.dissolved:,} groups that fell below k"
+    sentence = (
+        f"{made.kept:,} groups were kept from earlier releases and publish what they published then; "
+        f"{made.formed:,} were formed of new people and of {made.dissolved:,} groups that fell below k"
     )
     if not booking.entries:
-        step = f"{found.formed:,} groups were formed, to be kept in later releases"
-    kept = Kept(found.groups[found.published], lambda frame, numbers: put_back(frame, frozen, numbers), step)
-    if found.published.all():
-        return table, kept
-    return table.rows(np.flatnonzero(found.published)), kept
+        sentence = f"{made.formed:,} groups were formed, to be kept in later releases"
+    kept = Kept(
+        made.groups[made.published], lambda frame, numbers: put_back(frame, frozen, numbers), sentence
+    )
+    rows = crowd.rows_of(np.flatnonzero(made.published))
+    booking.stay(rows)
+    return (table if made.published.all() else table.rows(rows)), rows, kept
+
+
+class _Follower:
+    """Forms new groups, and makes all groups obey what is asked of them."""
+
+    def __init__(
+        self,
+        table: Table,
+        crowd: Crowd,
+        choices: ReleaseChoices,
+        options: Options,
+        k: int,
+        models: Sequence[Model],
+    ) -> None:
+        self.table, self.crowd, self.k, self.models = table, crowd, k, models
+        self.method, self.options = METHODS[choices.method], options
+        self.stratum = (
+            equivalence_classes(crowd.table.frame, choices.strata).labels
+            if choices.strata
+            else np.zeros(len(crowd.keys.records), np.int64)
+        )
+
+    def divide(self, problem: Problem, people: Ints, ctx: Context) -> Ints:
+        """Divide people into new groups, none of which crosses strata; too few of a stratum wait."""
+        labels = np.full(problem.n, -1, np.int64)
+        groups = 0
+        plain = problem if self.method.weighted else problem.unweighted()
+        for stratum in np.unique(self.stratum[people]):
+            mine = np.flatnonzero(self.stratum[people] == stratum)
+            if len(mine) < problem.k:
+                continue
+            some = plain if len(mine) == problem.n else plain.subset(mine)
+            part = self.method.partition(some, ctx, self.options)
+            labels[mine] = groups + part.labels
+            groups += part.n_cells
+        return labels
+
+    def obey(self, made: Round) -> Round:
+        """Return a round whose groups hold all demands: new ones are joined, kept ones that fail wait."""
+        for _ in range(ROUNDS):
+            who = np.flatnonzero(made.published)
+            if not len(who):
+                return made
+            part = Partition(made.groups[who])
+            failing = self._failing(who, part)
+            if not failing.any():
+                return made
+            made = self._mended(made, who, part, failing)
+        raise GuaranteeError(
+            "the groups that are kept, and those of new people, cannot keep "
+            f"{', '.join(str(model) for model in self.models if model.required is not None)} together: ask "
+            "for less, or leave out --keep-groups"
+        )
+
+    def _failing(self, who: Ints, part: Partition) -> NDArray[np.bool_]:
+        """Return the groups that break a demand."""
+        table = self.table.rows(self.crowd.rows_of(who))
+        asked: list[Judge] = [
+            judge
+            for _, judges in (*self.crowd.only(who).demands(self.k), *demands_of(table, self.models))
+            for judge in judges
+        ]
+        out = np.zeros(part.n_cells, bool)
+        for judge in asked:
+            out |= ~np.atleast_1d(judge.holds(judge.values(part.labels, part.n_cells)))
+        return out
+
+    def _mended(self, made: Round, who: Ints, part: Partition, failing: NDArray[np.bool_]) -> Round:
+        """Join new groups that fail with the nearest new one of their stratum; all other people wait."""
+        groups, began = made.groups.copy(), made.began.copy()
+        first = first_rows(part.labels, part.n_cells)
+        new, stratum = made.began[who][first], self.stratum[who][first]
+        points = self.crowd.keys.records.subset(who).coordinates
+        centres = part.centroids(points)
+        number = made.groups[who][first]
+        taken = np.zeros(part.n_cells, bool)
+        for cell in np.flatnonzero(failing).tolist():
+            able = np.flatnonzero(new & (stratum == stratum[cell]) & (np.arange(part.n_cells) != cell))
+            mine = who[part.labels == cell]
+            if not new[cell] or not len(able):
+                groups[mine], began[mine] = -1, False
+            elif not taken[cell]:
+                near = able[int(np.argmin(np.square(centres[able] - centres[cell]).sum(axis=1)))]
+                if not taken[near]:
+                    groups[mine] = number[near]
+                    taken[[cell, near]] = True
+        waited = np.where(groups >= 0, 0, np.maximum(made.waited, 1))
+        formed = len(np.unique(groups[(groups >= 0) & began]))
+        kept = len(np.unique(groups[(groups >= 0) & ~began]))
+        return replace(made, groups=groups, began=began, waited=waited, formed=formed, kept=kept)

@@ -15,7 +15,7 @@ PAIRS = 2_000_000
 
 
 @checked
-def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
+def shared(history: ArrayLike, begun: ArrayLike | None = None, homes: ArrayLike | None = None) -> Ints:
     """Return, for everybody, how many people were with them in all of their groups.
 
     The intruder knows in which releases a person is and, from the keys, in which group of each. The row of
@@ -28,6 +28,8 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
         where a person was not in a release.
     begun : array of int, shape (n,), optional
         The first release that counts for each person; by default all do.
+    homes : array of int, shape (n,), optional
+        The household of each person: then households are counted, not people.
 
     Returns
     -------
@@ -56,8 +58,9 @@ def shared(history: ArrayLike, begun: ArrayLike | None = None) -> Ints:
     if first.shape != (n,) or (first >= releases).any():
         raise InputError("begun must be a release for everybody, the last one at most")
     kind, counts = _kinds(np.column_stack([rows, first]))
-    _, one = np.unique(kind, return_index=True)
-    return _compare(rows[one], first[one], counts)[kind]
+    _, member = np.unique(kind, return_index=True)
+    lived = None if homes is None else np.unique(np.column_stack([kind, _whole("homes", homes)]), axis=0)
+    return _compare(rows[member], first[member], counts, lived)[kind]
 
 
 @checked
@@ -87,10 +90,14 @@ def _kinds(rows: Ints) -> tuple[Ints, Ints]:
     return kind, np.bincount(kind)
 
 
-def _compare(rows: Ints, first: Ints, counts: Ints) -> Ints:
-    """Return how many people were with each kind in all of its groups."""
+def _compare(rows: Ints, first: Ints, counts: Ints, lived: Ints | None) -> Ints:
+    """Return how many people, or households, were with each kind in all of its groups.
+
+    ``lived`` are the pairs of kind and household that occur, by kind.
+    """
     order = np.argsort(rows[:, -1], kind="stable")
     rows, first, counts = rows[order], first[order], counts[order]
+    spans = None if lived is None else np.searchsorted(lived[:, 0], np.arange(len(rows) + 1))
     begin = np.flatnonzero(np.diff(rows[:, -1], prepend=-1))
     sizes = np.diff(begin, append=len(rows))
     width = np.repeat(sizes, sizes)  # with how many kinds each is compared
@@ -108,11 +115,24 @@ def _compare(rows: Ints, first: Ints, counts: Ints) -> Ints:
             group = rows[mine, release]
             counted = (group >= 0) & (first[mine] <= release)
             alike &= ~counted | (rows[other, release] == group)
-        found[at:stop] = np.bincount(mine[alike] - at, counts[other[alike]], stop - at)
+        if lived is None or spans is None:
+            found[at:stop] = np.bincount(mine[alike] - at, counts[other[alike]], stop - at)
+        else:
+            found[at:stop] = _households(mine[alike] - at, order[other[alike]], lived, spans, stop - at)
         at = stop
     out = np.empty(len(rows), np.int64)
     out[order] = found
     return out
+
+
+def _households(mine: Ints, other: Ints, lived: Ints, spans: Ints, many: int) -> Ints:
+    """Count the households of all kinds that go with each of ``many`` kinds."""
+    width = spans[other + 1] - spans[other]
+    at = np.repeat(spans[other] - np.concatenate([[0], np.cumsum(width)[:-1]]), width) + np.arange(
+        width.sum()
+    )
+    pairs = np.unique(np.column_stack([np.repeat(mine, width), lived[at, 1]]), axis=0)
+    return np.bincount(pairs[:, 0], minlength=many).astype(np.int64)
 
 
 def _whole(name: str, given: ArrayLike) -> Ints:

@@ -13,7 +13,9 @@ Where their pseudonyms are published, so that members can be seen together, see 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ from voronym._kernels import verdict
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
-from voronym.keyspaces import KEY_SPACES, Coordinates, Keys
+from voronym.keyspaces import KEY_SPACES, Coordinates, Keys, weights_of
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels, Rule
 from voronym.privacy.p_sensitive import distinct
@@ -77,7 +79,7 @@ class Crowd:
         homes = None
         if units.household is not None:
             homes = units.household[first_rows(person, people)]
-        once = table.like(frame, units=Units(household=homes))
+        once = table.like(_with_weights(table, frame, alone, choices), units=Units(household=homes))
         people_keys = make(once, ctx, choices)
         notes = (*people_keys.notes, *_changing(keys, person))
         return cls(once, people_keys, person, notes, table, keys)
@@ -98,6 +100,14 @@ class Crowd:
     def only(self, rows: Ints) -> Crowd:
         """Return some of the records, to ask what groups of them must obey."""
         return Crowd(self.table.rows(rows), self.keys)
+
+    def rows_of(self, records: Ints) -> Ints:
+        """Return the rows of the table behind some of the records."""
+        if self.of_row is None:
+            return records
+        chosen = np.zeros(self.table.n, bool)
+        chosen[records] = True
+        return np.flatnonzero(chosen[self.of_row])
 
     def spread(self, part: Partition) -> Partition:
         """Return the groups of the rows from those of the records."""
@@ -130,6 +140,18 @@ class Crowd:
         frame = self.keys.publish(part).frame[self.spread(part).labels]
         coordinates = Coordinates.of(table)
         return coordinates.percent(coordinates.errors(table.like(frame), table))
+
+
+def _with_weights(
+    table: Table, frame: nw.DataFrame[Any], people: Partition, choices: ReleaseChoices
+) -> nw.DataFrame[Any]:
+    """Return the keys of people with the mean weight of each one's rows, where records have weights."""
+    weights = weights_of(table, choices.weights)
+    if weights is None or choices.weights is None:
+        return frame
+    means = np.bincount(people.labels, weights) / people.sizes
+    made = nw.new_series(choices.weights, means.tolist(), nw.Float64(), backend=frame.implementation)
+    return frame.with_columns(made)
 
 
 def people_centres(X: Floats, groups: Partition, person: Ints) -> Floats:

@@ -14,7 +14,7 @@ from voronym.certify import Bound
 from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import InputError
-from voronym.keyspaces import Published
+from voronym.keyspaces import DEFAULT_SPACE, Published
 from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
@@ -99,14 +99,15 @@ def mask_by_groups(
     notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
+    notes += _weightless(choices, chosen)
     obeyed = bool(demands)
     parts: tuple[Stratum, ...] = ()
     together = table.schema.pseudonyms and table.schema.household is not None
     grouping, obeying = ctx.part(0.05, 0.75, stage=crowd.stage), ctx.part(0.75, 0.95)
     bound, bare = None, None
-    if strata:
-        if together or kept is not None:
-            raise InputError("strata go neither with pseudonyms of households nor with groups that are kept")
+    if strata and kept is None:
+        if together:
+            raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
         part, costs, parts = _within_strata(table, crowd, problem, choices, options, models, ctx)
     elif together:
@@ -165,6 +166,8 @@ def _groups(
     problem: Problem, method: Method, options: Options, ctx: Context, more: bool
 ) -> tuple[Partition, Bound | None]:
     """Divide the records, and say what was proven about the loss on the way."""
+    if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
+        problem = problem.unweighted()
     problem.check_method(method)
     here = ctx.part(0.0, 1.0, time=0.5 if more else None)  # models are enforced in the rest of the time
     if method.name == "auto":  # the same work, with what it proved
@@ -244,13 +247,14 @@ def _within_strata(
 ) -> tuple[Partition, tuple[Cost, ...], tuple[Stratum, ...]]:
     """Group each stratum by itself; the models hold within each."""
 
-    def divide(some: Problem, rows: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
-        asked = [*crowd.only(rows).demands(problem.k), *demands_of(table.rows(rows), models)]
+    def divide(some: Problem, who: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
+        rows = crowd.rows_of(who)
+        asked = [*crowd.only(who).demands(problem.k), *demands_of(table.rows(rows), models)]
         grouping = here.part(0.0, 0.7, stage=crowd.stage)
         part, _ = _groups(some, METHODS[choices.method], options, grouping, bool(asked))
         return _obey(some, part, asked, enforcement(choices), here.part(0.7, 1.0))
 
-    return divide_strata(table, problem, choices.strata, ctx.part(0.05, 0.95), divide)
+    return divide_strata(crowd.table, problem, choices.strata, ctx.part(0.05, 0.95), divide)
 
 
 def _together(
@@ -298,11 +302,31 @@ def _gather(
     rest = [name for name in kept if name not in table.keys]
     if rest:
         parts.append(table.frame.select(rest))
-    if table.schema.pseudonyms and table.units is not None:
-        made = {
-            table.schema.units[what]: fresh_names(codes, bare if what == "household" else None)
-            for what, codes in table.units.known.items()
-        }
-        parts.append(nw.from_dict(made, backend=table.frame.implementation))
-        kept = [*made, *kept]
-    return nw.concat([nw.maybe_reset_index(one) for one in parts], how="horizontal").select(kept)
+    frame = nw.concat([nw.maybe_reset_index(one) for one in parts], how="horizontal").select(kept)
+    return with_pseudonyms(table, frame, bare)
+
+
+def with_pseudonyms(
+    table: Table, frame: nw.DataFrame[Any], bare: NDArray[np.int64] | None = None
+) -> nw.DataFrame[Any]:
+    """Return a masked table with pseudonyms in front, where asked for; ``bare`` households get none."""
+    if not table.schema.pseudonyms or table.units is None:
+        return frame
+    made = {
+        table.schema.units[what]: fresh_names(codes, bare if what == "household" else None)
+        for what, codes in table.units.known.items()
+    }
+    names = nw.from_dict(made, backend=table.frame.implementation)
+    both = [nw.maybe_reset_index(part) for part in (names, frame)]
+    return nw.concat(both, how="horizontal").select([*made, *frame.columns])
+
+
+def _weightless(choices: ReleaseChoices, method: Method) -> list[str]:
+    """Say where groups are made as if all records counted alike."""
+    if choices.weights is None:
+        return []
+    if choices.space != DEFAULT_SPACE:
+        return [f"in the space {choices.space!r} all records count alike; the weights are published, no more"]
+    if not method.weighted:
+        return [f"method {method.name!r} groups records as if all counted alike; centres are weighted means"]
+    return []

@@ -36,6 +36,7 @@ from voronym.ranges.publish import ranged_schema
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.table import Table
+from voronym.table.units import Units
 
 Ints = NDArray[np.int64]
 MOST = 20_000_000
@@ -67,6 +68,8 @@ class Lattice:
         Records that may be suppressed.
     weights : array
         Of the columns.
+    units : Units, optional
+        Who is behind the rows: k counts people or households.
     """
 
     columns: Sequence[Ladder]
@@ -74,6 +77,7 @@ class Lattice:
     judges: Sequence[Judge]
     limit: int
     weights: NDArray[np.float64]
+    units: Units | None = None
     front: list[Solution] = field(default_factory=list)
     looked: int = 0
 
@@ -115,7 +119,7 @@ class Lattice:
         self.looked += 1
         labels, many = self.labels(node)
         sizes = np.bincount(labels, minlength=many)
-        small = sizes < self.k
+        small = self.heads(labels, many) < self.k
         must = int(sizes[small].sum())
         finer = tuple(slice(0, level + 1) for level in node)
         self.least[finer] = np.maximum(self.least[finer], must)
@@ -124,6 +128,16 @@ class Lattice:
             if gone is not None:
                 self._enter(node, gone[labels])
         return must
+
+    def heads(self, labels: Ints, many: int) -> Ints:
+        """Return what k counts in each class: records, or the people or households behind them."""
+        if self.units is None:
+            return np.bincount(labels, minlength=many)
+        return self.units.heads(labels, many)
+
+    def _enough(self, rows: NDArray[np.bool_]) -> bool:
+        """Whether the suppressed records are of k people or more."""
+        return int(self.heads(np.where(rows, 0, 1), 2)[0]) >= self.k
 
     def suppressed(self, labels: Ints, sizes: Ints, small: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return which classes are suppressed: those that break k or a model, and more if these need them.
@@ -140,7 +154,7 @@ class Lattice:
             count = int(sizes[gone].sum())
             if count > self.limit:
                 return None
-            if count == 0 or (count >= self.k and self._obeys(classwise, gone[labels])):
+            if count == 0 or (self._enough(gone[labels]) and self._obeys(classwise, gone[labels])):
                 break
             following = next((one for one in order if not gone[one]), None)
             if following is None:
@@ -155,7 +169,8 @@ class Lattice:
 
     def _obeys(self, judges: Sequence[Judge], rows: NDArray[np.bool_]) -> bool:
         """Say whether the suppressed records, as one class, obey the models."""
-        return all(bool(judge.holds(judge.value(judge.levels.codes[rows]))) for judge in judges)
+        labels = np.where(rows, 0, 1)
+        return all(bool(np.atleast_1d(judge.holds(judge.values(labels, 2)))[0]) for judge in judges)
 
     def _enter(self, node: tuple[int, ...], gone: NDArray[np.bool_]) -> None:
         """Keep a solution, unless another loses no more and suppresses no more."""
@@ -254,20 +269,15 @@ def lattice(
     K. LeFevre, D. DeWitt and R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.
     F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", PASSAT 2012.
     """
-    if table.units is not None:
-        raise InputError(
-            "method 'lattice' counts rows and knows neither people nor households: take a method that makes "
-            "groups, such as 'auto', or 'local-suppression'"
-        )
     del options  # there are none
     columns = ladders(table, choices.hierarchies or {})
     judges = [one for model in models if isinstance(model, ConfidentialModel) and model.required is not None
-              for one in model.judges(table)]  # fmt: skip
+              for one in model.row_judges(table)]  # fmt: skip
     given = importance_of(table, choices)
     weights = np.array([float(given.get(column.name, 1.0)) for column in columns])
     if weights.sum() <= 0.0:
         raise InputError("importance must be above 0 for one key at least")
-    found = Lattice(columns, k, judges, int(choices.suppress * table.n + 1e-9), weights)
+    found = Lattice(columns, k, judges, int(choices.suppress * table.n + 1e-9), weights, table.units)
     found.search(ctx)
     if not found.front:
         raise GuaranteeError(
@@ -282,7 +292,7 @@ def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
     best = min(found.front, key=lambda one: (one.loss, one.suppressed))
     labels, many = found.labels(best.levels)
     sizes = np.bincount(labels, minlength=many)
-    gone = found.suppressed(labels, sizes, sizes < found.k)
+    gone = found.suppressed(labels, sizes, found.heads(labels, many) < found.k)
     rows = np.zeros(table.n, bool) if gone is None else gone[labels]
     made = {}
     for one, level in zip(found.columns, best.levels, strict=True):
@@ -297,7 +307,7 @@ def _masked(table: Table, found: Lattice, trees: Collection[str]) -> Grouped:
         frame,
         figures={"lattice": _figures(found, best)},
         log=_log(found, best),
-        partition=Partition(np.where(rows, many, labels), k=found.k),
+        partition=Partition(np.where(rows, many, labels), k=found.k if table.units is None else None),
         published_as={
             one.name: f"level {level} of {one.height} of its hierarchy, for all records"
             for one, level in zip(found.columns, best.levels, strict=True)

@@ -18,6 +18,7 @@ from voronym.certify.bound import shave
 from voronym.certify.neighbours import nearest_sums
 from voronym.core.context import Context
 from voronym.errors import InputError
+from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
 from voronym.methods.strata import check_strata
@@ -300,13 +301,10 @@ def stay(
     strata = choices.strata
     if strata:
         check_strata(table, strata)
-    crowd = Crowd.of(table, ctx, choices)
+    # Who is far from everybody is seen in coordinates, in whatever space groups are made.
+    crowd = Crowd.of(table, ctx, replace(choices, space=DEFAULT_SPACE))
     records, of_row = crowd.keys.records, crowd.of_row
-    if records.points is None:
-        raise InputError(
-            f"suppress compares records by their coordinates, which the space {choices.space!r} has not"
-        )
-    parts = equivalence_classes(table.frame, strata).labels if strata else None
+    parts = equivalence_classes(crowd.table.frame, strata).labels if strata else None
     may = out = None
     if known is not None:
         before, gone = (_people(rows, of_row, len(records)) for rows in (known.published, known.left_out))

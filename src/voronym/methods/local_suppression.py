@@ -162,8 +162,11 @@ def local_suppression(
         )
     del options  # there are none
     given = importance_of(table, choices)
-    if table.schema.pseudonyms:
-        raise InputError("local suppression publishes no pseudonyms: leave them out, or take method 'auto'")
+    if table.schema.pseudonyms and table.schema.household is not None:
+        raise InputError(
+            "local suppression looks at people one by one, and pseudonyms of households show them together: "
+            "leave them out, or take method 'auto'"
+        )
     codes, of_row, units = _people(table)
     check_heads(units, len(codes), k)
     judges = [one for _, own in (*household_demands(units, k), *demands_of(table, models)) for one in own]

@@ -21,18 +21,27 @@ Divide = Callable[[Problem, Ints, Context], tuple[Partition, tuple[Cost, ...]]]
 
 
 def check_strata(table: Table, strata: Sequence[str]) -> None:
-    """Refuse strata that an intruder would know and that are no keys, and people who are in several."""
+    """Refuse strata that an intruder would know and that are no keys."""
     for name in strata:
         if name not in table.keys:
             raise InputError(
                 f"strata: {name!r} is no key, and a group that stays in its stratum tells which one it is: "
                 f"make it a key (--key {name})"
             )
-    if table.persons is not None:
-        raise InputError(
-            "strata: several rows belong to one person, who may be in several strata: leave out strata, or "
-            "person"
+
+
+def strata_of(table: Table, strata: Sequence[str], k: int) -> tuple[Ints, list[str]]:
+    """Return the stratum of each record, and what each is called; refuse strata with fewer records than k."""
+    of = equivalence_classes(table.frame, strata).labels
+    many = np.bincount(of)
+    small = int((many < k).sum())
+    if small:
+        raise GuaranteeError(
+            f"{small} of the {len(many)} strata by {', '.join(strata)} have fewer than k={k} records. Take "
+            "fewer or larger strata (--step 'recode ...' makes larger ones), or leave those records out"
         )
+    first = first_rows(of, len(many)).tolist()
+    return of, [", ".join(str(table.frame[name][row]) for name in strata) for row in first]
 
 
 def divide_strata(
@@ -63,19 +72,11 @@ def divide_strata(
     GuaranteeError
         A stratum has fewer records than k.
     """
-    of = equivalence_classes(table.frame, strata).labels
+    of, names = strata_of(table, strata, problem.k)
     many = np.bincount(of)
-    small = int((many < problem.k).sum())
-    if small:
-        raise GuaranteeError(
-            f"{small} of the {len(many)} strata by {', '.join(strata)} have fewer than k={problem.k} "
-            "records. Take fewer or larger strata (--step 'recode ...' makes larger ones), or leave those "
-            "records out"
-        )
     labels = np.empty(problem.n, np.int64)
     found: list[Stratum] = []
     lost: dict[str, float] = {}
-    first = first_rows(of, len(many))
     begun, groups = 0, 0
     for number, size in enumerate(many.tolist()):
         rows = np.flatnonzero(of == number)
@@ -85,8 +86,7 @@ def divide_strata(
         labels[rows] = part.labels + groups
         for cost in costs:
             lost[cost.guarantee] = lost.get(cost.guarantee, 0.0) + cost.loss * part_of.total
-        label = ", ".join(str(table.frame[name][int(first[number])]) for name in strata)
-        found.append(Stratum(label, size, part.n_cells, int(part.sizes.min()), part_of.loss(part)))
+        found.append(Stratum(names[number], size, part.n_cells, int(part.sizes.min()), part_of.loss(part)))
         begun, groups = begun + size, groups + part.n_cells
     total = problem.total if problem.total > 0.0 else 1.0
     all_costs = tuple(Cost(name, loss / total, "in strata") for name, loss in lost.items())

@@ -11,7 +11,7 @@ import numpy as np
 from voronym.errors import InputError
 from voronym.privacy.base import Finding
 from voronym.privacy.cells import Floats, Judge, Levels, levels
-from voronym.privacy.people import held_by_all, of_people, once, pairs, with_known
+from voronym.privacy.people import held_by_all, of_people, of_rows, once, pairs, with_known
 from voronym.privacy.text import TextModel
 from voronym.table.classes import Classes, check_columns
 from voronym.table.table import Table
@@ -46,6 +46,13 @@ class ConfidentialModel(TextModel):
             return tuple(self.judge(column) for column in self.levels(table))
         made = [pairs(column, table.persons) for column in self.levels(table)]
         return tuple(of_people(self.judge(column), owner, knows=self.knows) for column, owner in made)
+
+    def row_judges(self, table: Table) -> tuple[Judge, ...]:
+        """Return a judge of partitions of the rows for every column; people count once for each value."""
+        persons = table.persons
+        if persons is None:
+            return self.judges(table)
+        return tuple(of_rows(self.judge(column), persons, knows=self.knows) for column in self.levels(table))
 
     def levels(self, table: Table) -> tuple[Levels, ...]:
         """Return the columns that the model is about, as levels; kinds and orders are the schema's."""

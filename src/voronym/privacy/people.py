@@ -139,3 +139,50 @@ def of_people(judge: Judge, owner: Ints, *, knows: bool) -> Judge:
         sets=tuple(sets),
         knows=knows,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class OfRows(Judge):
+    """A judge of partitions of rows, of which each person's different values count once in a cell.
+
+    Parameters
+    ----------
+    persons : array
+        The person of each row.
+    knows : bool
+        Whether a value that all people of a cell have makes it one of a single value.
+    """
+
+    persons: Ints = field(repr=False, kw_only=True)
+    knows: bool = False
+
+    def values(self, labels: Ints, n_cells: int) -> Floats:
+        """Measure every cell of a partition of the rows."""
+        classes = Classes(np.asarray(labels, np.int64), np.bincount(labels, minlength=n_cells))
+        column, fewer, owner = once(self.levels, classes, self.persons)
+        plain = replace_levels(self, column)
+        measured = plain.values(fewer.labels, n_cells)
+        if not self.knows:
+            return measured
+        return with_known(self, measured, held_by_all(column, fewer.labels, owner, n_cells))
+
+
+def replace_levels(judge: Judge, levels: Levels) -> Judge:
+    """Return a plain judge with the measure of another and other records."""
+    return Judge(levels, judge.measure, judge.required, judge.at_most, judge.strict, judge.additive)
+
+
+def of_rows(judge: Judge, persons: Ints, *, knows: bool) -> Judge:
+    """Return a judge of partitions of the rows of people from one of rows."""
+    return OfRows(
+        judge.levels,
+        judge.measure,
+        judge.required,
+        judge.at_most,
+        judge.strict,
+        judge.additive,
+        judge.name,
+        None,
+        persons=persons,
+        knows=knows,
+    )

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.core.registry import Registry
 from voronym.errors import InputError
-from voronym.keyspaces import Coordinates, Keys, Published
+from voronym.keyspaces import Coordinates, Keys, Published, Weighed
 from voronym.partition import Partition
 from voronym.ranges.columns import RangeColumn, Tree, range_columns
 from voronym.request.choices import EVERY, ReleaseChoices
@@ -35,7 +36,8 @@ def ways_of(choices: ReleaseChoices, keys: Sequence[str], usual: str = "mean") -
         raise InputError(
             f"publish names {', '.join(map(repr, strange))}, which is no key; these are: {', '.join(keys)}"
         )
-    return {name: choices.way(name, usual) for name in keys}
+    trees = choices.hierarchies or {}
+    return {name: choices.way(name, "hierarchy" if name in trees else usual) for name in keys}
 
 
 def ranges_of(choices: ReleaseChoices, table: Table, k: int, chosen: Mapping[str, str]) -> list[RangeColumn]:
@@ -84,7 +86,7 @@ def published_ranges(
     chosen = ways_of(choices, table.keys)
     middle = [name for name, way in chosen.items() if way == "median"]
     if middle:
-        published = _medians(keys, part, published, middle)
+        published = _medians(table, keys, part, published, middle)
     columns = ranges_of(choices, table, k, chosen)
     return with_ranges(table, part, published, columns) if columns else published
 
@@ -124,29 +126,47 @@ def ranged_schema(schema: Schema, names: Sequence[str], *, trees: Collection[str
     return replace(schema, columns=tuple(made(one) if one.name in names else one for one in schema.columns))
 
 
-def _medians(keys: Keys, part: Partition, published: Published, names: Sequence[str]) -> Published:
+def _medians(
+    table: Table, keys: Keys, part: Partition, published: Published, names: Sequence[str]
+) -> Published:
     """Put the medians of groups in place of their means, in the coordinates, and decode them again."""
-    if not isinstance(keys, Coordinates):
-        raise InputError(
-            "medians are of keys as numbers, and of records and keys that count alike: leave out the space, "
-            "the weights, the importance, or the median"
-        )
-    centroids = np.array(published.centroids)
+    plain = keys.plain if isinstance(keys, Weighed) else Coordinates.of(table)
+    weights = keys.weights if isinstance(keys, Weighed) else None
+    centroids = np.array(plain.records.centroids(part))
     order = np.argsort(part.labels, kind="stable")
     ends = np.concatenate([[0], np.cumsum(part.sizes)])
-    for block, encoder in zip(keys.codec.blocks, keys.codec.encoders, strict=True):
+    for block, encoder in zip(plain.codec.blocks, plain.codec.encoders, strict=True):
         absence = getattr(encoder, "absence", None)
         if absence is None or encoder.kind == "location" or not set(block.columns) & set(names):
             continue  # categories have no median: the most frequent one stays
-        X = keys.X[:, block.start : block.stop]
+        X = plain.X[:, block.start : block.stop]
         there = X[:, -1] < 0.0 if absence.width else np.ones(len(X), bool)
         _, observed = absence.decode(centroids[:, block.start : block.stop])
         for group in range(part.n_cells):
             rows = order[ends[group] : ends[group + 1]]
-            seen = X[rows[there[rows]], 0]
+            seen = rows[there[rows]]
             if len(seen):
-                centroids[group, block.start] = np.median(seen) * observed[group]
-    again = keys.codec.decode(centroids, part.labels)
+                middle = _median(X[seen, 0], None if weights is None else weights[seen])
+                centroids[group, block.start] = middle * observed[group]
+    again = plain.codec.decode(centroids, part.labels)
     kept = {name: (again if name in names else published.frame)[name] for name in published.frame.columns}
-    said = dict.fromkeys(names, "published as the median of the group")
-    return replace(published, frame=nw.from_dict(kept), published_as={**dict(published.published_as), **said})
+    ways = dict.fromkeys(names, "published as the median of the group")
+    return replace(published, frame=nw.from_dict(kept), published_as={**dict(published.published_as), **ways})
+
+
+def _median(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
+    """Return the median; with weights, the mean of the values between which half of the weight lies.
+
+    Examples
+    --------
+    >>> _median(np.array([1.0, 2.0, 9.0]), np.array([1.0, 1.0, 3.0]))
+    9.0
+    """
+    if weights is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2.0
+    low = values[order[int(np.searchsorted(below, half * (1.0 - 1e-12), side="left"))]]
+    high = values[order[min(int(np.searchsorted(below, half * (1.0 + 1e-12), side="right")), len(order) - 1)]]
+    return float((low + high) / 2.0)

@@ -187,19 +187,10 @@ def _booking(ledger: str | None, data: Any, recipe: Recipe, declared: Sequence[s
         if recipe.keep_groups:
             raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
         return None
-    if recipe.suppress and recipe.keep_groups:
-        raise InputError(
-            "with groups that are kept, who is like nobody else waits for others: say how many may wait "
-            "(--waiting 0.05) and leave out suppress, or leave out keep_groups"
-        )
-    if recipe.steps and recipe.keep_groups:
-        raise InputError("groups that are kept publish what they published before: leave out the steps")
     if not recipe.makes_groups:
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
         )
-    if recipe.schema.household is not None:
-        raise InputError("a ledger remembers people, not households: leave out the ledger, or household")
     frame = load(data)
     if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
         naming_columns(recipe.schema, frame, declared)

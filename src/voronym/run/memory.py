@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.clock import now
 from voronym.core.context import Context
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import GuaranteeError
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.history.following import follow
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
-from voronym.methods.grouped import Kept, mask_by_groups
+from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
+from voronym.methods.mask import mask
 from voronym.methods.weights import averaged
 from voronym.problem import check_k
 from voronym.release import Release
@@ -29,6 +31,7 @@ from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.doubts import Doubt
 from voronym.table.table import Table
+from voronym.table.units import Units
 
 EARLY = (
     "the search was finished early, on request: the release keeps its promises, with the best groups found "
@@ -61,7 +64,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     doubts = _doubts(table, recipe)
     clock.lap("reading")
     masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
-    if METHODS[recipe.method].groups and recipe.suppress:  # others suppress by themselves
+    if recipe.suppress and recipe.method != "lattice":  # which suppresses by itself
         choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
         known = None if booking is None else Known(*booking.fates())
         left = stay(table, choosing, k=recipe.required_k, choices=recipe, known=known)
@@ -71,7 +74,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         masking = ctx.part(0.3, 0.9, stage="masking")
     if booking is not None and recipe.keep_groups:
         grouping = ctx.part(0.0, 0.7, stage="grouping")
-        table, kept = follow(
+        booking.check_steps(recipe.steps)
+        table, rows, kept = follow(
             table,
             booking,
             grouping,
@@ -80,11 +84,12 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
             k=recipe.required_k,
             models=recipe.required,
         )
-        original = table  # some people wait; steps were refused
+        original = original.rows(rows)  # some people wait
         masking = ctx.part(0.7, 0.9, stage="masking")
     masked = _mask(table, recipe, masking, kept)
     if left is not None:
         masked = replace(masked, log=(left.said, *masked.log))
+    grouped_frame = masked.frame
     if later := _steps(recipe, "after"):
         done, more, warned = run_steps(
             table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
@@ -113,7 +118,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     )
     clock.lap("measuring")
     if booking is not None:
-        _check_history(booking, release, masked)
+        _check_history(booking, release, masked, grouped_frame, table.units)
     return release
 
 
@@ -141,65 +146,46 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
     return shuffled.like(tidy(shuffled.frame), source).typed(masked.schema)
 
 
-def _check_history(booking: Booking, release: Release, masked: Masked) -> None:
-    """Check a release against all that were entered before; refuse it where people could be told apart."""
+def _check_history(
+    booking: Booking, release: Release, masked: Masked, frame: nw.DataFrame[Any], units: Units | None
+) -> None:
+    """Check a release against all that were entered before; refuse it where people could be told apart.
+
+    ``frame`` is what the groups published before the steps that come after: these are done again each time.
+    """
     assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
     assert masked.partition is not None  # noqa: S101
     recipe, keys = release.recipe, list(release.schema.keys)
-    about = {"keys": keys, "columns": list(masked.frame.columns), "method": recipe.method}
-    booking.check(masked.partition, masked.frame.select(keys), k=recipe.required_k, about=about)
+    about = {
+        "keys": keys,
+        "columns": list(masked.frame.columns),
+        "method": recipe.method,
+        "steps": list(recipe.steps),
+    }
+    homes = None if units is None else units.household
+    booking.check(masked.partition, frame.select(keys), k=recipe.required_k, about=about, homes=homes)
     release.warnings += booking.notes()
     release.booking = booking
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:
     """Mask a table by the method of the recipe, whatever kind it is."""
-    if recipe.method in METHODS and METHODS[recipe.method].makes == "release":
-        return _mask_as_released(table, recipe, ctx)
-    if recipe.makes_groups:
-        return mask_by_groups(
-            table,
-            ctx,
-            choices=_with_trees(recipe),
-            options=recipe.method_options,
-            k=recipe.required_k,
-            models=recipe.required,
-            kept=kept,
-        )
-    method = METHODS[recipe.method]
-    if table.units is not None:
-        raise InputError(
-            f"method {method.name!r} masks row by row and knows neither people nor households: what it hides "
-            "in one row of a person the others tell. Take a method that makes groups"
-        )
-    if recipe.time_limit is not None:
-        raise InputError(
-            f"method {method.name!r} makes no groups and has no use for time_limit: leave it out"
-        )
-    masked: Masked = method.run(table, ctx, recipe.method_options)
-    if recipe.seed is None:
+    masked = mask(
+        table,
+        ctx,
+        choices=_with_trees(recipe),
+        options=recipe.method_options,
+        k=recipe.required_k,
+        models=recipe.required,
+        kept=kept,
+    )
+    if recipe.seed is None or recipe.makes_groups:
         return masked
     note = (
         f"method {recipe.method!r} was given a seed, and the recipe holds it: whoever has the recipe "
         "can take the noise off the release. Keep the recipe to yourself, or give no seed"
     )
     return replace(masked, notes=(note, *masked.notes))
-
-
-def _mask_as_released(table: Table, recipe: Recipe, ctx: Context) -> Masked:
-    """Mask a table by a method that makes groups and says itself what they publish."""
-    method = METHODS[recipe.method]
-    if recipe.time_limit is not None:
-        raise InputError(f"method {method.name!r} ends by itself and has no use for time_limit: leave it out")
-    masked: Masked = method.function(
-        table,
-        ctx,
-        recipe.method_options,
-        choices=_with_trees(recipe),
-        k=recipe.required_k,
-        models=recipe.required,
-    )
-    return masked
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
@@ -214,7 +200,7 @@ def _with_trees(recipe: Recipe) -> Recipe:
         left = step.left_of(trees)
         used = {name for name in left if left[name] != trees[name]}
         if METHODS[recipe.method].groups and recipe.space == DEFAULT_SPACE:
-            used = {name for name in used if recipe.way(name) == "hierarchy"}
+            used = {name for name in used if recipe.way(name) == "hierarchy"}  # else the step had it
             left = {name: tree for name, tree in left.items() if name not in step.columns or name in used}
         trees = left
     return recipe if trees == (recipe.hierarchies or {}) else replace(recipe, hierarchies=trees or None)

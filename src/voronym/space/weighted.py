@@ -36,6 +36,10 @@ class WeightedPoints(Points):
         """What the records weigh."""
         return self._weights
 
+    def unweighted(self) -> Points:
+        """Return the same points, each of which counts once."""
+        return Points(self.space, self.X, self.points)
+
     def unit(self) -> WeightedPoints:
         """Return the points centred and divided by the largest magnitude, and weights of mean 1."""
         return WeightedPoints(self.space, self.X, super().unit().points, self.weights / self.weights.mean())

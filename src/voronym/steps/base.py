@@ -17,9 +17,11 @@ from voronym.core.validate import checked
 from voronym.errors import InputError, SchemaError
 from voronym.steps import text as _text
 from voronym.steps.effect import Effect, Seen
+from voronym.table.classes import equivalence_classes
 from voronym.table.frame import listing
 from voronym.table.schema import Schema
 from voronym.table.table import Table
+from voronym.table.units import first_of_each
 
 When = Literal["before", "after"]
 Made = Mapping[str, nw.Series[Any]]
@@ -284,12 +286,7 @@ def run(
         lacking = [name for name in one.columns if name not in table.columns]
         if lacking:
             raise SchemaError(f"step '{one}': the table has no column {listing(lacking)} any more")
-        if one.random and table.units is not None:
-            raise InputError(
-                f"step '{one}' draws row by row, and several rows belong to one person or household: what it "
-                "hides in one of them the others tell. Take a step that does not draw, or one row for each"
-            )
-        made = one.apply(table, rng, least)
+        made = _drawn_once(one, table, rng, least) if one.random else one.apply(table, rng, least)
         after = table.like(table.frame.with_columns(**made), table.source).typed(one.schema(table))
         after._early = table._early
         effects.append(seen.effect(str(one), one.says(), one.columns, table, after))
@@ -297,6 +294,27 @@ def run(
             notes.append(note)
         table = after
     return table, tuple(effects), tuple(notes)
+
+
+def _drawn_once(step: ColumnStep, table: Table, rng: np.random.Generator, least: int) -> Made:
+    """Do a step that draws: for rows of one person or household with equal values, once.
+
+    Drawn row by row, the rows of somebody would tell by their mean what is hidden in each of them. Where
+    households are declared, whose members may share a value, they count; else people do.
+    """
+    units = table.units
+    if units is None:
+        return step.apply(table, rng, least)
+    unit = units.household if units.household is not None else units.person
+    assert unit is not None  # noqa: S101 - one of the two is declared
+    own = equivalence_classes(table.frame, step.columns)
+    pair = unit * np.int64(len(own.sizes)) + own.labels
+    first = first_of_each(unit, own.labels)
+    some = table.rows(first)
+    made = step.apply(Table(some.frame, some.schema, some.labels, source=some.source), rng, least)
+    order = np.argsort(pair[first], kind="stable")
+    at = order[np.searchsorted(pair[first][order], pair)]
+    return {name: nw.maybe_reset_index(column[at]) for name, column in made.items()}
 
 
 def summary(cls: type[ColumnStep]) -> str:

@@ -1,0 +1,287 @@
+"""From a table to a masked one, whatever kind of method masks it.
+
+Methods that make groups go through `voronym.methods.grouped`. The others, which publish values of the table
+or perturb it record by record, know neither strata nor people nor an intruder who knows the method: here they
+get them, all in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.core.context import Context
+from voronym.core.options import Options
+from voronym.errors import GuaranteeError, InputError
+from voronym.keyspaces import Coordinates, Published
+from voronym.method import METHODS
+from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
+from voronym.methods.said import against, within
+from voronym.methods.strata import check_strata, strata_of
+from voronym.methods.weights import publish_weights
+from voronym.partition import Partition
+from voronym.privacy import Model
+from voronym.privacy.enforce.blind import grid
+from voronym.ranges.publish import published_ranges
+from voronym.request.choices import EVERY, ReleaseChoices
+from voronym.result import Grouped, Masked, Stratum
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+from voronym.table.units import first_of_each
+
+Ints = NDArray[np.int64]
+
+
+def mask(
+    table: Table,
+    ctx: Context,
+    *,
+    choices: ReleaseChoices,
+    options: Options,
+    k: int,
+    models: Sequence[Model],
+    kept: Kept | None = None,
+) -> Masked:
+    """Mask a table.
+
+    Parameters
+    ----------
+    table : Table
+        The records.
+    ctx : Context
+        Its deadline, generator and progress are those of the whole work.
+    choices : ReleaseChoices
+        Those of the recipe.
+    options : Options
+        Those of the method.
+    k : int
+        The least size of a group; 1 where none is asked for.
+    models : sequence of Model
+        What the release must hold.
+    kept : Kept, optional
+        Groups that are given: then none are made.
+    """
+    method = METHODS[choices.method]
+    given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
+    if method.groups:
+        return mask_by_groups(table, ctx, kept=kept, **given)
+    masked = _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
+    if method.timed or choices.time_limit is None:
+        return masked
+    note = f"method {method.name!r} ends by itself: the time limit was not needed"
+    return replace(masked, notes=(*masked.notes, note))
+
+
+def _whole(
+    table: Table, ctx: Context, *, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
+) -> Masked:
+    """Mask a table, or a stratum, by a method that is not asked to divide records into groups."""
+    if METHODS[choices.method].makes == "table":
+        return _perturbed(table, ctx, choices, options)
+    if enforcement(choices) == "blind" and demands_of(table, models):
+        return _blind(table, ctx, choices, options, k, models)
+    return _released(table, ctx, choices, options, k, models)
+
+
+# -- methods that publish values of the table -------------------------------------------------------------
+
+
+def _released(
+    table: Table, ctx: Context, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
+) -> Grouped:
+    """Mask a table by a method that makes groups and says itself what they publish."""
+    function = METHODS[choices.method].function
+    made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)
+    made = _in_other_ways(table, made, choices, k)
+    frame, figures, log, notes = publish_weights(table, made.frame, choices, k)
+    frame = with_pseudonyms(table, frame)
+    return replace(
+        made,
+        frame=frame,
+        figures={**made.figures, **figures},
+        notes=(*made.notes, *notes),
+        log=(*made.log, *log),
+    )
+
+
+def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int) -> Grouped:
+    """Return what groups publish, with means, medians or ranges in the keys for which these are asked.
+
+    Where local suppression leaves a gap, a group can publish its range instead: all of its records get the
+    same one, so that k of them still look alike.
+    """
+    asked = [name for name in table.keys if choices.publish and {name, EVERY} & set(choices.publish)]
+    if not asked:
+        return made
+    part = made.partition
+    assert part is not None  # noqa: S101 - these methods make groups
+    keys = Coordinates.of(table)
+    trees = {name: tree for name, tree in (choices.hierarchies or {}).items() if name in asked}
+    published = published_ranges(
+        table, keys, part, keys.publish(part), replace(choices, hierarchies=trees or None), k
+    )
+    new = {name: published.frame[name][part.labels] for name in asked}
+    frame = made.frame.with_columns(**{name: nw.maybe_reset_index(column) for name, column in new.items()})
+    ways = {name: published.published_as[name] for name in asked if name in published.published_as}
+    return replace(
+        made,
+        frame=frame,
+        published_as={**made.published_as, **ways},
+        schema=_joined(made.schema, published, asked, table.schema),
+    )
+
+
+def _joined(
+    schema: Schema | None, published: Published, asked: Sequence[str], original: Schema
+) -> Schema | None:
+    """Return the schema of what is published: some columns by the method, some by a way of their own."""
+    if schema is None and published.schema is None:
+        return None
+    base = original if schema is None else schema
+    other = original if published.schema is None else published.schema
+    columns = tuple(other[column.name] if column.name in asked else column for column in base.columns)
+    return replace(base, columns=columns)
+
+
+def _blind(
+    table: Table, ctx: Context, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
+) -> Grouped:
+    """Make groups by keys alone, of the least size in a grid at which all models hold.
+
+    Confidential values choose this one size, and nothing else: an intruder who knows the method learns no
+    more from the groups than that.
+    """
+    sizes = grid(k, table.n)
+    for number, size in enumerate(sizes):
+        here = ctx.part(number / len(sizes), (number + 1) / len(sizes))
+        made = _released(table, here, choices, options, size, ())
+        masked = table.like(made.frame).typed(made.schema)
+        if all(model.measure(masked).holds for model in models if model.required is not None):
+            part = made.partition
+            assert part is not None  # noqa: S101 - these methods make groups
+            return replace(made, log=(*made.log, *against("blind", part, k, True)))
+    raise GuaranteeError(
+        f"method {choices.method!r} finds no groups, made by keys alone, that keep "
+        f"{', '.join(str(model) for model in models if model.required is not None)}: ask for less, or choose "
+        "the intruder 'keys'"
+    )
+
+
+# -- methods that mask record by record -------------------------------------------------------------------
+
+
+def _perturbed(table: Table, ctx: Context, choices: ReleaseChoices, options: Options) -> Masked:
+    """Mask a table record by record; of one person or household, equal records are masked alike."""
+    method = METHODS[choices.method]
+    if table.units is None:
+        masked: Masked = method.run(table, ctx, options)
+        frame, _, _, notes = publish_weights(table, masked.frame, replace(choices, publish_weights="own"), 1)
+        return replace(masked, frame=frame, notes=(*masked.notes, *notes))
+    unit = table.units.household if table.units.household is not None else table.units.person
+    assert unit is not None  # noqa: S101 - one of the two is declared
+    classes = table.classes
+    first = first_of_each(unit, classes.labels)
+    some = table.rows(first).like(table.rows(first).frame)
+    alone = Table(some.frame, some.schema, some.labels, source=some.source)
+    drawn: Masked = method.run(alone, ctx, options)
+    changed = [name for name in table.columns if name not in table.keys and name in drawn.frame.columns
+               and drawn.frame[name].to_list() != alone.frame[name].to_list()]  # fmt: skip
+    if changed:
+        raise InputError(
+            f"method {method.name!r} would change {', '.join(map(repr, changed))}, which differs from row to "
+            "row of a person: let it change keys alone, or leave out person and household"
+        )
+    pair = unit * np.int64(len(classes.sizes)) + classes.labels
+    at = np.searchsorted(np.sort(pair[first]), pair)
+    source = np.argsort(pair[first], kind="stable")[at]
+    keys = {name: nw.maybe_reset_index(drawn.frame[name][source]) for name in table.keys}
+    log = (
+        f"{len(first):,} different records of {table.units.counted} were masked, and equal ones of each "
+        "alike.",
+        *drawn.log,
+    )
+    return Masked(
+        with_pseudonyms(table, table.frame.with_columns(**keys)),
+        drawn.figures,
+        drawn.notes,
+        log,
+        public_notes=drawn.public_notes,
+        schema=drawn.schema,
+    )
+
+
+# -- strata -----------------------------------------------------------------------------------------------
+
+
+def _by_strata(
+    table: Table, ctx: Context, *, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
+) -> Masked:
+    """Mask each stratum by itself; the columns that tell the strata are published as they are."""
+    strata = choices.strata
+    check_strata(table, strata)
+    kinds = {column.name: column for column in table.schema.columns}
+    bare = replace(
+        table.schema,
+        columns=tuple(
+            replace(column, role="other") if column.name in strata else column
+            for column in table.schema.columns
+        ),
+    )
+    if not bare.keys:
+        raise InputError("strata: every key is a stratum, and nothing is left to mask: leave out one of them")
+    alone = replace(choices, strata=())
+    of, label = strata_of(table, strata, k if METHODS[choices.method].keeps_k else 1)
+    made: list[Masked] = []
+    parts: list[Stratum] = []
+    order: list[Ints] = []
+    labels = np.zeros(table.n, np.int64)
+    groups = 0
+    for number in range(int(of.max()) + 1):
+        rows = np.flatnonzero(of == number)
+        some = table.rows(rows)
+        part_of = Table(some.frame, bare, some.labels, source=some.source, units=some.units)
+        here = ctx.part(sum(map(len, order)) / table.n, (sum(map(len, order)) + len(rows)) / table.n)
+        masked = _whole(part_of, here, choices=alone, options=options, k=k, models=models)
+        made.append(masked)
+        order.append(rows)
+        if isinstance(masked, Grouped) and masked.partition is not None:
+            labels[rows] = masked.partition.labels + groups
+            groups += masked.partition.n_cells
+            smallest = int(masked.partition.sizes.min())
+            parts.append(
+                Stratum(
+                    label[number], len(rows), masked.partition.n_cells, smallest, masked.group_loss or 0.0
+                )
+            )
+    place = np.argsort(np.concatenate(order), kind="stable")
+    frame = nw.maybe_reset_index(nw.concat([masked.frame for masked in made])[place.tolist()])
+    schema = made[0].schema
+    if schema is not None:
+        schema = replace(
+            schema,
+            columns=tuple(
+                replace(column, role=kinds[column.name].role) if column.name in strata else column
+                for column in schema.columns
+            ),
+        )
+    shared: dict[str, Any] = {
+        "notes": tuple(dict.fromkeys(note for masked in made for note in masked.notes)),
+        "public_notes": tuple(dict.fromkeys(note for masked in made for note in masked.public_notes)),
+        "log": within(strata, parts) or (f"Each of {len(made)} strata was masked by itself.",),
+        "schema": schema,
+    }
+    if not groups:
+        return Masked(frame, **shared)
+    return Grouped(
+        frame,
+        partition=Partition(labels),
+        published_as={name: way for masked in made if isinstance(masked, Grouped)
+                      for name, way in masked.published_as.items()},
+        strata=tuple(parts),
+        **shared,
+    )  # fmt: skip
