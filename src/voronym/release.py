@@ -406,7 +406,7 @@ class Release:
             )
             if self.booking is not None:
                 accompany(self.booking.companion(receipt.path, receipt.sha256))
-        return receipt if units is None else replace(receipt, k_counted=counted[-1])
+        return replace(receipt, k_counted=counted[-1]) if counted else receipt
 
     def prove(self, ctx: Context) -> None:
         """Find `gap` under a context, unless it is known."""

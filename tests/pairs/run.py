@@ -53,12 +53,12 @@ def _released(asked: dict[str, Any], folder: Path, leaf: int | None) -> str:
         about = ["sex", "town", "region", "household", "school"]
         frame = frame.with_columns(pl.col(name).first().over("person") for name in about)
     if choices.get("method") in ("lattice", "local-suppression"):  # they take coarse keys
-        choices["keys"] = [name for name in choices["keys"] if name not in ("income", "lat", "lon")]
-        frame = frame.with_columns(pl.col("age") // 20 * 20)
-        choices.pop("locations", None)
+        frame = frame.with_columns(pl.col("age") // 20 * 20, pl.col("income") // 20_000 * 20_000)
     choices["other"] = [*choices.get("other", ()), "row"]
     roles = {"confidential": ["ill", "cost"], "identifiers": ["name"], "drop_undeclared": True}
-    months = [frame, frame.filter(pl.int_range(pl.len()) % 20 != 3)] if choices.get("keep_groups") else [frame]
+    months = (
+        [frame, frame.filter(pl.int_range(pl.len()) % 20 != 3)] if choices.get("keep_groups") else [frame]
+    )
     for number, month in enumerate(months):
         target = folder / f"release-{number}"
         if leaf is None:
@@ -98,17 +98,36 @@ def promises(table: pl.DataFrame, frame: pl.DataFrame, release: vr.Release, choi
         if model.startswith("l-diversity") and not drawn:
             if any(len({row["ill"] for row in rows}) < 2 for rows in classes.values()):
                 return "l-diversity is broken"
-        if model.startswith("t-closeness") and "person" not in choices and "strata" not in choices and not drawn:
+        if (
+            model.startswith("t-closeness")
+            and "person" not in choices
+            and "strata" not in choices
+            and not drawn
+        ):
             whole = table["ill"].value_counts(normalize=True)
             share = dict(zip(whole["ill"], whole["proportion"], strict=True))
             for rows in classes.values():
                 here = [row["ill"] for row in rows]
-                if sum(abs(here.count(ill) / len(here) - part) for ill, part in share.items()) / 2 > 0.5 + 1e-9:
+                if (
+                    sum(abs(here.count(ill) / len(here) - part) for ill, part in share.items()) / 2
+                    > 0.5 + 1e-9
+                ):
                     return "t-closeness is broken"
     for stratum in choices.get("strata", ()):
         if any(len({row[stratum] for row in rows}) > 1 for rows in classes.values()):
             return "a group crosses strata"
     return ""
+
+
+def _farthest(table: pl.DataFrame, classes: dict[tuple[Any, ...], list[dict[str, Any]]]) -> float:
+    """Return the largest distance of a class to the table: half the sum of differences of shares."""
+    whole = table["ill"].value_counts(normalize=True)
+    share = dict(zip(whole["ill"], whole["proportion"], strict=True))
+    worst = 0.0
+    for rows in classes.values():
+        here = [row["ill"] for row in rows]
+        worst = max(worst, sum(abs(here.count(ill) / len(here) - part) for ill, part in share.items()) / 2)
+    return worst
 
 
 def _units(choices: dict[str, Any]) -> list[str]:

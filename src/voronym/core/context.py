@@ -141,6 +141,12 @@ class Context:
             new.deadline, new._until, new._strict = None, self.deadline, strict
         return new
 
+    def untimed(self) -> Context:
+        """Return this context without its deadline, for work that ends by itself."""
+        new = self.part(0.0, 1.0)
+        new.deadline = new._until = None
+        return new
+
     def quiet(self, *, rng: np.random.Generator | None = None) -> Context:
         """Return this context without progress, for small work that is done many times or in threads.
 

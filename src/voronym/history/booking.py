@@ -209,6 +209,12 @@ class Booking:
             numbers = groups[inside][np.searchsorted(people[inside], self.rows)]
             start = np.where(following.began[order], 0, begun(self.entries, people))
             waited = following.waited[order]
+            people = np.concatenate([people, self.left])
+            order = np.argsort(people, kind="stable")
+            gone = np.zeros(len(self.left), np.int64)
+            people, groups = people[order], np.concatenate([groups, gone + LEFT_OUT])[order]
+            start = np.concatenate([start, begun(self.entries, self.left)])[order]
+            waited = np.concatenate([waited, gone])[order]
         out = groups >= 0
         lived = None
         if homes is not None:

@@ -23,7 +23,7 @@ from voronym.methods.said import against, said, within
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
 from voronym.partition import Partition
-from voronym.partitioners.front import check_time_limit, one_group_note
+from voronym.partitioners.front import one_group_note
 from voronym.privacy import Judge, Model
 from voronym.privacy.enforce import enforce, refuse_impossible
 from voronym.problem import Problem
@@ -89,7 +89,6 @@ def mask_by_groups(
         Groups that are given: then none are made.
     """
     chosen, strata, way = METHODS[choices.method], choices.strata, enforcement(choices)
-    check_time_limit(chosen, ctx.left if ctx.timed else None)
     if strata:
         check_strata(table, strata)
     demands = [] if strata else demands_of(table, models)
@@ -169,6 +168,7 @@ def _groups(
     if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
         problem = problem.unweighted()
     problem.check_method(method)
+    ctx = ctx if method.timed else ctx.untimed()
     here = ctx.part(0.0, 1.0, time=0.5 if more else None)  # models are enforced in the rest of the time
     if method.name == "auto":  # the same work, with what it proved
         return solve(problem, here)

@@ -128,8 +128,12 @@ def leave_out(
     may = np.ones(n, dtype=bool) if may is None else may
     out = np.zeros(n, dtype=bool) if out is None else out
     kept = ~out
-    many = [max(0, min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k)) for rows in parts]
-    _check_room(parts, many, out, share)
+    # Who was left out of an earlier release stays out, be they more than the share: otherwise the difference
+    # of the two releases would be theirs.
+    many = [
+        max(int(out[rows].sum()), min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k))
+        for rows in parts
+    ]
     if not any(many) or total <= 0.0:
         return Left(kept, 0.0, 0.0, 0.0, again=int(out.sum()))
     sums, done = np.zeros(3), 0
@@ -145,20 +149,6 @@ def leave_out(
         sums += costs
     before, after, proven = (100 * sums / total).tolist()
     return Left(kept, before, after, proven, 0 if strata is None else len(parts), int(out.sum()))
-
-
-def _check_room(parts: list[Ints], many: list[int], out: Bools, share: float) -> None:
-    """Refuse a share that is less than those who have to be left out."""
-    forced = [int(out[rows].sum()) for rows in parts]
-    if all(few <= room for few, room in zip(forced, many, strict=True)):
-        return
-    need = max(few / len(rows) for few, rows in zip(forced, parts, strict=True))
-    raise InputError(
-        f"{sum(forced):,} people of the table were left out of an earlier release in the ledger and have to "
-        "stay out: whoever has both releases would find their values by the difference. A share of "
-        f"{100 * share:.4g} % is too little for that: give --suppress {math.ceil(1000 * need) / 10:g}% or "
-        "more"
-    )
 
 
 def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints, float, float, float]:
@@ -302,7 +292,7 @@ def stay(
     if strata:
         check_strata(table, strata)
     # Who is far from everybody is seen in coordinates, in whatever space groups are made.
-    crowd = Crowd.of(table, ctx, replace(choices, space=DEFAULT_SPACE))
+    crowd = Crowd.of(table, ctx, replace(choices, space=DEFAULT_SPACE, metrics=None))
     records, of_row = crowd.keys.records, crowd.of_row
     parts = equivalence_classes(crowd.table.frame, strata).labels if strata else None
     may = out = None

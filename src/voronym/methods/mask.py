@@ -70,11 +70,7 @@ def mask(
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
     if method.groups:
         return mask_by_groups(table, ctx, kept=kept, **given)
-    masked = _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
-    if method.timed or choices.time_limit is None:
-        return masked
-    note = f"method {method.name!r} ends by itself: the time limit was not needed"
-    return replace(masked, notes=(*masked.notes, note))
+    return _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
 
 
 def _whole(
@@ -180,6 +176,8 @@ def _perturbed(table: Table, ctx: Context, choices: ReleaseChoices, options: Opt
     method = METHODS[choices.method]
     if table.units is None:
         masked: Masked = method.run(table, ctx, options)
+        if choices.weights is None:
+            return masked
         frame, _, _, notes = publish_weights(table, masked.frame, replace(choices, publish_weights="own"), 1)
         return replace(masked, frame=frame, notes=(*masked.notes, *notes))
     unit = table.units.household if table.units.household is not None else table.units.person

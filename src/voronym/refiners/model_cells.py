@@ -54,7 +54,9 @@ class Block:
     def look(self, width: int, seed: int, ctx: Context) -> bool:
         """Find out who is near whom; say whether there was time for it."""
         # Among distinct centroids: in a table of categories the nearest ones would all be the same.
-        near = self.records.like(self.model.centroids[: self.taken]).neighbours(WIDER * width, ctx)
+        near = self.records.like(self.records.stand_ins(self.model, self.cells)[: self.taken]).neighbours(
+            WIDER * width, ctx
+        )
         if near is None:
             return False
         own = self.costs[: self.taken] / self.cells.sizes[: self.taken]

@@ -96,12 +96,6 @@ RULES: list[Rule] = [
         "another method, or leave out keep_groups",
     ),
     Rule(
-        ("suppress", "keep_groups"),
-        lambda recipe: recipe.keep_groups and recipe.suppress > 0.0,
-        lambda _: "with groups that are kept, people who are like nobody else wait for others: say how many "
-        "may wait (waiting=0.05) and leave out suppress, or leave out keep_groups",
-    ),
-    Rule(
         ("models", "keep_groups"),
         lambda recipe: recipe.keep_groups
         and any(model.name == "mutual-information" for model in recipe.required),

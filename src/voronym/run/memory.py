@@ -67,7 +67,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     if recipe.suppress and recipe.method != "lattice":  # which suppresses by itself
         choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
         known = None if booking is None else Known(*booking.fates())
-        left = stay(table, choosing, k=recipe.required_k, choices=recipe, known=known)
+        left = stay(table, choosing, k=max(recipe.required_k, 2), choices=recipe, known=known)
         table, original = table.rows(left.rows), original.rows(left.rows)
         if booking is not None:
             booking.leave(left.rows)
@@ -179,6 +179,9 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
         models=recipe.required,
         kept=kept,
     )
+    if recipe.time_limit is not None and not METHODS[recipe.method].timed:
+        note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
+        masked = replace(masked, notes=(*masked.notes, note))
     if recipe.seed is None or recipe.makes_groups:
         return masked
     note = (

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import cells
 from voronym._kernels import ranges as kernels
+from voronym._kernels.cells import Cells
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.space.base import Array, Space
@@ -119,6 +121,15 @@ class Spans(Records):
         """Return the ranges of the groups, both numbers of each column, shape (m, 2 d)."""
         model = self._tallied(part)
         return np.concatenate([model.one, model.other], axis=1).astype(np.float64)
+
+    def representatives(self, part: Partition) -> Array:
+        """Return a record of each group that is near to its others: a range is no record."""
+        return self.space.centroids(self.X, part.labels, part.n_cells)
+
+    def stand_ins(self, model: Any, cells: Cells) -> Array:  # noqa: ARG002 - the model has no centroids
+        """Return a member of each group under change."""
+        member = np.where(cells.sizes > 0, cells.members[np.minimum(cells.start, len(cells.members) - 1)], 0)
+        return np.ascontiguousarray(self.X[member])
 
     def cost(self, part: Partition) -> float:
         """Return the penalty, summed over records and columns."""

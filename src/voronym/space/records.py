@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym._kernels import scan as scans
 from voronym._kernels import squares
+from voronym._kernels.cells import Cells
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -123,6 +124,14 @@ class Records:
         """Return the centroid of each group, shape (m, d)."""
         self.check(part)
         return self.space.centroids(self.X, part.labels, part.n_cells)
+
+    def representatives(self, part: Partition) -> Array:
+        """Return a row of the space for each group, which others can be compared with: its centroid."""
+        return self.centroids(part)
+
+    def stand_ins(self, model: Any, cells: Cells) -> Array:  # noqa: ARG002 - for models without centroids
+        """Return the same for groups under change."""
+        return np.asarray(model.centroids)
 
     def cost(self, part: Partition) -> float:
         """Return the summed cost of the records to the centroids of their groups."""

@@ -229,7 +229,7 @@ class Members:
 
     def __init__(self, records: Records, part: Partition) -> None:
         self.records, self.rows = records, part.cells()
-        self.centroids = np.ascontiguousarray(records.centroids(part))
+        self.centroids = np.ascontiguousarray(records.representatives(part))
         paired = records.space.paired(records.X, self.centroids, part.labels)
         self.own = np.bincount(part.labels, paired, part.n_cells)
 

@@ -101,7 +101,9 @@ class Search:
     def _near(self) -> Ints:
         """Return the groups with the nearest centroids for each record, shape (n, K)."""
         width = min(NEAR, len(self.cells.sizes))
-        return self.records.nearest(self.records.rows, self.model.centroids, width, self.ctx)
+        return self.records.nearest(
+            self.records.rows, self.records.stand_ins(self.model, self.cells), width, self.ctx
+        )
 
     def _donors(self) -> Ints:
         """Return, for the records of refused groups, groups that can give what theirs lacks, shape (n, K).
@@ -123,7 +125,7 @@ class Search:
             give = np.flatnonzero((kinds == kind) & (over[cells.labels, kind] > 0))
             if len(ask) and len(give):
                 some = min(DONORS, len(give))
-                centres = np.ascontiguousarray(self.model.centroids[ask])
+                centres = np.ascontiguousarray(self.records.stand_ins(self.model, self.cells)[ask])
                 nearest = self.records.nearest(centres, self.records.rows[give], some, self.ctx)
                 found[ask[:, None], np.arange(some)] = cells.labels[give][nearest]
         return np.asarray(found[cells.labels])
