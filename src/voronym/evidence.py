@@ -39,6 +39,8 @@ class Evidence:
         Seconds per stage.
     effects : tuple of Effect
         What each step on columns changed and bought.
+    rows : array of int, optional
+        The rows of the table that are in the release, where some were left out or wait.
     """
 
     table: Table
@@ -48,6 +50,7 @@ class Evidence:
     published_loss: float | None
     seconds: Mapping[str, float] = field(default_factory=dict)
     effects: tuple[Effect, ...] = ()
+    rows: NDArray[np.int64] | None = None
 
     @property
     def original(self) -> nw.DataFrame[Any]:

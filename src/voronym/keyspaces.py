@@ -110,9 +110,20 @@ class Coordinates(Keys):
     """
 
     def __init__(self, table: Table) -> None:
-        self.codec = Codec.fit(table)
+        totals = table.totals
+        self.codec = Codec.fit(table) if totals is None else totals.codec.bound(table)
         self.X = self.codec.encode(table)
         self.records = Euclidean().records(self.X)
+
+    @classmethod
+    def given(cls, table: Table, X: NDArray[np.float64]) -> Coordinates:
+        """Return, and remember, the coordinates of a part of a data set, which are known."""
+        made = cls.__new__(cls)
+        assert table.totals is not None  # noqa: S101 - a part
+        made.codec, made.X = table.totals.codec.bound(table), X
+        made.records = Euclidean().records(X)
+        _MADE[table] = made
+        return made
 
     @classmethod
     def of(cls, table: Table) -> Coordinates:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voronym.run.parts.exact import Moments, root
+from voronym.table.exact import Moments, root
 
 numbers = st.lists(st.floats(-1e100, 1e100, allow_nan=False), max_size=30)
 

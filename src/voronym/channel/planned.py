@@ -14,6 +14,7 @@ from voronym.channel.function import best_rule
 from voronym.channel.traces import without_traces
 from voronym.channel.worst import cleared, limited_rule, worst_of
 from voronym.core.context import Context
+from voronym.core.promise import meets
 
 HALVINGS = 8
 """How often a limit on the risk is halved before the one rule is taken that tells nothing."""
@@ -92,10 +93,9 @@ def tightened(
 
     The last one is ``silent``, which tells nothing whatever the counts are.
     """
-    room = limit * (1.0 + 1e-9) + 1e-12
     for times in range(HALVINGS if limit > 0.0 else 0):
         found = solve(limit / 2**times)
-        if counted(found) <= room:
+        if meets(counted(found), limit):
             return found, times
     return silent, HALVINGS
 

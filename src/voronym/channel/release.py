@@ -22,6 +22,7 @@ from voronym.channel.planned import WORST
 from voronym.channel.rules import BINS, Matrix, Noise, Rule, masks
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.options import Options, number, option
+from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 from voronym.keyspaces import Coordinates
@@ -278,7 +279,7 @@ def _judge(found: Revealed, rules: Sequence[Rule], risk: float, max_risk: float 
     if len(rules) == 1 and rules[0].complete:
         return ()  # the stated risk is that of all keys, counted without a model: more is chance
     low = found.estimate.low
-    if max_risk is not None and low > _slack(max_risk):
+    if max_risk is not None and not meets(low, max_risk):
         raise GuaranteeError(
             f"max_risk={max_risk:g} cannot be kept, and nothing is released: in the masked table "
             f"{_more(found)}. {_why(found)} Declare numeric keys nominal, or cut them into bins first: then "
@@ -286,7 +287,7 @@ def _judge(found: Revealed, rules: Sequence[Rule], risk: float, max_risk: float 
             "max_distortion, larger than this risk would have cost, and judge by what is measured. Or use a "
             "k-anonymous method with the model mutual-information or t-closeness"
         )
-    if low > _slack(risk):
+    if not meets(low, risk):
         return (f"in the masked table {_more(found)}; the rules state {risk:.3g}. {_why(found)}",)
     return ()
 
@@ -300,11 +301,6 @@ def _coarse(rules: Sequence[Rule], options: ChannelOptions) -> tuple[str, ...]:
         f"{name} holds for classes of confidential values, not for each of them: there are too many for the "
         "combinations of keys",
     )
-
-
-def _slack(limit: float) -> float:
-    """Return a limit with room for rounding."""
-    return limit * (1.0 + 1e-9) + 1e-12
 
 
 def _more(found: Revealed) -> str:

@@ -48,14 +48,14 @@ class Kept:
     ----------
     numbers : array of int, shape (n,)
         The group of each record.
-    publish : callable
+    publish : callable, optional
         ``(frame, numbers) -> frame``: what groups would publish, one row each, to what they do.
     sentence : str
         What was done.
     """
 
     numbers: NDArray[np.int64]
-    publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]]
+    publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]] | None
     sentence: str
 
 
@@ -154,7 +154,7 @@ def _published(
     published = crowd.keys.publish(part)
     if published.schema is None:  # else the space publishes ranges itself
         published = published_ranges(crowd.table, crowd.keys, part, published, choices, k)
-    if kept is None:
+    if kept is None or kept.publish is None:
         return published
     numbers = kept.numbers[first_rows(part.labels, part.n_cells)]
     frame = kept.publish(published.frame, numbers)
@@ -188,12 +188,19 @@ def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[J
                 f"these are: {', '.join(table.confidential) or 'none'}"
             )
     demands: list[tuple[str, tuple[Judge, ...]]] = [
-        (str(model), model.judges(table))  # type: ignore[attr-defined]
+        (str(model), tuple(_share(judge, table) for judge in model.judges(table)))  # type: ignore[attr-defined]
         for model in models
         if model.required is not None and getattr(model, "merging", False)
     ]
     refuse_impossible([judge for _, judges in demands for judge in judges])
     return demands
+
+
+def _share(judge: Judge, table: Table) -> Judge:
+    """Return a judge of a part of a data set: of a sum over all records, the part has its share."""
+    if table.totals is None or not judge.additive or judge.required is None:
+        return judge
+    return replace(judge, required=judge.required * len(judge.levels.codes) / judge.levels.n)
 
 
 def _obey(
@@ -249,7 +256,8 @@ def _within_strata(
 
     def divide(some: Problem, who: NDArray[np.int64], here: Context) -> tuple[Partition, tuple[Cost, ...]]:
         rows = crowd.rows_of(who)
-        asked = [*crowd.only(who).demands(problem.k), *demands_of(table.rows(rows), models)]
+        here_only = table.rows(rows).within(crowd.table.frame[[int(who[0])]].select(choices.strata).rows()[0])
+        asked = [*crowd.only(who).demands(problem.k), *demands_of(here_only, models)]
         grouping = here.part(0.0, 0.7, stage=crowd.stage)
         part, _ = _groups(some, METHODS[choices.method], options, grouping, bool(asked))
         return _obey(some, part, asked, enforcement(choices), here.part(0.7, 1.0))

@@ -9,6 +9,7 @@ long as one helps. What any other choice could have gained is bounded, see `leas
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from voronym.methods.strata import check_strata
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
+from voronym.space.records import Records
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
@@ -107,6 +109,7 @@ def leave_out(
     *,
     may: Bools | None = None,
     out: Bools | None = None,
+    most: Sequence[int] | None = None,
 ) -> Left:
     """Choose records to leave out, at most a share of all, so that groups of the others lose least.
 
@@ -121,7 +124,9 @@ def leave_out(
     strata : array of int, optional
         The stratum of each record, which groups do not cross: at most the share of each is left out.
     may, out : arrays of bool, optional
-        Who may be left out, everybody by default; and who has to be, nobody by default, within the share.
+        Who may be left out, everybody by default; and who has to be, nobody by default.
+    most : sequence of int, optional
+        How many may be left out of each stratum, instead of the share of each.
     """
     n, total = problem.n, problem.total
     parts = [np.arange(n)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
@@ -134,6 +139,7 @@ def leave_out(
         max(int(out[rows].sum()), min(math.floor(share * len(rows) + 1e-9), len(rows) - problem.k))
         for rows in parts
     ]
+    many = many if most is None else list(most)
     if not any(many) or total <= 0.0:
         return Left(kept, 0.0, 0.0, 0.0, again=int(out.sum()))
     sums, done = np.zeros(3), 0
@@ -155,7 +161,7 @@ def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints
     """Return who is left out, and the cost of groups of all, of the others, and of the others at least."""
     X, k = problem.points, problem.k
     many = min(many, int(may.sum()))
-    near = nearest_sums(X, k - 1, ctx.part(0.0, 0.2))
+    near = prices(problem.records, k, ctx.part(0.0, 0.2))
     # A weighted sum of squares is at least the least weight times the plain one.
     proven = least(near, k, many, X.shape[1]) * (1.0 if problem.weights is None else problem.weights.min())
     everybody = _groups(problem, ctx.part(0.2, 0.4))
@@ -170,6 +176,27 @@ def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints
                 after, outside = cost, found
         many //= 2
     return outside, before, after, proven
+
+
+def prices(records: Records, k: int, ctx: Context) -> Floats:
+    """Return how far each record is from its k-1 nearest: the sum of the squared distances."""
+    points = records.points
+    assert points is not None  # noqa: S101 - they are compared in coordinates
+    if len(points) <= k:
+        return np.zeros(len(points))
+    return nearest_sums(points, k - 1, ctx)
+
+
+def who_compares(table: Table, ctx: Context, choices: ReleaseChoices) -> tuple[Crowd, Ints | None]:
+    """Return the records among whom some are left out, in coordinates, and their strata.
+
+    Who is far from everybody is seen in coordinates, in whatever space groups are made.
+    """
+    if choices.strata:
+        check_strata(table, choices.strata)
+    crowd = Crowd.of(table, ctx, replace(choices, space=DEFAULT_SPACE, metrics=None))
+    parts = equivalence_classes(crowd.table.frame, choices.strata).labels if choices.strata else None
+    return crowd, parts
 
 
 def least(near: Floats, k: int, many: int, columns: int) -> float:
@@ -288,13 +315,8 @@ def stay(
             "suppress leaves out people, and pseudonyms show how many live in a household: leave out one of "
             "the two"
         )
-    strata = choices.strata
-    if strata:
-        check_strata(table, strata)
-    # Who is far from everybody is seen in coordinates, in whatever space groups are made.
-    crowd = Crowd.of(table, ctx, replace(choices, space=DEFAULT_SPACE, metrics=None))
+    crowd, parts = who_compares(table, ctx, choices)
     records, of_row = crowd.keys.records, crowd.of_row
-    parts = equivalence_classes(crowd.table.frame, strata).labels if strata else None
     may = out = None
     if known is not None:
         before, gone = (_people(rows, of_row, len(records)) for rows in (known.published, known.left_out))

@@ -36,6 +36,10 @@ class Finding:
         A few words on what the value is, such as the column; printed behind it.
     strict : bool
         Whether the requirement itself is refused: the value must be below it.
+    at_most : bool
+        Whether the value must not be above the requirement, rather than not below it.
+    additive : bool
+        Whether the value is a sum over classes, rather than that of the worst class.
 
     Examples
     --------
@@ -51,6 +55,8 @@ class Finding:
     detail: dict[str, object] = field(default_factory=dict)
     about: str = ""
     strict: bool = False
+    at_most: bool = True
+    additive: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the finding as plain, JSON-able types. JSON has no infinity: such a measure is None."""

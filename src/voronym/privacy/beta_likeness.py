@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import register
-from voronym.privacy.cells import ABSOLUTE, RELATIVE, Floats, Judge, Levels, Runs
+from voronym.privacy.cells import Floats, Judge, Levels, Runs
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.privacy.distances import ratio
 from voronym.privacy.text import number
@@ -33,7 +34,7 @@ def limited_gain(runs: Runs, levels: Levels) -> Floats:
         return np.zeros(len(runs.sizes))
     gains = ratio(runs, levels) - 1.0
     limit = -np.log(levels.counts[runs.level] / levels.n)
-    gains = np.where(gains > limit * (1 + RELATIVE) + ABSOLUTE, np.inf, gains)
+    gains = np.where(meets(gains, limit), gains, np.inf)
     return runs.spread(np.maximum(np.maximum.reduceat(gains, runs.start), 0.0), 0.0)
 
 

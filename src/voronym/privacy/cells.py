@@ -18,19 +18,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.promise import RELATIVE as RELATIVE
+from voronym.core.promise import meets
 from voronym.errors import InputError
 from voronym.table.classes import check_columns, equivalence_classes
 from voronym.table.conform import as_kind
 from voronym.table.frame import is_object
 from voronym.table.kinds import find_kind
 from voronym.table.table import Table
+from voronym.table.totals import Totals
 from voronym.table.values import Columns, Values
-
-RELATIVE = 1e-9
-"""Measures within this share of a threshold count as equal to it. Rounding is some 1e-15; no table tells
-1e-9 apart."""
-ABSOLUTE = 1e-12
-"""The same for thresholds at and near 0."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -55,6 +52,9 @@ class Levels:
         The value behind each level, None for missing. Values of persons: never printed.
     how : str
         How values became levels.
+    total : array, shape (m,), optional
+        How many records of the whole data set have each level, where these records are a part of it; then
+        a level may be there that none of them has.
     """
 
     column: str
@@ -62,11 +62,12 @@ class Levels:
     ordered: bool
     values: tuple[Any, ...] = field(repr=False)
     how: str = "distinct values"
+    total: Ints | None = field(default=None, repr=False)
 
     @property
     def n(self) -> int:
-        """Number of records."""
-        return len(self.codes)
+        """Number of records, of the whole data set where these are a part of it."""
+        return len(self.codes) if self.total is None else int(self.total.sum())
 
     @property
     def size(self) -> int:
@@ -80,7 +81,9 @@ class Levels:
 
     @cached_property
     def counts(self) -> Ints:
-        """Records of each level, shape (m,)."""
+        """Records of each level, shape (m,); of the whole data set where these are a part of it."""
+        if self.total is not None:
+            return self.total
         return np.bincount(self.codes, minlength=self.size).astype(np.int64)
 
     @cached_property
@@ -116,7 +119,8 @@ class Levels:
         if self.missing:
             to, values = np.append(to, len(bin_of)), [*values, None]
         how = f"{len(bin_of)} bins of about equal frequency"
-        return Levels(self.column, to[self.codes], self.ordered, tuple(values), how)
+        whole = None if self.total is None else np.bincount(to, self.total, len(values)).astype(np.int64)
+        return Levels(self.column, to[self.codes], self.ordered, tuple(values), how, whole)
 
 
 def levels(table: Any, column: str, *, kind: str | None = None, order: Sequence[str] | None = None) -> Levels:
@@ -147,6 +151,8 @@ def levels(table: Any, column: str, *, kind: str | None = None, order: Sequence[
     check_columns(records.frame, [column], "confidential")
     if len(records) == 0:
         raise InputError("the table has no rows, so there is nothing to measure")
+    if isinstance(records, Table) and records.totals is not None and column in records.totals.levels:
+        return _of_part(records, column, records.totals)
     values = records[column]
     if kind is None:
         known = records.schema[column] if isinstance(records, Table) else find_kind(values)
@@ -160,6 +166,22 @@ def levels(table: Any, column: str, *, kind: str | None = None, order: Sequence[
         codes = np.where(codes < 0, len(found), codes)
         found = [*found, None]
     return Levels(column, codes, kind in _ORDERED, tuple(found))
+
+
+def _of_part(table: Table, name: str, totals: Totals) -> Levels:
+    """Return a column of a part of a data set, with the levels and counts of all of it."""
+    known, column = totals.levels[name], table.schema[name]
+    codes, values, counts = known.lookup(table[name]), list(known.values), totals.counts(name)
+    if column.categories is not None:
+        order, many = column.categories, len(values)
+        codes, values = _in_order(name, codes, values, order)
+        sort = [known.position[value] for value in values]
+        counts = np.concatenate([counts[:many][sort], counts[many:]])
+    if known.has_missing:
+        codes, values = np.where(codes < 0, len(values), codes), [*values, None]
+    return Levels(
+        name, codes.astype(np.int64), column.kind in _ORDERED, tuple(values), total=counts.astype(np.int64)
+    )
 
 
 def _codes(records: Columns, column: Values) -> tuple[Ints, list[Any]]:
@@ -282,9 +304,9 @@ class Rule:
 class Judge:
     """What enforcement asks of a model about one confidential column: a measure of cells, and its threshold.
 
-    A threshold met exactly counts as met, unless the model's definition is strict. Measures within
-    `RELATIVE` of the threshold (`ABSOLUTE` near 0) count as equal to it: 0.2 stays 0.2 when it comes out as
-    0.20000000000000001. An empty cell reveals nothing and holds.
+    A threshold met exactly counts as met, unless the model's definition is strict. Measures
+    that differ from the threshold by rounding count as equal to it: see `voronym.core.promise`. An empty cell
+    reveals nothing and holds.
 
     **Merging never hurts.** Let cells A and B hold; their union is C, with distribution
     p_C = a p_A + (1 - a) p_B, where a = |A| / |C|.
@@ -366,15 +388,7 @@ class Judge:
         found = np.asarray(values, np.float64)
         if self.additive:
             found = np.asarray(math.fsum(found.ravel()))  # exactly rounded: the order of cells cannot matter
-        if self.required is None:
-            good = np.ones(found.shape, bool)
-        else:
-            slack = RELATIVE * abs(self.required) + ABSOLUTE
-            slack = -slack if self.strict else slack
-            if self.at_most:
-                good = found < self.required + slack if self.strict else found <= self.required + slack
-            else:
-                good = found > self.required - slack if self.strict else found >= self.required - slack
+        good = meets(found, self.required, at_most=self.at_most, strict=self.strict)
         return bool(good) if np.ndim(good) == 0 else good
 
     def severity(self, values: float | Floats) -> Any:

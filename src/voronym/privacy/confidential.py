@@ -97,6 +97,8 @@ class ConfidentialModel(TextModel):
             detail,
             self.about(judges[worst]),
             judges[worst].strict,
+            at_most,
+            judges[worst].additive,
         )
 
     def _seen(self, column: Levels, table: Table) -> tuple[Judge, Classes, Floats]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, register
@@ -75,8 +76,8 @@ class DeltaPresence(TextModel):
         outside = people - int(there.sum())
         if outside > 0:  # nobody with their keys is in the table
             least = 0.0
-        above = shares > (self.delta or 1.0) + 1e-12
-        holds = not above.any() and (self.least is None or least >= self.least - 1e-12)
+        above = ~meets(shares, self.delta or 1.0)
+        holds = not above.any() and bool(meets(least, self.least, at_most=False))
         size, many = np.unique(inside[above], return_counts=True)
         detail: dict[str, object] = {
             "records": table.n,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, register
@@ -60,8 +62,19 @@ class KAnonymity(TextModel):
         ``worst`` lists the smallest sizes below k with their number of classes and records; where nothing was
         asked, the smallest size of all. Time O(n) per key.
         """
-        sizes, counted = table.heads, None if table.units is None else table.units.counted
-        size, many = np.unique(sizes, return_counts=True)
+        counted = None if table.units is None else table.units.counted
+        size, many = np.unique(table.heads, return_counts=True)
+        return self.of_sizes(size, many, int(table.classes.sizes.sum()), table.keys, counted)
+
+    def of_sizes(
+        self,
+        size: NDArray[np.int64],
+        many: NDArray[np.int64],
+        records: int,
+        keys: Sequence[str],
+        counted: str | None = None,
+    ) -> Finding:
+        """Return the finding from how many classes there are of each size, the smallest size first."""
         found = int(size[0])
         below = size < self.k if self.k is not None else size == found
         worst: tuple[dict[str, object], ...] = tuple(
@@ -69,12 +82,12 @@ class KAnonymity(TextModel):
             for s, c in zip(size[below][:_WORST], many[below][:_WORST], strict=True)
         )
         detail: dict[str, object] = {
-            "records": int(table.classes.sizes.sum()),
-            "classes": len(sizes),
+            "records": records,
+            "classes": int(many.sum()),
             **({} if counted is None else {"counted": counted}),
             "classes_below": 0 if self.k is None else int(many[below].sum()),
             "records_below": 0 if self.k is None else int((size * many)[below].sum()),
-            "keys": list(table.keys),
+            "keys": list(keys),
         }
         return Finding(
             self.name,
@@ -84,6 +97,7 @@ class KAnonymity(TextModel):
             worst,
             detail,
             counted or "",
+            at_most=False,
         )
 
     @classmethod

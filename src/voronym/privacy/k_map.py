@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.promise import meets
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.privacy.base import Finding, register
-from voronym.privacy.cells import RELATIVE, Floats, Ints, Judge, Levels, Runs, count_runs, levels
+from voronym.privacy.cells import Floats, Ints, Judge, Levels, Runs, count_runs, levels
 from voronym.privacy.people import of_people, once, pairs
 from voronym.privacy.text import TextModel, whole
 from voronym.table.alike import population_sizes
@@ -132,11 +133,11 @@ class KMap(TextModel):
             "basis": about or "the table itself",
             "keys": list(table.keys),
         }
-        return Finding(self.name, found, self.required, bool(self._holds(sizes).all()), worst, detail, about)
+        holds = bool(self._holds(sizes).all())
+        return Finding(self.name, found, self.required, holds, worst, detail, about, at_most=False)
 
     def _holds(self, sizes: Floats) -> NDArray[np.bool_]:
-        needed = 0.0 if self.k is None else self.k * (1 - RELATIVE)
-        return np.asarray(sizes >= needed)
+        return np.asarray(meets(sizes, self.k, at_most=False))
 
     def _levels(self, table: Table) -> Levels:
         """Return the weights as levels; without any, each record is one person."""

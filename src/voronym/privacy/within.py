@@ -21,11 +21,13 @@ def measure_within(model: Model, table: Table, strata: Sequence[str]) -> Finding
     if not strata or model.required is None:
         return model.measure(table)
     of = equivalence_classes(table.frame, strata).labels
-    found = [model.measure(table.rows(np.flatnonzero(of == one))) for one in range(int(of.max()) + 1)]
-    required = float(model.required)
-    most = any(one.value > required for one in found if not one.holds) or any(
-        one.value < required for one in found if one.holds
-    )
-    worst = (max if most else min)(found, key=lambda one: one.value)
-    about = ", ".join(part for part in (worst.about, f"the worst of {len(found)} strata") if part)
-    return replace(worst, holds=all(one.holds for one in found), about=about)
+    rows = [table.rows(np.flatnonzero(of == stratum)) for stratum in range(int(of.max()) + 1)]
+    return worst_of([model.measure(part) for part in rows])
+
+
+def worst_of(findings: Sequence[Finding]) -> Finding:
+    """Return the worst of what a model found in several strata."""
+    pick = max if findings[0].at_most else min
+    worst = pick(findings, key=lambda finding: finding.value)
+    about = ", ".join(part for part in (worst.about, f"the worst of {len(findings)} strata") if part)
+    return replace(worst, holds=all(finding.holds for finding in findings), about=about)

@@ -60,6 +60,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
     original = table
+    stayed: NDArray[np.int64] | None = None
     table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
     doubts = _doubts(table, recipe)
     clock.lap("reading")
@@ -68,7 +69,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         choosing = ctx.part(0.0, 0.3, stage="choosing", time=0.3)
         known = None if booking is None else Known(*booking.fates())
         left = stay(table, choosing, k=max(recipe.required_k, 2), choices=recipe, known=known)
-        table, original = table.rows(left.rows), original.rows(left.rows)
+        table, original, stayed = table.rows(left.rows), original.rows(left.rows), left.rows
         if booking is not None:
             booking.leave(left.rows)
         masking = ctx.part(0.3, 0.9, stage="masking")
@@ -85,6 +86,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
             models=recipe.required,
         )
         original = original.rows(rows)  # some people wait
+        stayed = rows if stayed is None else stayed[rows]
         masking = ctx.part(0.7, 0.9, stage="masking")
     masked = _mask(table, recipe, masking, kept)
     if left is not None:
@@ -107,7 +109,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     if table.units is not None or recipe.space != DEFAULT_SPACE:
         losses = {}  # other costs were kept low than those of rows in coordinates
     doubts += checks.after(table, made, masked, losses, recipe)
-    evidence = Evidence(original, coordinates, masked, order, loss, clock.seconds, effects)
+    evidence = Evidence(original, coordinates, masked, order, loss, clock.seconds, effects, stayed)
     early = (EARLY,) if ctx.finishing else ()
     release = Release(
         released,
@@ -173,7 +175,7 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
     masked = mask(
         table,
         ctx,
-        choices=_with_trees(recipe),
+        choices=with_trees(recipe),
         options=recipe.method_options,
         k=recipe.required_k,
         models=recipe.required,
@@ -196,7 +198,7 @@ def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:
     return [one for one in recipe.column_steps if one.when == when]
 
 
-def _with_trees(recipe: Recipe) -> Recipe:
+def with_trees(recipe: Recipe) -> Recipe:
     """Return the recipe with the hierarchies that groups use: as the steps before left them."""
     trees: dict[str, Any] = dict(recipe.hierarchies or {})
     for step in _steps(recipe, "before"):

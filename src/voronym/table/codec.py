@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from voronym.errors import InputError, SchemaError
 from voronym.table.encoders import Encoder, Location, Nominal, Numeric, Ordinal
+from voronym.table.encoders.levels import KnownLevels
 from voronym.table.kinds import check_kind
 from voronym.table.schema import Schema
+from voronym.table.summaries import LevelCounts
 from voronym.table.table import Table
 
 _ENCODERS: dict[str, Any] = {"numeric": Numeric, "datetime": Numeric, "ordinal": Ordinal, "nominal": Nominal}
@@ -88,6 +92,37 @@ class Codec:
                 encoders.append(_ENCODERS[column.kind](records[name], column))
         return cls(schema, tuple(encoders), len(records))
 
+    @classmethod
+    def of(cls, schema: Schema, summaries: Mapping[str, Any], n: int) -> Codec:
+        """Build a codec from summaries of the keys, merged over all parts of a data set of n records."""
+        encoders: list[Any] = []
+        done: set[str] = set()
+        for name in schema.keys:
+            column = schema[name]
+            if name in done or name not in summaries:
+                continue
+            summary = summaries[name]
+            if column.kind == "location":
+                pair = schema.location(name, schema.keys)
+                encoders.append(Location.of(pair, summary))
+                done |= set(pair)
+            elif isinstance(summary, LevelCounts):
+                encoders.append((Ordinal if column.kind == "ordinal" else Nominal).of(column, summary))
+            else:
+                encoders.append(Numeric.of(column, summary))
+        return cls(schema, tuple(encoders), n)
+
+    def bound(self, table: Table) -> Codec:
+        """Return the same codec, fitted to the records of a table: their categories can be counted."""
+        encoders = []
+        for encoder in self._encoders:
+            levels = getattr(encoder, "levels", None)
+            if isinstance(levels, KnownLevels):
+                encoder = copy.copy(encoder)
+                encoder.levels = levels.bound(levels.lookup(table[encoder.columns[0]]))  # type: ignore[attr-defined]
+            encoders.append(encoder)
+        return Codec(self.schema, tuple(encoders), len(table))
+
     @property
     def encoders(self) -> tuple[Encoder, ...]:
         """One for each block."""
@@ -96,7 +131,7 @@ class Codec:
     @property
     def width(self) -> int:
         """Number of coordinates of a record."""
-        return self.blocks[-1].stop
+        return self.blocks[-1].stop if self.blocks else 0
 
     def encode(self, table: Any) -> NDArray[np.float64]:
         """Return the records of a `Table` or frame as points, shape (n, d), float64 in C order and finite."""
@@ -134,7 +169,7 @@ class Codec:
             else:
                 series = encoder.decode(points[:, block.start : block.stop])
             made.update(zip(encoder.columns, series, strict=True))
-        return nw.from_dict({name: made[name] for name in self.schema.keys})
+        return nw.from_dict({name: made[name] for name in self.schema.keys if name in made})
 
     def _cells(self, labels: ArrayLike, m: int) -> NDArray[np.int64]:
         cells = np.asarray(labels)

@@ -23,6 +23,7 @@ from voronym.table.read import load
 from voronym.table.schema import Schema
 from voronym.table.source import Source, source_of
 from voronym.table.spelling import Spelling
+from voronym.table.totals import Totals
 from voronym.table.units import Units
 from voronym.table.values import Columns, Values
 
@@ -61,6 +62,7 @@ class Table(Columns):
         known: Mapping[str, Values] | None = None,
         source: Source | None = None,
         units: Units | None = None,
+        totals: Totals | None = None,
     ) -> None:
         super().__init__(frame, known)
         self.schema = schema
@@ -68,6 +70,8 @@ class Table(Columns):
         """The file that the table was read from: its dialect, and texts that values do not give back."""
         self.units = units
         """Who is behind the rows, where these are not people."""
+        self.totals = totals
+        """What is known of all parts, where the table is a part of a larger one."""
         self._early: tuple[Doubt, ...] = ()
         self.labels = labels
         """Labels of variables and values, where the table was read from a statistical file."""
@@ -178,6 +182,13 @@ class Table(Columns):
             return classes.sizes
         return self.units.heads(classes.labels, len(classes.sizes))
 
+    def within(self, stratum: tuple[Any, ...]) -> Table:
+        """Return the same table, judged within a stratum: its values, in the order of the strata."""
+        if self.totals is None:
+            return self
+        totals = self.totals.within(stratum)
+        return Table(self.frame, self.schema, self.labels, self._values, self.source, self.units, totals)
+
     def select(self, names: Sequence[str]) -> Table:
         """Return a table of some of the columns; what is known about them is kept."""
         if tuple(names) == self.columns:
@@ -186,7 +197,7 @@ class Table(Columns):
         if lacking:
             raise SchemaError(f"the table has no column {listing(lacking)}; it has: {listing(self.columns)}")
         chosen = self.frame.select(list(names))
-        return Table(chosen, self.schema, self.labels, self._values, self.source, self.units)
+        return Table(chosen, self.schema, self.labels, self._values, self.source, self.units, self.totals)
 
     def rows(self, order: NDArray[np.int64] | Sequence[int]) -> Table:
         """Return a table of the given rows, in the given order."""
@@ -207,7 +218,7 @@ class Table(Columns):
             source = replace(self.source, raw={})
         if units is None and self.units is not None and len(frame) == self.n:
             units = self.units
-        return Table(frame, self.schema, self.labels, source=source, units=units)
+        return Table(frame, self.schema, self.labels, source=source, units=units, totals=self.totals)
 
     def typed(self, schema: Schema | None) -> Table:
         """Return the table under a schema in which some columns are of another kind, and now texts."""
@@ -218,7 +229,7 @@ class Table(Columns):
         source = None if self.source is None else self.source.only(same)
         if source is not None and any(one.ranges for one in schema):
             source = replace(source, spellings={**source.spellings, **self._of_ranges(schema)})
-        return Table(self.frame, schema, labels, source=source, units=self.units)
+        return Table(self.frame, schema, labels, source=source, units=self.units, totals=self.totals)
 
     def _of_ranges(self, schema: Schema) -> dict[str, Spelling]:
         """Return how ranges are spelled in the file: their ends as its numbers or dates were."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,17 @@ import polars as pl
 
 from voronym.privacy import Finding, Model
 from voronym.privacy.k_anonymity import KAnonymity
+from voronym.privacy.verdict import verdict
+from voronym.privacy.within import worst_of
 from voronym.run.parts import spill
-from voronym.run.parts.grouping import Whole, judges
+from voronym.run.parts.coding import HOME, PERSON, closed, coded, numbered
 from voronym.table.classes import equivalence_classes
+from voronym.table.encoders.levels import CodedValues
+from voronym.table.schema import Schema
+from voronym.table.table import Table
+from voronym.table.totals import Totals
+from voronym.table.units import Units
+from voronym.table.values import Values
 
 
 def comparable(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -39,104 +46,125 @@ def sort(
     return {"rows": len(frame), "columns": frame.columns}
 
 
-def sizes(answers: Sequence[dict[str, Any]]) -> Counter[int]:
+def sizes(answers: Sequence[Mapping[str, Any]]) -> Counter[int]:
     """Return how many classes there are of each size, over all buckets."""
     return sum((answer["sizes"] for answer in answers), Counter())
 
 
 def nothing() -> dict[str, Any]:
     """Return the answer for a bucket without rows."""
-    return {"rows": 0, "classes": 0, "k": None, "sizes": Counter(), "models": []}
+    return {"rows": 0, "classes": 0, "sizes": Counter(), "models": {}, "alone": {}}
 
 
 def count(
     frame: pl.DataFrame,
-    keys: list[str],
+    schema: Schema,
     models: Sequence[Model],
-    columns: Mapping[str, Whole] | None,
-    told: Sequence[str] = (),
+    totals: Totals | None,
+    strata: tuple[str, ...] = (),
+    *,
+    report: bool = False,
 ) -> dict[str, Any]:
-    """Count classes and measure models in a bucket; for columns in ``told``, classes of one value, too."""
-    if columns is None:
-        held = frame.group_by(keys).len()["len"].to_numpy().astype(np.int64)
-        measured = []
-    else:
-        classes = equivalence_classes(nw.from_native(frame, eager_only=True), keys)
-        held = classes.sizes
-        measured = [_measured(model, columns, classes.labels, len(held)) for model in models]
-    size, many = np.unique(held, return_counts=True)
+    """Count classes and measure models in a bucket.
+
+    Parameters
+    ----------
+    frame : polars DataFrame
+        Keys and confidential columns of some rows; all rows of a class are among them.
+    schema : Schema
+        Of what is published.
+    models : sequence of Model
+        What to measure.
+    totals : Totals, optional
+        Of the whole data set, where models compare classes with it.
+    strata : tuple of str
+        Keys whose values divide the table into parts that are judged by themselves.
+    report : bool
+        Whether classes of one confidential value are counted, too.
+    """
+    alone = _alone(frame, list(schema.keys), schema.confidential) if report else {}
+    if all(isinstance(model, KAnonymity) for model in models) and not {PERSON, HOME} & set(frame.columns):
+        return {**_plain(frame, list(schema.keys), models, strata), "alone": alone}
+    table = _table(frame, schema, totals)
+    heads = table.heads
+    size, many = np.unique(heads, return_counts=True)
+    measured: dict[tuple[Any, ...], list[Finding]] = {}
+    for stratum, part in _strata(table, strata):
+        measured[stratum] = [model.measure(part) for model in models]
     return {
         "rows": len(frame),
-        "classes": len(held),
-        "k": int(held.min()),
+        "classes": len(heads),
         "sizes": Counter(dict(zip(size.tolist(), many.tolist(), strict=True))),
         "models": measured,
-        "alone": _alone(frame, keys, told) if told else {},
+        "alone": alone,
     }
 
 
-def _alone(frame: pl.DataFrame, keys: list[str], told: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return for each column how many classes have one value, and how many rows these have."""
-    unlike = [pl.col(name).n_unique().alias(f"voronym: {at}") for at, name in enumerate(told)]
-    found = frame.group_by(keys).agg(pl.len().alias("voronym: rows"), *unlike)
-    out = {}
-    for at, name in enumerate(told):
-        sizes = found["voronym: rows"].filter(found[f"voronym: {at}"] == 1)
-        out[name] = (len(sizes), int(sizes.sum()))
-    return out
+def _plain(
+    frame: pl.DataFrame, keys: list[str], models: Sequence[Model], strata: tuple[str, ...]
+) -> dict[str, Any]:
+    """Count the rows behind each combination of keys, and nothing else."""
+    held = frame.group_by(keys).len()
+    size, many = np.unique(held["len"].to_numpy().astype(np.int64), return_counts=True)
+    measured: list[Finding] = [
+        model.of_sizes(size, many, len(frame), keys) for model in models if isinstance(model, KAnonymity)
+    ]
+    del strata  # a class lies in one stratum, and the smallest of all is that of the worst
+    return {
+        "rows": len(frame),
+        "classes": len(held),
+        "sizes": Counter(dict(zip(size.tolist(), many.tolist(), strict=True))),
+        "models": {(): measured},
+    }
 
 
-def _measured(model: Model, columns: Mapping[str, Whole], labels: Any, cells: int) -> list[dict[str, Any]]:
-    """Measure a model on the classes of a bucket: for each column the worst value, or the share of a sum."""
-    out = []
-    for judge in judges(model, columns):
-        values = judge.values(labels, cells)
-        good = np.ones(cells, bool) if judge.additive else np.asarray(judge.holds(values), bool)
-        worst = (
-            math.fsum(values) if judge.additive else float(values.max() if judge.at_most else values.min())
-        )
-        out.append({
-            "column": judge.levels.column, "about": model.about(judge), "value": worst,  # type: ignore[attr-defined]
-            "failing": int((~good).sum()), "additive": judge.additive, "at_most": judge.at_most,
-            "strict": judge.strict, "required": judge.required,
-        })  # fmt: skip
-    return out
-
-
-def findings(
-    answers: Sequence[dict[str, Any]], models: Sequence[Model], required: Sequence[Model]
-) -> tuple[Finding, ...]:
-    """Put the answers of all buckets together: what each model found in the written files."""
-    held = [one for one in answers if one["rows"]]
-    k = min(one["k"] for one in held)
-    classes, rows = sum(one["classes"] for one in held), sum(one["rows"] for one in held)
-    detail: dict[str, object] = {"records": rows, "classes": classes, "k": k}
-    out = []
-    for model in required:
-        if isinstance(model, KAnonymity):
-            good = model.k is None or k >= model.k
-            out.append(Finding(model.name, float(k), model.required, good, detail=detail))
-        elif held[0]["models"]:
-            at = list(models).index(model)
-            out.append(_finding(model, [one["models"][at] for one in held], detail))
-    return tuple(out)
-
-
-def _finding(model: Model, found: Sequence[list[dict[str, Any]]], detail: dict[str, object]) -> Finding:
-    totals, holds = [], True
-    for columns in zip(*found, strict=True):
-        first = columns[0]
-        values = [one["value"] for one in columns]
-        if first["additive"]:
-            value = math.fsum(values)
-            holds &= first["required"] is None or value <= first["required"] * (1 + 1e-9) + 1e-12
-        else:
-            value = max(values) if first["at_most"] else min(values)
-            holds &= not any(one["failing"] for one in columns)
-        totals.append((value, first))
-    worst = max(totals, key=lambda one: one[0] if one[1]["at_most"] else -one[0])
-    failing = sum(one["failing"] for columns in found for one in columns)
-    about = {**detail, "column": worst[1]["column"], "classes_failing": failing}
-    return Finding(
-        model.name, worst[0], model.required, holds, (), about, worst[1]["about"], worst[1]["strict"]
+def _table(frame: pl.DataFrame, schema: Schema, totals: Totals | None) -> Table:
+    units = {what: closed(frame[name]) for what, name in (("person", PERSON), ("household", HOME))
+             if name in frame.columns}  # fmt: skip
+    rest = frame.drop([name for name in (PERSON, HOME) if name in frame.columns])
+    known: dict[str, Values] = {}
+    for name, levels in totals.levels.items() if totals is not None else ():
+        if name in rest.columns:
+            series = nw.from_native(rest[name], series_only=True)
+            known[name] = CodedValues(series, numbered(coded(levels, Values(series))), levels.values)
+    return Table(
+        nw.from_native(rest, eager_only=True),
+        schema,
+        known=known,
+        units=Units(**units) if units else None,
+        totals=totals,
     )
+
+
+def _strata(table: Table, strata: tuple[str, ...]) -> list[tuple[tuple[Any, ...], Table]]:
+    """Return the strata of a bucket, each judged before its own distribution."""
+    if not strata:
+        return [((), table)]
+    of = equivalence_classes(table.frame, strata).labels
+    rows = [np.flatnonzero(of == stratum) for stratum in range(int(of.max()) + 1)]
+    values = table.frame.select(list(strata)).rows()
+    return [(values[int(part[0])], table.rows(part).within(values[int(part[0])])) for part in rows]
+
+
+def _alone(frame: pl.DataFrame, keys: list[str], names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return for each column how many classes have one value, and how many rows these have."""
+    unlike = [pl.col(name).n_unique().alias(f"voronym: {at}") for at, name in enumerate(names)]
+    groups = frame.group_by(keys).agg(pl.len().alias("voronym: rows"), *unlike)
+    out = {}
+    for at, name in enumerate(names):
+        held = groups["voronym: rows"].filter(groups[f"voronym: {at}"] == 1)
+        out[name] = (len(held), int(held.sum()))
+    return out
+
+
+def findings(answers: Sequence[Mapping[str, Any]], models: Sequence[Model]) -> tuple[Finding, ...]:
+    """Put the answers of all buckets together: what each model found in the written files."""
+    by_stratum: dict[tuple[Any, ...], list[list[Finding]]] = {}
+    for answer in answers:
+        for stratum, measured in answer["models"].items():
+            by_stratum.setdefault(stratum, []).append(measured)
+    out = []
+    for at, model in enumerate(models):
+        each = [verdict([measured[at] for measured in parts]) for parts in by_stratum.values()]
+        out.append(each[0] if len(each) == 1 or model.required is None else worst_of(each))
+    return tuple(out)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,8 @@ import numpy as np
 from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError, WriteError
 from voronym.evaluate.risk import Risk
+from voronym.history.booking import Entering
+from voronym.history.ledger import Ledger
 from voronym.privacy import Finding
 from voronym.release import Folder, Release
 from voronym.request.choices import ReleaseChoices, RunChoices
@@ -95,16 +100,38 @@ def release_parts(
         lead = Engine(job, crew, ctx)
         try:
             findings = lead.run()
-            out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.rounds})
+            out = _told(lead, findings, target, {"engine": name, "leaf": job.leaf, "rounds": job.wanted})
             if report:
                 from voronym.run.parts.telling import dossier_of
 
                 out._dossier = dossier_of(lead, out)
         finally:
             crew.close()
-        place(made, target.absolute(), overwrite=overwrite)
+        with _entered(job, lead, target.absolute(), made):
+            place(made, target.absolute(), overwrite=overwrite)
     ctx.done()
     return out
+
+
+@contextlib.contextmanager
+def _entered(job: Job, lead: Engine, target: Path, made: Path) -> Iterator[None]:
+    """Enter the release in its ledger: the folder gets its name and the ledger its entry, or neither."""
+    entry = lead.course.answers["published"][0].get("entry")
+    if job.ledger is None or entry is None:
+        yield
+        return
+    ledger = Ledger.open(job.ledger)
+    digest = hashlib.sha256()
+    for path in sorted(made.iterdir()):
+        digest.update(path.read_bytes())
+    entering = Entering(ledger, entry, target, digest.hexdigest(), len(ledger.entries))
+    entering.before()
+    try:
+        yield
+    except BaseException:
+        entering.undo()
+        raise
+    entering.after()
 
 
 def job_of(
@@ -131,12 +158,14 @@ def job_of(
         request=replace(request, run=RunChoices()),  # a run may go on with other workers
         reading={**({} if recipe is None else recipe.reading), **(reading or {})},
         leaf=own["leaf"] or LEAF,
-        rounds=own["rounds"] or ROUNDS,
+        wanted=own["rounds"] or ROUNDS,
         fixed=recipe,
         format=check_format(format, style or {}, text=text),
         style=dict(style or {}),
         report=report,
         stamps=tuple((file.stat().st_size, file.stat().st_mtime_ns) for file in files),
+        ledger=request.run.ledger,
+        workers=request.run.workers or 1 if plan.time_limit is not None else 1,
     )
 
 
@@ -153,7 +182,7 @@ def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> No
 
 def _enter(job: Job, resume: bool) -> None:
     """Write the job down, or find that the one that is there is the same."""
-    path = job.work / "job.pickle"
+    path = job.work / "job.json"
     if resume and path.exists():
         if spill.recall(path) != job:
             raise InputError(
@@ -197,31 +226,40 @@ def crew_of(name: str, workers: int | None, memory: int | str, leaf: int, addres
     return crew
 
 
-def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[str, Any]) -> Release:
+def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mapping[str, Any]) -> Release:
     """Gather the figures."""
     course, job = lead.course, lead.job
     answers = course.answers["published"]
     recipe = replace(job.recipe, **plan)
     sampled = {"kinds of columns and doubts": int(spill.recall(job.work / "look-000000.done")["looked_at"])}
     losses: dict[str, float] = {}
+    loss = group = None
     if "spreads" in answers[0]:
-        lost = np.sum([one["lost"] for one in answers], axis=0)
-        had = np.sum([one["spreads"] for one in answers], axis=0)
-        total = float(had.sum())
-        loss = 100.0 * float(lost.sum()) / total if total else 0.0
-        group = 100.0 * sum(one["error"] for one in answers) / total if total else 0.0
-        losses = {name: loss for name, (loss, _) in lead.key_losses().items()}
-        leaves = [(one["rows"], one["groups"], one["error"]) for one in answers]
-        said = checks.useless(list(losses.values())), checks.single_leaves(leaves, recipe.required_k)
-        course.notes += [one for one in said if one is not None]
+        total = float(sum(answer["spread"] for answer in answers))
+        group = 100.0 * sum(answer["error"] for answer in answers) / total if total else 0.0
+        losses = {name: lost for name, (lost, _) in lead.key_losses().items()}
+        if losses:
+            lost = float(np.sum([answer["lost"] for answer in answers]))
+            loss = 100.0 * lost / total if total else 0.0
+        leaves = [(answer["rows"], answer["groups"] or 0, answer["error"]) for answer in answers]
+        warned = checks.useless(list(losses.values())), checks.single_leaves(leaves, recipe.required_k)
+        course.notes += [note for note in warned if note is not None]
         sampled["cuts into leaves"] = int(spill.recall(job.work / "cut-000000.done")["sampled"])
+        course.notes += _of_leaves([answer["notes"] for answer in answers])
+        course.log += _of_leaves([answer["log"] for answer in answers], partly=False)
     else:
         loss, group = answers[0]["information_loss"], answers[0]["group_loss"]
-        course.notes = list(answers[0]["notes"])
-    groups = [one["groups"] for one in answers]
+        course.notes = (
+            [*course.notes, *answers[0]["notes"]] if job.rows > job.leaf else list(answers[0]["notes"])
+        )
+        course.log += answers[0]["log"]
+        course.effects += answers[0]["effects"]
+    if recipe.time_limit is not None and job.rows > job.leaf:
+        course.notes.append("a time limit makes the release depend on the machine: other workers give others")
+    groups = [answer["groups"] for answer in answers]
     folder = Folder(
         path=target,
-        rows=sum(one["rows"] for one in answers),
+        rows=sum(answer["rows"] for answer in answers),
         groups=None if groups[0] is None else sum(groups),
         files=sum(1 for _ in job.release.iterdir()),
         key_losses=losses,
@@ -232,13 +270,28 @@ def _told(lead: Engine, found: tuple[Finding, ...], target: Path, plan: Mapping[
         guarded_cells=course.guarded,
         sampled=sampled,
     )
-    risk = Risk.of_sizes(course.sizes)
     return Release.of_folder(
         folder,
         recipe,
-        found,
-        risk,
+        findings,
+        Risk.of_sizes(course.sizes),
         information_loss=loss,
         group_loss=group,
-        notes=(*course.notes, *lead.runner.notes),
+        notes=(*dict.fromkeys(course.notes), *lead.runner.notes),
+        log=course.log,
+        effects=course.effects,
+        schema=job.released_schema,
     )
+
+
+def _of_leaves(notes: Sequence[Sequence[str]], *, partly: bool = True) -> list[str]:
+    """Return what was said of all leaves; what was said of some, with how many these are."""
+    often = Counter(note for leaf in notes for note in dict.fromkeys(leaf))
+    shared = [note for note, many in often.items() if many == len(notes)]
+    some = [f"in {many} of {len(notes)} leaves: {note}" for note, many in often.most_common(MOST_NOTES)
+            if many < len(notes)]  # fmt: skip
+    return shared + (some if partly else [])
+
+
+MOST_NOTES = 8
+"""Notes about some leaves that are shown, at most."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from voronym.core.clock import now
 from voronym.core.context import Context
@@ -17,15 +21,27 @@ from voronym.privacy import Finding
 from voronym.request.recipe import Recipe
 from voronym.run import checks
 from voronym.run.parts import counting, spill
-from voronym.run.parts.grouping import SEARCHES, demanding
+from voronym.run.parts.coding import Coding
 from voronym.run.parts.job import FILE, LEAF, Job, answer_path, needed
+from voronym.run.parts.learn import Stratum, arrays_of, merge_counts, whole_counts
+from voronym.run.parts.leaves import travels
 from voronym.run.parts.outcome import spoken, too_little
 from voronym.run.parts.runners import Runner
 from voronym.run.parts.source import Dataset, is_parquet, survey
 from voronym.run.parts.texts import Layout, layout_of
+from voronym.run.parts.whole import needs_all
+from voronym.run.parts.writing import kept_names
+from voronym.steps.effect import Effect
 from voronym.table.doubts import refuse
 from voronym.table.doubts.exposed import SHARE
+from voronym.table.encoders import Nominal
+from voronym.table.encoders.levels import KnownLevels
+from voronym.table.summaries import LevelCounts
+from voronym.table.table import Table
 
+LOST = "some records were lost on the way, or are there twice; nothing was released"
+PART = 500_000
+"""Rows of a piece in which all rows of a person are, about."""
 WEIGHTS = {"convert": 3.0, "look": 1.0, "whole": 20.0, "scan": 3.0, "cut": 1.0, "spread": 3.0, "round": 10.0,
            "write": 2.0, "sort": 1.0, "count": 1.0}  # fmt: skip
 """What a row costs in each stage, about, for the share that is done."""
@@ -49,6 +65,8 @@ class Course:
     sizes: Counter[int] = field(default_factory=Counter)
     answers: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
 
 
 class Engine:
@@ -62,12 +80,12 @@ class Engine:
         self._loss: float | None = None
         self._looked, self._there = -2.0, 0
 
-    # -- the way -------------------------------------------------------------------------------------------
+    # -- the way ------------------------------------------------------------------------------------------
 
     def dataset(self) -> Dataset:
         """Find the parts; text files, and databases, become Parquet in the work folder."""
         job = self.job
-        self._all = sum(WEIGHTS.values()) + (job.rounds - 1) * WEIGHTS["round"]
+        self._all = sum(WEIGHTS.values()) + (job.wanted - 1) * WEIGHTS["round"]
         if not job.decided("dataset"):
             files, names = [Path(one) for one in job.files], list(job.names)
             absent: list[str] = []
@@ -98,30 +116,47 @@ class Engine:
         """Find parts, kinds and doubts; nothing is grouped yet."""
         job, data = self.job, self.dataset()
         self.course.rows, self.course.bytes_read = data.rows, data.bytes
-        found = self._stage("look", 1)[0]
-        self.course.notes += found["notes"]
+        answer = self._stage("look", 1)[0]
+        self.course.notes += answer["notes"]
         if not job.decided("recipe"):
-            job.decide("recipe", found["recipe"])
-        return data, job.recipe
+            job.decide("recipe", answer["recipe"])
+        recipe = job.recipe
+        if not job.decided("rounds"):
+            job.decide("rounds", job.wanted if travels(recipe) and data.rows > job.leaf else 1)
+        return data, recipe
 
     def run(self) -> tuple[Finding, ...]:
         """Do all stages, and return what was found in the written files; they wait for their place."""
         data, recipe = self.prepare()
-        self._check(data, recipe)
+        self.check(data, recipe)
         self._room(data)
-        files, buckets = max(1, -(-data.rows // FILE)), buckets_of(data.rows, self.job.leaf)
-        if self.job.format == "csv":  # takes more memory; what fits one leaf is read back as one table
-            files = buckets if data.rows > self.job.leaf else 1
+        job = self.job
+        files, buckets = max(1, -(-data.rows // FILE)), buckets_of(data.rows, job.leaf)
+        if job.format == "csv":  # takes more memory; what fits one leaf is read back as one table
+            files = buckets if data.rows > job.leaf else 1
         for name, value in (("files", files), ("buckets", buckets)):
-            if not self.job.decided(name):
-                self.job.decide(name, value)
-        if data.rows <= self.job.leaf:
-            self.course.answers["published"] = self._stage("whole", 1)
+            if not job.decided(name):
+                job.decide(name, value)
+        if data.rows <= job.leaf:
+            self.course.answers["published"] = answers = self._stage("whole", 1)
             tasks = 1
         else:
-            tasks = self._rounds(data)
-        if not self.job.decided("published"):
-            self.job.decide("published", tasks)
+            self.meet(data, recipe)
+            self._columns(recipe)
+            if needs_all(recipe, ledger=job.ledger is not None):
+                self.course.answers["published"] = answers = self._stage("mask", 1)
+                tasks = job.pieces
+                sent = sum(answer["rows"] for answer in self._stage("joined", tasks))
+                if sent != answers[0]["rows"]:
+                    raise WriteError(LOST)
+            else:
+                tasks = self._rounds(data)
+                answers = self.course.answers["published"]
+        if not job.decided("published"):
+            job.decide("published", tasks)
+            job.decide("shape", answers[0]["shape"])
+        if data.rows > job.leaf:
+            self._later(recipe, answers)
         return self._written(data, recipe)
 
     def _room(self, data: Dataset) -> None:
@@ -130,77 +165,126 @@ class Engine:
         if crew.limited and crew.memory // crew.workers < needed(records):
             raise InputError(too_little(crew.memory // crew.workers, records))
 
-    def _check(self, data: Dataset, recipe: Recipe) -> None:
-        """Refuse what data sets of many leaves cannot have."""
+    def check(self, data: Dataset, recipe: Recipe) -> None:
+        """Refuse what cannot be, before the work."""
         k = recipe.required_k
         if recipe.makes_groups and k > data.rows:
             raise GuaranteeError(f"k={k} cannot be reached with {data.rows} records: there are fewer in all")
         if data.rows <= self.job.leaf:
             return
-        if self.job.leaf < 20 * k:
+        if recipe.makes_groups and self.job.leaf < 20 * k:
             raise InputError(
                 f"a leaf of {self.job.leaf} records is too small for k={k}: take {20 * k} or more"
             )
-        wrong = None
-        if not recipe.makes_groups:
-            wrong = f"method {recipe.method!r} masks record by record"
-        elif recipe.space != "euclidean":
-            wrong = f"the space {recipe.space!r} compares all records"
-        elif recipe.intruder == "method" or recipe.enforce == "blind":
-            wrong = "groups against an intruder who knows the method are chosen over all records"
-        elif recipe.steps:
-            wrong = "steps look at all records"
-        elif recipe.strata:
-            wrong = "strata are grouped one by one"
-        elif recipe.suppress:
-            wrong = "who is left out is chosen over all records"
-        elif recipe.importance or recipe.weights:
-            wrong = "keys, and records, count alike"
-        elif recipe.keep_groups:
-            wrong = "a ledger is about single tables"
-        if wrong is not None:
-            raise InputError(
-                f"{wrong}, which is not done over several leaves of {self.job.leaf:,} records: raise --leaf "
-                "above the number of rows, where the memory allows, or leave it out"
-            )
-        if recipe.method not in SEARCHES and self.job.rounds > 1:
-            raise InputError(
-                f"method {recipe.method!r} groups each leaf once: take --rounds 1, or the method 'auto' or "
-                "'pairs', which goes on over the borders"
-            )
+        if any(not isinstance(metric, (str, list, dict)) for metric in (recipe.metrics or {}).values()):
+            raise InputError("a metric that is an object cannot be sent to workers: name it, or a file")
+
+    # -- before groups ------------------------------------------------------------------------------------
+
+    def meet(self, data: Dataset, recipe: Recipe) -> None:
+        """Have all rows of a person meet in one piece."""
+        schema = recipe.schema
+        if schema.person is None:
+            return
+        if not self.job.decided("pieces"):
+            self.job.decide("pieces", max(1, -(-data.rows // PART)))
+        counts = sum(self._stage("meet", len(data.parts)))
+        if int(np.sum(counts)) != data.rows:
+            raise WriteError(LOST)
+
+    def _columns(self, recipe: Recipe) -> None:
+        """Do the steps that come before groups."""
+        if any(step.when == "before" for step in recipe.column_steps):
+            answer = self._stage("columns", 1)[0]
+            self.course.effects += answer["effects"]
+            self.course.notes += answer["notes"]
+            if not self.job.decided("stepped"):
+                self.job.decide("stepped", True)
 
     def _rounds(self, data: Dataset) -> int:
         """Learn, cut, shuffle and group; return how many tasks published rows."""
         job = self.job
-        self._stage("scan", len(data.parts))
+        rows = sum(answer["rows"] for answer in self._stage("scan", job.pieces))
         self._stage("cut", 1)
         self._refuse_alike()
-        counts = sum(self._stage("spread", len(data.parts)))
-        tasks = len(data.parts)
+        counts = sum(self._stage("spread", job.pieces))
+        tasks = job.pieces
         for turn in range(job.rounds):
             ranges = self._ranges(counts, tasks)
             if not job.decided(f"ranges-{turn}"):
                 job.decide(f"ranges-{turn}", ranges)
+            if turn == 0:
+                rows -= self._leave(len(ranges))
             answers = self._stage(f"round@{turn}", len(ranges))
             self._forget(f"round@{turn}", tasks)
             tasks = len(ranges)
             if turn + 1 < job.rounds:
                 counts = sum(answer["counts"] for answer in answers)
         self.course.answers["published"] = answers
-        if sum(one["rows"] for one in answers) != data.rows:
-            raise WriteError("some records were lost on the way, or are there twice; nothing was released")
+        if sum(answer["rows"] for answer in answers) != rows or rows > data.rows:
+            raise WriteError(LOST)
         self._refuse_lost()
         return tasks
 
+    def _leave(self, leaves: int) -> int:
+        """Leave out the records that cost most, wherever they are; return how many rows went."""
+        job, recipe = self.job, self.job.recipe
+        if not recipe.suppress:
+            return 0
+        if not job.decided("budget"):
+            job.decide("budget", _budget(self._stage("score", leaves), recipe.suppress))
+        answers = self._stage("leave", leaves)
+        left, everybody = (sum(answer[what] for answer in answers) for what in ("left", "of"))
+        who = "records" if recipe.schema.person is None else "people"
+        self.course.log.append(
+            f"{left:,} of {everybody:,} {who} ({100 * left / everybody:.2g} %) were left out, those that cost "
+            "most. All comparisons are with those that stayed."
+        )
+        if not job.decided("left"):
+            counted: dict[Stratum, dict[str, LevelCounts]] = {}
+            for answer in answers:
+                merge_counts(counted, answer["counts"])
+            self._decide_totals("kept", counted, sum(answer["rows"] for answer in answers))
+            job.decide("left", True)
+        return sum(answer["gone"] for answer in answers)
+
+    def _decide_totals(
+        self, name: str, counted: Mapping[Stratum, Mapping[str, LevelCounts]], rows: int
+    ) -> None:
+        """Write down what models are judged by: the values of what is left of the data, or released."""
+        judged = whole_counts(counted)
+        strata = {stratum: arrays_of(counts, judged) for stratum, counts in counted.items()}
+        self.job.decide(name, {"judged": judged, "strata": strata, "rows": rows})
+
+    # -- after groups -------------------------------------------------------------------------------------
+
+    def _later(self, recipe: Recipe, answers: Sequence[Mapping[str, Any]]) -> None:
+        """Do the steps that come after groups, and count what models look at in all that is released."""
+        job = self.job
+        counted: dict[Stratum, dict[str, LevelCounts]] = {}
+        for answer in answers:
+            merge_counts(counted, answer.get("counts") or {})
+        if any(step.when == "after" for step in recipe.column_steps):
+            answer = self._stage("later", 1)[0]
+            self.course.effects += answer["effects"]
+            self.course.notes += answer["notes"]
+            counted = answer["counts"] or counted
+        if counted and not job.decided("released"):
+            self._decide_totals("released", counted, sum(answer["rows"] for answer in answers))
+
     def key_losses(self) -> dict[str, tuple[float, float]]:
         """Return two losses of each key over all leaves, in percent: of its variance, and of all there is."""
-        answers, coding = self.course.answers["published"], self.job.recall("coding")
-        lost, had = (np.sum([one[what] for one in answers], axis=0) for what in ("lost", "spreads"))
-        most = had + sum(one["rows"] for one in answers) * np.square(coding.for_everybody())  # means are 0
+        answers, coding = self.course.answers["published"], self.job.coding
+        if any("lost" not in answer for answer in answers):
+            return {}
+        lost, had = (np.sum([answer[what] for answer in answers], axis=0) for what in ("lost", "spreads"))
+        rows = sum(answer["rows"] for answer in answers)
+        most = had + rows * np.square(for_everybody(coding))  # means are 0
         out = {}
-        for name, here in coding.blocks():
+        for block in coding.codec.blocks:
+            here = slice(block.start, block.stop)
             gone = float(lost[here].sum())
-            out[name] = (
+            out[block.name] = (
                 100.0 * gone / max(float(had[here].sum()), 1e-300),
                 100.0 * gone / max(float(most[here].sum()), 1e-300),
             )
@@ -209,16 +293,21 @@ class Engine:
     def _refuse_lost(self) -> None:
         """Refuse keys of which next to nothing is left in all leaves together, unless that is allowed."""
         recipe = self.job.recipe
-        if sum(one["groups"] for one in self.course.answers["published"]) > 1:
-            found = (checks.next_to_nothing(name, *both) for name, both in self.key_losses().items())
-            refuse([one for one in found if one is not None], checks.allowed(recipe, recipe.schema.keys))
+        if recipe.steps or recipe.schema.units or recipe.space != "euclidean":
+            return  # other costs were kept low than those of rows in coordinates
+        if sum(answer["groups"] or 0 for answer in self.course.answers["published"]) > 1:
+            doubts = (checks.next_to_nothing(name, *both) for name, both in self.key_losses().items())
+            refuse(
+                [doubt for doubt in doubts if doubt is not None],
+                checks.allowed(recipe, recipe.schema.keys),
+            )
 
     def _refuse_alike(self) -> None:
         """Refuse text files in which the values of a column that a model looks at would look alike."""
         layout: Layout = self.job.recall("layout")
         if layout.text:
-            for known in self.job.recall("coding").confidential.values():
-                layout.refuse_alike(known.series)
+            for known in self.job.coding.judged.values():
+                layout.refuse_alike(known.every)
 
     def _ranges(self, counts: Any, tasks: int) -> list[tuple[int, int, int]]:
         """Put neighbouring leaves together where one has too few records; return first, last, files."""
@@ -240,48 +329,47 @@ class Engine:
         job = self.job
         files, buckets = int(job.recall("files")), int(job.recall("buckets"))
         written = self._stage("write", files)
-        self.course.bytes_written = sum(one["bytes"] for one in written)
-        self.course.guarded = sum(one["guarded"] for one in written)
+        self.course.bytes_written = sum(answer["bytes"] for answer in written)
+        self.course.guarded = sum(answer["guarded"] for answer in written)
         self._forget("published", int(job.recall("published")))
         self._exposed(recipe)
-        if data.rows <= job.leaf:
-            found: tuple[Finding, ...]
-            found, self.course.sizes, columns = self._stage("measure", 1)[0]
-            rows = sum(size * count for size, count in self.course.sizes.items())
+        findings: tuple[Finding, ...]
+        if data.rows <= job.leaf or judged_whole(recipe):
+            findings, self.course.sizes, columns = self._stage("measure", 1)[0]
+            rows = sum(answer["rows"] for answer in written)
             shapes = [columns]
         else:
             sorted_ = self._stage("sort", files)
             self.course.answers["count"] = answers = self._stage("count", buckets)
             self._forget("sorted", files)
-            models = demanding(recipe.required, recipe.schema.confidential)
-            found = counting.findings(answers, models, recipe.required)
+            findings = counting.findings(answers, recipe.required)
             self.course.sizes = counting.sizes(answers)
-            rows = sum(one["rows"] for one in answers)
-            shapes = [one["columns"] for one in sorted_ if one["columns"] is not None]
-        kept = [name for name in data.types if recipe.schema[name].role != "identifier"]
-        expected = sum(one["rows"] for one in self.course.answers["published"])
-        if rows != expected or any(sorted(shape) != sorted(kept) for shape in shapes):
+            rows = sum(answer["rows"] for answer in answers)
+            shapes = [answer["columns"] for answer in sorted_ if answer["columns"] is not None]
+        expected = sum(answer["rows"] for answer in self.course.answers["published"])
+        kept = sorted(kept_names(job))
+        if rows != expected or any(sorted(shape) != kept for shape in shapes):
             raise WriteError(
                 f"the written files have {rows:,} of {expected:,} rows, or other columns than they should; "
                 "nothing was released"
             )
-        broken = [str(one) for one in found if not one.holds]
+        broken = [str(finding) for finding in findings if not finding.holds]
         if broken:
             raise GuaranteeError(
                 f"counted in the written files, the promise is not kept: {'; '.join(broken)}. Nothing was "
                 "released"
             )
-        return found
+        return findings
 
     def _exposed(self, recipe: Recipe) -> None:
         """Refuse a key that publishes what one person alone has, unless that is allowed."""
         answers = self.course.answers["published"]
         if "published" not in answers[0]:
             return
-        for name, known in self.job.recall("coding").levels.items():
+        for name, known in self.job.coding.levels.items():
             if recipe.schema[name].kind != "nominal" or name in recipe.allow_near_unique:
                 continue
-            shown = np.unique(np.concatenate([one["published"][name] for one in answers]))
+            shown = np.unique(np.concatenate([answer["published"][name] for answer in answers]))
             alone = int((known.counts[shown] == 1).sum())
             if alone > max(SHARE * len(shown), 1):
                 raise InputError(
@@ -289,7 +377,7 @@ class Engine:
                     f"make it an identifier, group its values, or allow it: --allow-near-unique {name}"
                 )
 
-    # -- stages --------------------------------------------------------------------------------------------
+    # -- stages -------------------------------------------------------------------------------------------
 
     def _stage(self, name: str, tasks: int) -> list[Any]:
         """Do the tasks of a stage that are not done yet; return all answers, in the order of the tasks."""
@@ -314,9 +402,11 @@ class Engine:
         for number, answer in self.runner.run(str(work), name, left, wait):
             answers[number] = answer
             if isinstance(answer, dict) and "error" in answer:
-                held = [one for one in answers.values() if one["spread"] > 0.0]
+                held = [part for part in answers.values() if part["spread"] > 0.0]
                 self._loss = (
-                    100.0 * sum(one["error"] for one in held) / max(sum(o["spread"] for o in held), 1e-300)
+                    100.0
+                    * sum(part["error"] for part in held)
+                    / max(sum(part["spread"] for part in held), 1e-300)
                 )
             wait()
         self._done += weight
@@ -328,8 +418,10 @@ class Engine:
         words = {"convert": "reading text", "look": "looking", "scan": "reading", "cut": "cutting",
                  "spread": "sharing out", "whole": "grouping", "write": "writing", "sort": "reading back",
                  "count": "counting", "measure": "measuring", "draw": "sampling", "bars": "drawing",
-                 "bucket": "sorting", "tally": "counting", "levels": "reading",
-                 "known": "reading"}  # fmt: skip
+                 "bucket": "sorting", "tally": "counting", "levels": "reading", "known": "reading",
+                 "meet": "bringing people together", "columns": "changing columns", "mask": "masking",
+                 "joined": "sharing out", "score": "choosing", "leave": "leaving out",
+                 "later": "changing columns"}  # fmt: skip
         base, _, turn = name.partition("@")
         said = words.get(base, f"grouping, round {int(turn or 0) + 1} of {self.job.rounds}")
         if tasks < 2:
@@ -357,3 +449,46 @@ class Engine:
                 path.unlink()
                 self.course.bytes_spilled += size
                 self._there = max(self._there - size, 0)
+
+
+def judged_whole(recipe: Recipe) -> bool:
+    """Whether a model looks at the table as a whole, and not class by class."""
+    return any(getattr(model, "joint", False) or model.name == "delta-presence" for model in recipe.required)
+
+
+def _budget(answers: Sequence[Mapping[Stratum, Any]], share: float) -> dict[Stratum, float]:
+    """Return the price from which records are left out, by stratum: at most the share of each is above it."""
+    many: dict[Stratum, int] = {}
+    prices: dict[Stratum, list[Any]] = {}
+    for answer in answers:
+        for stratum, (records, highest) in answer.items():
+            many[stratum] = many.get(stratum, 0) + records
+            prices.setdefault(stratum, []).append(highest)
+    out = {}
+    for stratum, records in many.items():
+        highest = np.sort(np.concatenate(prices[stratum]))[::-1]
+        budget = int(share * records + 1e-9)
+        # The price of the first that stays: who costs as much as it stays, too.
+        first = float(highest[min(budget, len(highest) - 1)])
+        out[stratum] = float(np.nextafter(first, np.inf)) if budget else np.inf
+    return out
+
+
+def for_everybody(coding: Coding) -> NDArray[np.float64]:
+    """Return what everybody would publish in one group, encoded, shape (d,).
+
+    The mean of every number, as a value that can occur, and the most frequent of every category.
+    """
+    row: dict[str, Any] = {}
+    for encoder in coding.codec.encoders:
+        levels = getattr(encoder, "levels", None)
+        if isinstance(encoder, Nominal) and isinstance(levels, KnownLevels):
+            common = int(np.argmax(levels.counts)) if len(levels.counts) else -1
+            if common >= 0 and levels.missing > int(levels.counts[common]):
+                common = -1
+            made = [levels.gather(np.array([common]))]
+        else:
+            made = encoder.decode(np.zeros((1, encoder.width)))  # the mean of all
+        row.update(zip(encoder.columns, (column.to_native() for column in made), strict=True))
+    frame = nw.from_native(pl.DataFrame(row), eager_only=True)
+    return np.asarray(coding.codec.encode(Table(frame, coding.schema))[0])

@@ -9,9 +9,8 @@ temperatures, and the loss is that of a search over all records, or nearly.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +18,12 @@ from numpy.typing import NDArray
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.options import Options
-from voronym.errors import GuaranteeError, InputError
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.partitioners.kd import partition as halves
-from voronym.privacy import Model
-from voronym.privacy.cells import Judge, Levels
-from voronym.privacy.confidential import ConfidentialModel
-from voronym.privacy.enforce import enforce
-from voronym.privacy.k_anonymity import KAnonymity
-from voronym.privacy.mutual_information import MutualInformation, default_bins
 from voronym.problem import Problem
 from voronym.refiners import pairs
 from voronym.refiners.pair_cells import Heat
-from voronym.run.parts.coding import Known
 from voronym.run.parts.leaf import Leaf
 
 Ints = NDArray[np.int64]
@@ -120,102 +111,3 @@ def improve(
         done = goal
     ctx.check(whole=True)
     return Groups(cells.labels, cells.centroids, math.fsum(cells.costs))
-
-
-@dataclass(frozen=True, eq=False)
-class Whole(Levels):
-    """A confidential column in a leaf, whose distribution is that of the whole data set."""
-
-    total: Ints = None  # type: ignore[assignment]
-
-    @property
-    def n(self) -> int:
-        """Number of records in all."""
-        return int(self.total.sum())
-
-    @property
-    def counts(self) -> Ints:
-        """Records of each level in all."""
-        return self.total
-
-    def binned(self, bins: int) -> Whole:
-        """Return at most so many levels, cut by the whole distribution."""
-        probe = replace(self, codes=np.arange(self.size))
-        cut = Levels.binned(probe, bins)
-        if cut is probe:
-            return self
-        total = np.bincount(cut.codes, weights=self.total, minlength=cut.size).astype(np.int64)
-        return Whole(self.column, cut.codes[self.codes], cut.ordered, cut.values, cut.how, total)
-
-    @classmethod
-    def of(cls, known: Known, codes: Ints, kind: str, order: Sequence[str] | None) -> Whole:
-        """Return a column from the codes of some records; missing is the last level."""
-        values, total = list(known.values), known.counts
-        if order is not None:
-            place = {str(level): i for i, level in enumerate(order)}
-            strange = sum(str(value) not in place for value in values)
-            if strange:
-                raise InputError(
-                    f"confidential column {known.name!r} has {strange} levels that its order of {len(place)} "
-                    "lacks; add them to the order"
-                )
-            sort = np.argsort([place[str(value)] for value in values], kind="stable")
-            to = np.empty(len(values) + 1, np.int64)
-            to[sort], to[-1] = np.arange(len(values)), -1
-            codes, values, total = to[codes], [values[i] for i in sort], total[sort]
-        if known.missing:
-            codes = np.where(codes < 0, len(values), codes)
-            values, total = [*values, None], np.append(total, known.missing)
-        ordered = kind in ("numeric", "ordinal", "datetime", "location")
-        return cls(known.name, codes.astype(np.int64), ordered, tuple(values), total=total)
-
-
-def judges(model: Model, columns: Mapping[str, Whole]) -> tuple[Judge, ...]:
-    """Return a judge for each confidential column that a model is about, before the whole distribution."""
-    assert isinstance(model, ConfidentialModel)  # noqa: S101 - `demanding` has looked
-    named = list(columns) if model.column is None else [model.column]
-    chosen: list[Any] = [columns[name] for name in named]
-    if isinstance(model, MutualInformation) and model.bins != "distinct":
-        most = default_bins(chosen[0].n) if model.bins is None else int(model.bins)
-        chosen = [one.binned(most) if one.ordered else one for one in chosen]
-    return tuple(model.judge(one) for one in chosen)
-
-
-def demanding(models: Sequence[Model], confidential: Sequence[str]) -> list[Model]:
-    """Return the models about confidential columns, and refuse those that cannot be judged in leaves."""
-    out: list[Model] = []
-    for model in models:
-        if not isinstance(model, ConfidentialModel):
-            if not isinstance(model, KAnonymity):
-                raise InputError(f"{model.name} is not counted over data sets of many files; leave it out")
-            continue
-        if not confidential:
-            raise InputError(f"{model.name} needs a confidential column and none is named")
-        if model.column is not None and model.column not in confidential:
-            raise InputError(
-                f"{model.name} is about confidential columns, and {model.column!r} is not declared as one; "
-                f"these are: {', '.join(confidential)}"
-            )
-        if isinstance(model, MutualInformation) and model.joint:
-            raise InputError(f"{model.name}: joint columns are not counted over data sets of many files")
-        out.append(model)
-    return out
-
-
-def obey(problem: Problem, labels: Ints, asked: Sequence[Judge], ctx: Context, way: str) -> Ints:
-    """Make the groups of a leaf obey models, judged before the distribution of the whole data set."""
-    share = problem.n / asked[0].levels.n
-    fair = [
-        replace(judge, required=judge.required * share)
-        if judge.additive and judge.required is not None
-        else judge
-        for judge in asked
-    ]
-    try:
-        found = enforce(Problem(problem.records, problem.k, fair), Partition(labels), ctx, method=way)
-    except GuaranteeError as error:
-        raise GuaranteeError(
-            f"a leaf of {problem.n:,} neighbouring records cannot obey a model even as one group ({error}). "
-            "Larger leaves are more like the whole table: raise --leaf, or ask for less"
-        ) from None
-    return found.partition.labels

@@ -9,17 +9,22 @@ order, and a crash costs the tasks that were under way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from voronym.core.context import Context
 from voronym.errors import VoronymError
+from voronym.privacy.confidential import ConfidentialModel
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
-from voronym.run.parts import spill
+from voronym.run.parts import spill, store
+from voronym.run.parts.coding import Coding
 from voronym.run.parts.source import Dataset
+from voronym.table.encoders.levels import KnownLevels
+from voronym.table.schema import Schema
+from voronym.table.totals import Totals
 
 LEAF = 250_000
 """Records of a leaf, about."""
@@ -59,8 +64,8 @@ class Job:
         What is asked for.
     reading : mapping
         How text files are read.
-    leaf, rounds : int
-        Records of a leaf, and how often leaves are cut.
+    leaf, wanted : int
+        Records of a leaf, and how often leaves are cut, where groups go on from one cut to the next.
     fixed : Recipe, optional
         A recipe that states columns and release, in place of the request.
     everything : bool
@@ -73,6 +78,10 @@ class Job:
         Whether figures for a report are found.
     stamps : tuple
         Size and time of each file: what is resumed must be about the same ones.
+    ledger : str, optional
+        The ledger that knows the people of earlier releases.
+    workers : int
+        How many tasks are done at a time, as far as a time limit is shared out.
     """
 
     work: Path
@@ -82,13 +91,15 @@ class Job:
     request: Request = field(default_factory=Request)
     reading: Mapping[str, Any] = field(default_factory=dict)
     leaf: int = LEAF
-    rounds: int = ROUNDS
+    wanted: int = ROUNDS
     fixed: Recipe | None = None
     everything: bool = False
     format: str = "parquet"
     style: Mapping[str, Any] = field(default_factory=dict)
     report: bool = False
     stamps: tuple[tuple[int, int], ...] = ()
+    ledger: str | None = None
+    workers: int = 1
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:
         """Return the file that a task makes."""
@@ -100,15 +111,15 @@ class Job:
 
     def recall(self, name: str) -> Any:
         """Return what was decided on the way: the data set, the recipe, the coding, the cuts."""
-        return recalled(self.work / f"{name}.pickle")
+        return recalled(self.work / f"{name}.json")
 
     def decide(self, name: str, value: Any) -> None:
         """Write down what all later tasks need."""
-        spill.keep(self.work / f"{name}.pickle", value)
+        spill.keep(self.work / f"{name}.json", value)
 
     def decided(self, name: str) -> bool:
         """Whether it is written down."""
-        return (self.work / f"{name}.pickle").exists()
+        return (self.work / f"{name}.json").exists()
 
     @property
     def dataset(self) -> Dataset:
@@ -122,11 +133,76 @@ class Job:
         found: Recipe = self.recall("recipe")
         return found
 
-    def context(self, *seed: int) -> Context:
+    @property
+    def schema(self) -> Schema:
+        """The schema of what is grouped: steps may have changed it."""
+        schema: Schema = self.recall("schema") if self.decided("schema") else self.recipe.schema
+        return schema
+
+    @property
+    def released_schema(self) -> Schema:
+        """The schema of what is published: ranges are texts there."""
+        if self.decided("later"):
+            schema: Schema = self.recall("later")[0]
+            return schema
+        shape = self.recall("shape")
+        return self.schema if shape.schema is None else shape.schema
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces the data are read in."""
+        return int(self.recall("pieces")) if self.decided("pieces") else len(self.dataset.parts)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.dataset.rows
+
+    @property
+    def rounds(self) -> int:
+        """How often leaves are cut."""
+        return int(self.recall("rounds")) if self.decided("rounds") else self.wanted
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The columns that models compare with the whole data set."""
+        judging = [model for model in self.recipe.required if isinstance(model, ConfidentialModel)]
+        return self.recipe.schema.confidential if judging else ()
+
+    @property
+    def choices(self) -> Recipe:
+        """The recipe, with what was decided on the way."""
+        recipe = self.recipe
+        return replace(recipe, publish_weights=self.recall("weights")) if self.decided("weights") else recipe
+
+    @property
+    def coding(self) -> Coding:
+        """How rows are written down, and keys become numbers."""
+        return _coding(*_stamp(self.work / "summaries.json"), tuple((self.recipe.importance or {}).items()))
+
+    @property
+    def totals(self) -> Totals:
+        """The figures of the whole data set that leaves are judged by."""
+        return self._totals("kept" if self.decided("kept") else "judged")
+
+    @property
+    def released_totals(self) -> Totals:
+        """The figures of all that is released, which the written files are judged by."""
+        return self._totals("released" if self.decided("released") else "judged")
+
+    def _totals(self, name: str) -> Totals:
+        known: dict[str, Any] = {"judged": {}, "strata": {}, "rows": self.rows}
+        known = self.recall(name) if self.decided(name) else known
+        levels = {column: KnownLevels(column, summary) for column, summary in known["judged"].items()}
+        codec = self.coding.codec if self.decided("summaries") else None
+        return Totals(known["rows"], codec, levels, known["strata"] if self.recipe.strata else {})
+
+    def context(self, *seed: int, device: str = "cpu") -> Context:
         """Return the context of a task: one thread, and random numbers that depend on the task alone."""
         import numpy as np
 
-        return Context(seed=np.random.default_rng([self.recipe.seed or 0, *seed]), threads=1)
+        rng = np.random.default_rng([self.recipe.seed or 0, *seed])
+        return Context(seed=rng, threads=1, device=device)
 
 
 def needed(records: int) -> int:
@@ -136,11 +212,21 @@ def needed(records: int) -> int:
 
 def recalled(path: Path) -> Any:
     """Return what a file of ours holds, read once in each process."""
-    found = path.stat()
-    return _recalled(str(path), found.st_ino, found.st_mtime_ns)
+    return _recalled(*_stamp(path))
 
 
-@lru_cache(maxsize=16)
+def _stamp(path: Path) -> tuple[str, int, int]:
+    about = path.stat()
+    return str(path), about.st_ino, about.st_mtime_ns
+
+
+@lru_cache(maxsize=4)
+def _coding(path: str, inode: int, time: int, importance: tuple[tuple[str, float], ...]) -> Coding:
+    known = _recalled(path, inode, time)
+    return Coding(known["schema"], known["summaries"], known["rows"], dict(importance))
+
+
+@lru_cache(maxsize=24)
 def _recalled(path: str, *stamp: int) -> Any:
     del stamp  # another job may have made a file of this name meanwhile
     return spill.recall(Path(path))
@@ -165,13 +251,14 @@ def perform(work: str, name: str, number: int) -> Any:
     """Do one task, wherever this is, and return its answer; at once, where it was done before."""
     import voronym.run.parts.measuring
     import voronym.run.parts.portrait
+    import voronym.run.parts.whole
     import voronym.run.parts.writing  # noqa: F401 - the stages, which register themselves
 
     folder = Path(work)
     path = answer_path(folder, name, number)
     if path.exists():
         return spill.recall(path)
-    job: Job = recalled(folder / "job.pickle")
+    job: Job = recalled(folder / "job.json")
     try:
         answer = STAGES[name.split("@")[0]](job, number) if "@" not in name else _turn(job, name, number)
     except MemoryError:
@@ -187,3 +274,31 @@ def _turn(job: Job, name: str, number: int) -> Any:
     """Do a task of a stage that there are several of, such as ``round@2``."""
     base, _, turn = name.partition("@")
     return STAGES[base](job, (int(turn), number))
+
+
+def allow_stored() -> None:
+    """Allow what a work folder holds: values of these classes, and nothing else."""
+    from voronym.history.ledger import Entry
+    from voronym.privacy.base import Finding
+    from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
+    from voronym.result import Cost
+    from voronym.run.parts.cuts import Tree
+    from voronym.run.parts.learn import Cuts
+    from voronym.run.parts.leaves import Shape
+    from voronym.run.parts.source import Part
+    from voronym.run.parts.texts import Layout
+    from voronym.steps.effect import Effect
+    from voronym.table.dialect import Dialect, Reading
+    from voronym.table.exact import Moments
+    from voronym.table.moments import Moment
+    from voronym.table.numerals import Number
+    from voronym.table.schema import Column
+    from voronym.table.source import Source
+    from voronym.table.spelling import Spelling
+    from voronym.table.summaries import LevelCounts, NumberSummary, PlaceSummary
+
+    store.stored(
+        Job, Request, ColumnChoices, ReleaseChoices, RunChoices, Recipe, Schema, Column, Dataset, Part,
+        Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary, PlaceSummary,
+        Tree, Cuts, Shape, Finding, Effect, Cost, Entry,
+    )  # fmt: skip

@@ -17,62 +17,68 @@ import numpy as np
 import polars as pl
 
 from voronym.core.context import Context, ProgressCallback
+from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, Measurement, measure, schema_of
 from voronym.evaluate.risk import Risk
 from voronym.privacy import Model, listed_models, models, parse_model
 from voronym.privacy.confidential import ConfidentialModel
 from voronym.request.choices import ColumnChoices, RunChoices
+from voronym.request.recipe import Recipe
 from voronym.request.request import Request
-from voronym.run.parts import counting, spill, statistics
-from voronym.run.parts.coding import Known
+from voronym.run.parts import counting, spill
 from voronym.run.parts.door import crew_of, job_of
 from voronym.run.parts.engine import Engine, buckets_of
-from voronym.run.parts.grouping import demanding
 from voronym.run.parts.job import LEAF, Job, stage
+from voronym.run.parts.learn import Stratum, arrays_of, judged_counts, merge_counts, whole_counts
+from voronym.run.parts.pieces import Piece, read_piece, some_rows
 from voronym.run.parts.source import Dataset, find, load
-from voronym.run.parts.tasks import _some, confidential_of
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
+from voronym.table.summaries import LevelCounts
 from voronym.table.table import Table
 
 BESIDE = 50_000
 """Records of a sample that is compared with one of the original, at most."""
 
 
-def _held(job: Job, number: int) -> Table:
-    data, schema = job.dataset, job.recall("schema")
-    kept = [name for name in data.types if schema[name].role in ("key", "confidential")]
-    return Table.of(load(data.parts[number], kept, data.types), schema, only=kept)
+def _held(job: Job, number: int) -> Piece:
+    """Read keys and confidential columns of a piece, with the units behind its rows."""
+    piece = read_piece(job, number)
+    schema = job.recall("measured")
+    kept = [name for name in piece.table.columns if schema[name].role in ("key", "confidential")]
+    table = piece.table.select(kept)
+    return Piece(Table(table.frame, schema, source=table.source, units=table.units), piece.units)
 
 
 @stage("levels")
 def levels(job: Job, number: int) -> int:
-    """Count the values of confidential columns in a part."""
-    table, schema = _held(job, number), job.recall("schema")
-    found = {name: statistics.Levels.of(table[name]) for name in schema.confidential}
-    for name, one in found.items():
-        one.check(name, schema)
-    spill.keep(job.path("levels", number, "pickle"), found)
-    return table.n
+    """Count the values of confidential columns in a piece."""
+    piece = _held(job, number)
+    counted = judged_counts(piece.table, job) if piece.table.n else {}
+    spill.keep(job.path("levels", number, "json"), counted)
+    return piece.table.n
 
 
 @stage("known")
 def known(job: Job, number: int) -> None:
-    """Merge the values of confidential columns, in the order of the parts."""
+    """Merge the values of confidential columns, in the order of the pieces."""
     del number
-    merged: dict[str, Any] = {}
-    for part in job.dataset.parts:
-        found = spill.recall(job.path("levels", part.number, "pickle"))
-        merged = statistics.merge(merged, found, part.name, job.recall("schema"))
-    job.decide("known", {name: Known(name, one) for name, one in merged.items()})
+    counted: dict[Stratum, dict[str, LevelCounts]] = {}
+    for piece in range(job.pieces):
+        merge_counts(counted, spill.recall(job.path("levels", piece, "json")))
+    judged = whole_counts(counted)
+    for name, summary in judged.items():
+        summary.check(name, job.recall("measured"))
+    strata = {stratum: arrays_of(counts, judged) for stratum, counts in counted.items()}
+    job.decide("judged", {"judged": judged, "strata": strata, "rows": job.rows})
 
 
 @stage("bucket")
 def bucket(job: Job, number: int) -> dict[str, Any]:
-    """Send the rows of a part to buckets by their keys."""
-    table, schema = _held(job, number), job.recall("schema")
-    frame: pl.DataFrame = table.frame.to_native()
-    columns = [*schema.keys, *schema.confidential]
+    """Send the rows of a piece to buckets by their keys."""
+    piece, schema = _held(job, number), job.recall("measured")
+    frame: pl.DataFrame = piece.table.frame.to_native().with_columns(**piece.units)
+    columns = [*schema.keys, *schema.confidential, *piece.units]
     return counting.sort(
         frame, list(schema.keys), columns, job.path("sorted", number), int(job.recall("buckets"))
     )
@@ -81,15 +87,12 @@ def bucket(job: Job, number: int) -> dict[str, Any]:
 @stage("tally")
 def tally(job: Job, number: int) -> dict[str, Any]:
     """Count the rows behind each combination of keys in a bucket, and measure the models there."""
-    schema: Schema = job.recall("schema")
-    frames = spill.gather(job.paths("sorted", len(job.dataset.parts)), number, number + 1)
+    schema: Schema = job.recall("measured")
+    frames = spill.gather(job.paths("sorted", job.pieces), number, number + 1)
     if not frames:
         return counting.nothing()
-    frame = pl.concat(frames)
-    wanted = [one for one in job.recall("models") if isinstance(one, ConfidentialModel)]
-    columns = confidential_of(schema, job.recall("known"), frame) if wanted else None
-    told = schema.confidential if job.report else ()
-    return counting.count(frame, list(schema.keys), wanted, columns, told)
+    models = [parse_model(text) for text in job.recall("models")]
+    return counting.count(pl.concat(frames), schema, models, job.released_totals, report=job.report)
 
 
 def measure_parts(
@@ -110,8 +113,12 @@ def measure_parts(
     """Measure a data set of many parts, which need not fit the memory; see `voronym.measure`."""
     run = RunChoices() if run is None else run
     notes: list[str] = []
-    asked = [parse_model(one) if isinstance(one, str) else one for one in listed_models(models)]
-    roles = ColumnChoices(keys=tuple(keys), confidential=tuple(confidential), drop_undeclared=True)
+    asked = [parse_model(model) if isinstance(model, str) else model for model in listed_models(models)]
+    units = {name: columns.get(name) for name in ("person", "household")}
+    roles = ColumnChoices(
+        keys=tuple(keys), confidential=tuple(confidential), drop_undeclared=True,
+        person=columns.get("person"), household=columns.get("household"),
+    )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="voronym-", dir=run.work) as folder:
         job = job_of(find(source), Path(folder), Path(folder), Request(roles), reading=reading)
         job.decide("job", job)
@@ -120,14 +127,17 @@ def measure_parts(
         lead = Engine(job, crew, ctx)
         try:
             data = lead.dataset()
-            some = as_frame(_some(job))
+            some = as_frame(some_rows(job))
             schema = schema_of(some, some, keys, confidential, columns, notes)
             wanted = [*asked, *_rest(asked, schema, notes)]
             answers = _counted(lead, data, schema, wanted)
         finally:
             crew.close()
         notes += _told(data, some)
-        findings = counting.findings(answers, [m for m in wanted if isinstance(m, ConfidentialModel)], wanted)
+        if any(units.values()):
+            counted = "households" if units["household"] else "people"
+            notes.append(f"sizes of classes are numbers of {counted}")
+        findings = counting.findings(answers, wanted)
         out = Measurement(
             tuple(keys),
             tuple(confidential),
@@ -144,28 +154,35 @@ def measure_parts(
 
 
 def _rest(asked: Sequence[Model], schema: Schema, notes: list[str]) -> list[Model]:
-    """Return the models that were not asked for and can be measured."""
-    demanding(asked, schema.confidential)
-    known = {one.name for one in asked}
+    """Return the models that were not asked for and can be measured class by class."""
+    for model in asked:
+        if model.name == "delta-presence" or getattr(model, "joint", False):
+            raise InputError(f"{model.name} looks at the table as a whole: measure a single table for it")
+    names = {model.name for model in asked}
     unasked = {name: cls for name, cls in models().items() if getattr(cls, "unasked", True)}
-    rest = [cls.parse(None) for name, cls in unasked.items() if name not in known]
+    rest = [cls.parse(None) for name, cls in unasked.items() if name not in names]
     if not schema.confidential:
-        gone = sorted(one.name for one in rest if isinstance(one, ConfidentialModel))
+        gone = sorted(model.name for model in rest if isinstance(model, ConfidentialModel))
         notes.append(f"not measured, since no confidential column is named: {', '.join(gone)}")
-        rest = [one for one in rest if not isinstance(one, ConfidentialModel)]
-    return sorted(rest, key=lambda one: (getattr(one, "strength", 9), one.name))
+        rest = [model for model in rest if not isinstance(model, ConfidentialModel)]
+    return sorted(rest, key=lambda model: (getattr(model, "strength", 9), model.name))
 
 
 def _counted(lead: Engine, data: Dataset, schema: Schema, wanted: Sequence[Model]) -> list[dict[str, Any]]:
     """Do the stages; return what was counted in each bucket."""
     job = lead.job
     buckets = buckets_of(data.rows)
-    for name, value in (("schema", schema), ("models", tuple(wanted)), ("buckets", buckets)):
+    required = tuple(model for model in wanted if isinstance(model, ConfidentialModel))
+    recipe = Recipe(schema, models=tuple(map(str, required)))
+    decided = {"recipe": recipe, "measured": schema, "models": [str(model) for model in wanted],
+               "buckets": buckets}  # fmt: skip
+    for name, value in decided.items():
         job.decide(name, value)
-    if schema.confidential:
-        lead._stage("levels", len(data.parts))
+    lead.meet(data, recipe)
+    if schema.confidential and required:
+        lead._stage("levels", job.pieces)
         lead._stage("known", 1)
-    lead._stage("bucket", len(data.parts))
+    lead._stage("bucket", job.pieces)
     return lead._stage("tally", buckets)
 
 

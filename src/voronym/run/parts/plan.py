@@ -15,15 +15,17 @@ import polars as pl
 
 from voronym.core.context import Context
 from voronym.keyspaces import Coordinates
+from voronym.privacy.confidential import ConfidentialModel
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
-from voronym.run.parts import database, tasks
+from voronym.run.parts import database
 from voronym.run.parts.door import bytes_of, job_of
 from voronym.run.parts.engine import Engine
-from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, demanding, improve, visits
+from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, improve, visits
 from voronym.run.parts.job import LOOK, needed
 from voronym.run.parts.outcome import spoken
+from voronym.run.parts.pieces import some_rows
 from voronym.run.parts.runners.local import Local
 from voronym.run.parts.source import find, is_parquet
 from voronym.table.table import Table
@@ -139,8 +141,8 @@ def plan_parts(
         rows = data.rows if known is None else known
         if len(looked) < len(files):
             rows = int(rows * size / max(looked[0].stat().st_size, 1))
-        lead._check(data, recipe)
-        frame = tasks._some(job)
+        lead.check(data, recipe)
+        frame = some_rows(job)
     table = Table.of(frame, recipe.schema)
     width, each = _probe(table, recipe)
     leaves = -(-rows // job.leaf)
@@ -175,7 +177,8 @@ def _bytes(frame: pl.DataFrame, recipe: Recipe, rounds: int) -> tuple[float, flo
     schema = recipe.schema
     kept = [name for name in frame.columns if schema[name].role != "identifier"]
     codes = [name for name in schema.keys if schema[name].kind in ("nominal", "ordinal")]
-    judged = schema.confidential if demanding(recipe.required, schema.confidential) else ()
+    judging = any(isinstance(model, ConfidentialModel) for model in recipe.required)
+    judged = schema.confidential if judging else ()
     held = {name: _size(frame[name]) for name in kept}
     published = sum(held.values())
     if rounds == 0:  # one leaf

@@ -17,7 +17,7 @@ from voronym.dossier.counts import Distribution, bin_edges, categories, counts_i
 from voronym.evaluate.pair import numbers, plain
 from voronym.run.parts import spill
 from voronym.run.parts.job import Job, stage
-from voronym.run.parts.tasks import _read
+from voronym.run.parts.pieces import read_piece
 from voronym.run.parts.texts import Layout
 from voronym.run.parts.writing import file_of, kept_names
 from voronym.table.read import read
@@ -50,7 +50,7 @@ def released(job: Job, number: int) -> Table | None:
 
 def _looked(job: Job, which: tuple[int, int]) -> Table | None:
     side, number = which
-    return released(job, number) if side == RELEASED else _read(job, job.dataset.parts[number])
+    return released(job, number) if side == RELEASED else read_piece(job, number).table
 
 
 @stage("draw")
@@ -64,13 +64,13 @@ def draw(job: Job, which: tuple[int, int]) -> int:
     many = min(table.n, int(wanted) + int(rng.random() < wanted % 1.0))
     rows = np.sort(rng.choice(table.n, many, replace=False))
     frame: pl.DataFrame = table.frame.to_native()
-    spill.keep(job.path(f"drawn@{which[0]}", which[1], "pickle"), frame[rows])
+    spill.keep(job.path(f"drawn@{which[0]}", which[1], "json"), frame[rows])
     return many
 
 
 def drawn(job: Job, side: int, tasks: int) -> Table:
     """Return the records that were drawn."""
-    paths = [job.path(f"drawn@{side}", number, "pickle") for number in range(tasks)]
+    paths = [job.path(f"drawn@{side}", number, "json") for number in range(tasks)]
     frames = [spill.recall(path) for path in paths if path.exists()]
     frame = pl.concat(frames, how="vertical_relaxed")
     return Table.of(frame, job.recipe.schema, only=frame.columns)

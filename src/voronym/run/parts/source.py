@@ -19,6 +19,7 @@ import polars as pl
 from voronym.errors import MissingExtraError, ReadError, SchemaError
 from voronym.run.parts.database import is_database
 from voronym.table.frame import listing
+from voronym.table.summaries import wider
 
 PART = 500_000
 """Rows of a part; a row group is never divided."""
@@ -235,21 +236,6 @@ def _unify(types: dict[str, Any], here: dict[str, Any], first: str, name: str) -
                 f"column {column!r} is {here[column]} in {name!r} and {kind} in the files before it: "
                 "make it the same everywhere"
             ) from None
-
-
-def wider(one: Any, other: Any) -> Any:
-    """Return the type that holds the values of both; raise TypeError where that is none."""
-    if one == other or other == pl.Null:
-        return one
-    if one == pl.Null:
-        return other
-    if one.is_numeric() and other.is_numeric() and not (one.is_decimal() or other.is_decimal()):
-        if one.is_float() or other.is_float():
-            return pl.Float64()
-        if one.is_unsigned_integer() and other.is_unsigned_integer():
-            return pl.UInt64()
-        return pl.Float64() if pl.UInt64 in (one, other) else pl.Int64()
-    raise TypeError
 
 
 def _cut(

@@ -7,9 +7,9 @@ workers who were given the same task the first one counts. Only the owner may re
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
-import pickle
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import WriteError
+from voronym.run.parts import store
 from voronym.run.parts.source import arrow
 
 Ints = NDArray[np.int64]
@@ -77,12 +78,22 @@ def gather(paths: Sequence[Path], first: int, last: int) -> list[pl.DataFrame]:
     return out
 
 
+@functools.cache
+def _ready() -> None:
+    """Say which classes the work folder may hold, once they can be imported."""
+    from voronym.run.parts.job import allow_stored
+
+    allow_stored()
+
+
 def keep(path: Path, value: Any) -> None:
     """Write an object of ours."""
+    _ready()
     with whole(path) as temporary:
-        temporary.write_bytes(pickle.dumps(value))
+        temporary.write_bytes(store.dump(value))
 
 
 def recall(path: Path) -> Any:
-    """Read what `keep` wrote: only the owner could have written there."""
-    return pickle.loads(path.read_bytes())  # noqa: S301
+    """Read what `keep` wrote."""
+    _ready()
+    return store.load(path.read_bytes())

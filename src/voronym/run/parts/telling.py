@@ -30,7 +30,7 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     if data.rows <= job.leaf:
         found: Dossier = lead.job.recall("dossier")
         return _engined(found, made)
-    recipe, files, parts = job.recipe, int(job.recall("files")), len(data.parts)
+    recipe, files, parts = job.recipe, int(job.recall("files")), job.pieces
     schema = recipe.schema
     for side, tasks in ((portrait.RELEASED, files), (portrait.ORIGINAL, parts)):
         lead._stage(f"draw@{side}", tasks)
@@ -94,10 +94,10 @@ def _sampled(made: Release) -> tuple[str, ...]:
 def _counted_before(lead: Engine) -> list[dict[str, Any]]:
     """Count who shared the original keys, over all parts."""
     job = lead.job
-    for name, value in (("schema", job.recipe.schema), ("models", ())):
+    for name, value in (("measured", job.schema), ("models", [])):
         if not job.decided(name):
             job.decide(name, value)
-    parts = len(job.dataset.parts)
+    parts = job.pieces
     lead._stage("bucket", parts)
     answers = lead._stage("tally", int(job.recall("buckets")))
     lead._forget("sorted", parts)

@@ -1,4 +1,4 @@
-"""The last tasks: write the files of the release, read them back, and count."""
+"""The last tasks: steps after groups, the files of the release, and the count in what was written."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import polars as pl
 from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
 from voronym.run.parts import counting, spill
-from voronym.run.parts.grouping import demanding
+from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
-from voronym.run.parts.tasks import confidential_of
+from voronym.run.parts.learn import judged_counts
+from voronym.run.parts.pieces import UNITS, Piece, run_on_columns
 from voronym.run.parts.texts import ALIKE, Layout
 from voronym.table import tidy
 from voronym.table.read import read
 from voronym.table.source import read_again
 from voronym.table.table import Table
+from voronym.table.units import Units
 
 
 def file_of(job: Job, number: int) -> Path:
@@ -29,19 +31,71 @@ def file_of(job: Job, number: int) -> Path:
 
 
 def kept_names(job: Job) -> list[str]:
-    """Return the columns of the release, in their order."""
-    return [name for name in job.dataset.types if job.recipe.schema[name].role != "identifier"]
+    """Return the columns of the release, in their order; pseudonyms come first."""
+    shape = job.recall("shape")
+    there = set(shape.columns) | {
+        name for name in job.dataset.types if job.recipe.schema[name].role != "identifier"
+    }
+    units = [name for name in job.recipe.schema.units.values() if name in shape.columns]
+    return [*units, *(name for name in job.dataset.types if name in there and name not in units)]
+
+
+def _rows(job: Job, number: int) -> pl.DataFrame | None:
+    """Return the rows of a file of the release, with their units, as they were sent there."""
+    frames = spill.gather(job.paths("published", int(job.recall("published"))), number, number + 1)
+    return pl.concat(frames, how="diagonal_relaxed") if frames else None
+
+
+def _piece(job: Job, number: int) -> Piece:
+    """Return the rows of a file before it is written."""
+    frame = _rows(job, number)
+    assert frame is not None  # noqa: S101 - asked only of files with rows
+    units = {name: frame[name] for name in (PERSON, HOME) if name in frame.columns}
+    known = {what: closed(units[name]) for what, name in UNITS.items() if name in units}
+    table = Table(
+        nw.from_native(frame.drop(list(units)), eager_only=True),
+        job.released_schema,
+        units=Units(**known) if known else None,
+    )
+    return Piece(table, units)
+
+
+@stage("later")
+def later(job: Job, number: int) -> dict[str, Any]:
+    """Do the steps after groups are made: to the columns that they touch, of all rows at one place."""
+    del number
+    files = [file for file in range(int(job.recall("files"))) if _rows(job, file) is not None]
+    steps = [step for step in job.recipe.column_steps if step.when == "after"]
+    pieces = [_piece(job, file) for file in files]
+    schema, effects, notes, _ = run_on_columns(job, steps, job.released_schema, pieces, job.path("later", 0))
+    job.decide("later", (schema, files))
+    counted: dict[Any, Any] = {}
+    if set(job.judged) & {name for step in steps for name in step.columns}:
+        changed = pl.concat(spill.gather([job.path("later", 0)], 0, len(files)))
+        whole = pl.concat([piece.table.frame.to_native() for piece in pieces])
+        whole = whole.with_columns(changed.get_columns())
+        units = {name: pl.concat([piece.units[name] for piece in pieces]) for name in pieces[0].units}
+        known = {what: closed(units[name]) for what, name in UNITS.items() if name in units}
+        table = Table(nw.from_native(whole, eager_only=True), schema, units=Units(**known) if known else None)
+        counted = judged_counts(table, job)
+    return {"effects": effects, "notes": notes, "counts": counted}
 
 
 @stage("write")
 def write(job: Job, number: int) -> dict[str, int]:
     """Write a file of the release: rows from everywhere, in a fresh random order."""
-    tasks = int(job.recall("published"))
-    frames = spill.gather(job.paths("published", tasks), number, number + 1)
-    if not frames:
+    frame = _rows(job, number)
+    if frame is None:
         return {"rows": 0, "bytes": 0, "guarded": 0}
-    frame = pl.concat(frames)
+    if job.decided("later"):
+        _, files = job.recall("later")
+        changed = spill.gather([job.path("later", 0)], files.index(number), files.index(number) + 1)
+        frame = frame.with_columns(changed[0].get_columns())
     frame = frame[np.random.default_rng().permutation(len(frame))]
+    units = [name for name in (PERSON, HOME) if name in frame.columns]
+    if units:  # who is behind the rows of the file, for the count alone
+        beside = frame.select(units)
+        spill.spill(job.path("units", number), beside, np.zeros(len(beside), np.int64), 1)
     clean: pl.DataFrame = tidy(nw.from_native(frame.select(kept_names(job)), eager_only=True)).to_native()
     clean = clean.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     layout: Layout = job.recall("layout")
@@ -56,50 +110,65 @@ def sort(job: Job, number: int) -> dict[str, Any]:
     path = file_of(job, number)
     if not path.exists():
         return {"rows": 0, "columns": None}
-    recipe, buckets = job.recipe, int(job.recall("buckets"))
-    models = demanding(recipe.required, recipe.schema.confidential)
-    columns = [*recipe.schema.keys, *(recipe.schema.confidential if models or job.report else ())]
+    schema, buckets = job.recipe.schema, int(job.recall("buckets"))
+    weighed = [getattr(model, "weights", None) for model in job.recipe.required]
+    also = [*(schema.confidential if job.judged or job.report else ())]
+    also += sorted({name for name in weighed if isinstance(name, str)} - {*also})
+    columns = [*schema.keys, *(name for name in also if name not in schema.keys)]
     layout: Layout = job.recall("layout")
-    frame, found = layout.read(path, kept_names(job), columns)
-    done = counting.sort(frame, list(recipe.schema.keys), columns, job.path("sorted", number), buckets)
-    return {**done, "columns": list(found)}
+    frame, names = layout.read(path, kept_names(job), columns)
+    if job.path("units", number).exists():
+        beside = spill.gather([job.path("units", number)], 0, 1)[0]
+        frame = frame.with_columns(beside.get_columns())
+        columns += beside.columns
+    done = counting.sort(frame, list(schema.keys), columns, job.path("sorted", number), buckets)
+    return {**done, "columns": list(names)}
 
 
 @stage("count")
 def count(job: Job, number: int) -> dict[str, Any]:
     """Count the records behind each combination of keys in a bucket, and measure the models there."""
-    recipe = job.recipe
-    files = int(job.recall("files"))
-    paths = [path for path in job.paths("sorted", files) if path.exists()]
+    paths = [path for path in job.paths("sorted", int(job.recall("files"))) if path.exists()]
     frames = spill.gather(paths, number, number + 1)
-    models = demanding(recipe.required, recipe.schema.confidential)
     if not frames:
         return counting.nothing()
     frame = pl.concat(frames)
-    columns = None
-    if models:
-        known = job.recall("coding").confidential
-        layout: Layout = job.recall("layout")
-        if layout.text:
-            frame = frame.with_columns(layout.values(frame[name], one.series) for name, one in known.items())
-        columns = confidential_of(recipe.schema, known, frame)
-    told = recipe.schema.confidential if job.report else ()
-    return counting.count(frame, list(recipe.schema.keys), models, columns, told)
+    layout: Layout = job.recall("layout")
+    if layout.text:
+        known = job.released_totals.levels
+        frame = frame.with_columns(
+            layout.values(frame[name], levels.every)
+            for name, levels in known.items()
+            if name in frame.columns
+        )
+    models, strata = job.recipe.required, job.recipe.strata
+    return counting.count(frame, job.released_schema, models, job.released_totals, strata, report=job.report)
 
 
 @stage("measure")
 def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], list[str]]:
-    """Measure all models in the written files, where all of them fit one leaf."""
+    """Measure all models in the written files at one place, in the columns that they look at."""
     del number
     recipe = job.recipe
-    paths = [path for i in range(int(job.recall("files"))) if (path := file_of(job, i)).exists()]
+    numbers = [number for number in range(int(job.recall("files"))) if file_of(job, number).exists()]
+    paths = [file_of(job, number) for number in numbers]
     layout: Layout = job.recall("layout")
     if layout.text:  # as one who reads the file would see it
-        frame = read_again(read(paths[0], **layout.reading()), kept_names(job), recipe.schema.keys)
+        texts = [read(path, **layout.reading()) for path in paths]
+        frames = [read_again(text, kept_names(job), recipe.schema.keys) for text in texts]
+        frame = pl.concat(frames, how="vertical_relaxed")
     else:
         frame = pl.concat([pl.read_parquet(path, hive_partitioning=False, glob=False) for path in paths])
-    table = Table.of(frame, recipe.schema, only=frame.columns)
-    found = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
-    if layout.text and any(not one.holds and one.model != "k-anonymity" for one in found):
+    schema = job.released_schema
+    kept = [name for name in frame.columns if name in schema and schema[name].role != "identifier"]
+    table = Table.of(frame.select(kept), schema, only=kept)
+    beside = [spill.gather([job.path("units", number)], 0, 1)[0] for number in numbers
+              if job.path("units", number).exists()]  # fmt: skip
+    if beside:
+        units = pl.concat(beside)
+        known = {what: closed(units[name]) for what, name in UNITS.items() if name in units.columns}
+        table = table.like(table.frame, units=Units(**known))
+    findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
+    if layout.text and any(not finding.holds and finding.model != "k-anonymity" for finding in findings):
         raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
-    return found, Counter(table.classes.sizes.tolist()), frame.columns
+    return findings, Counter(table.heads.tolist()), frame.columns

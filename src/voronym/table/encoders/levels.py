@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import SchemaError
 from voronym.table.encoders.base import Absence, Array
+from voronym.table.exact import Moments
 from voronym.table.schema import Column
 from voronym.table.values import Columns, Values, first_rows
+
+if TYPE_CHECKING:
+    from voronym.table.summaries import LevelCounts
 
 ONE_HOT = 64  # most categories that get a coordinate each
 CODE_WIDTH = 64  # coordinates of a pseudo-random code, beyond that
@@ -19,7 +26,7 @@ _CODE_SEED = 0x766F726F  # fixed: the same categories get the same codes in ever
 _BLOCK = 4096
 
 
-class _Levels:
+class FittedLevels:
     """Distinct values of a fitted column, kept as a column of its own dtype so that decoding is a gather."""
 
     def __init__(self, column: Values) -> None:
@@ -32,6 +39,8 @@ class _Levels:
 
     def lookup(self, column: Values) -> NDArray[np.int64]:
         """Return the codes of another column in the fitted levels, or refuse it with a count."""
+        if column.levels is self.values:  # the column was coded with these very levels
+            return column.codes
         to = np.array([self.position.get(value, -2) for value in column.levels] + [-1], dtype=np.int64)
         codes = to[column.codes]
         strange = int((codes == -2).sum())
@@ -42,8 +51,56 @@ class _Levels:
         return codes
 
     def gather(self, codes: NDArray[np.int64]) -> nw.Series[Any]:
+        """Return the values behind codes."""
         picked = self.native[np.where(codes < 0, len(self.values), codes)]
         return nw.maybe_reset_index(picked)
+
+
+class KnownLevels(FittedLevels):
+    """The levels of a column in all parts of a data set; a part is coded with them.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    summary : LevelCounts
+        Its values and how many records have each, merged.
+    """
+
+    def __init__(self, name: str, summary: LevelCounts) -> None:
+        self.name, self.values = name, summary.ordered
+        self.counts = np.array([summary.counts[value] for value in self.values], np.int64)
+        self.missing = summary.missing
+        self.has_missing = summary.missing > 0
+        self.position = {value: i for i, value in enumerate(self.values)}
+        self.series: pl.Series = summary.series(name)
+        """The values, sorted, and a missing one behind them."""
+        self.native = nw.from_native(self.series, series_only=True)
+        self.codes: NDArray[np.int64] = np.zeros(0, np.int64)
+        """Those of the records at work: see `bound`."""
+
+    @property
+    def every(self) -> pl.Series:
+        """The values, sorted, and a missing one behind them where there is one."""
+        return self.series if self.has_missing else self.series.head(len(self.values))
+
+    def bound(self, codes: NDArray[np.int64]) -> KnownLevels:
+        """Return the same levels, fitted to records of these codes."""
+        made = copy.copy(self)
+        made.codes = codes
+        return made
+
+    def known(self, codes: NDArray[np.int64]) -> Values:
+        """Return a column of these codes, about whose levels nothing need be found out."""
+        return CodedValues(self.gather(codes), codes, self.values)
+
+
+class CodedValues(Values):
+    """A column whose codes and levels are known; levels may be there that it does not have."""
+
+    def __init__(self, series: nw.Series[Any], codes: NDArray[np.int64], levels: list[Any]) -> None:
+        super().__init__(series)
+        vars(self)["_factorized"] = (codes, levels)
 
 
 class Ordinal:
@@ -51,16 +108,28 @@ class Ordinal:
 
     def __init__(self, given: Values, column: Column) -> None:
         self.columns, self.kind = (column.name,), column.kind
-        self.levels = _Levels(given)
+        self.levels: FittedLevels = FittedLevels(given)
         self.absence = Absence.fit(self.levels.codes < 0)
-        values = self.levels.values
-        if column.categories is None:
-            self.ranks = np.arange(len(values), dtype=np.float64)
-        else:
-            place = {level: i for i, level in enumerate(column.categories)}
-            self.ranks = np.array([place[str(value)] for value in values], dtype=np.float64)
+        self.ranks = _ranks(column, self.levels.values)
         observed = self.ranks[self.levels.codes[self.levels.codes >= 0]]
         self.mean, self.std = (float(observed.mean()), float(observed.std())) if len(observed) else (0.0, 0.0)
+
+    @classmethod
+    def of(cls, column: Column, summary: LevelCounts) -> Ordinal:
+        """Build the encoder from what is known of the column in all parts of a data set."""
+        made = cls.__new__(cls)
+        made.columns, made.kind = (column.name,), column.kind
+        made.levels = levels = KnownLevels(column.name, summary)
+        made.absence = Absence(summary.missing / (summary.missing + int(levels.counts.sum())))
+        made.ranks = _ranks(column, levels.values)
+        whole = [(int(rank), int(count)) for rank, count in zip(made.ranks, levels.counts, strict=True)]
+        sums = Moments(
+            sum(count for _, count in whole),
+            Fraction(sum(rank * count for rank, count in whole)),
+            Fraction(sum(rank * rank * count for rank, count in whole)),
+        )
+        made.mean, made.std = sums.mean, sums.deviation
+        return made
 
     @property
     def width(self) -> int:
@@ -97,6 +166,14 @@ class Ordinal:
         )
 
 
+def _ranks(column: Column, values: list[Any]) -> Array:
+    """Return the rank of each level in the order of the column."""
+    if column.categories is None:
+        return np.arange(len(values), dtype=np.float64)
+    place = {level: i for i, level in enumerate(column.categories)}
+    return np.array([place[str(value)] for value in values], dtype=np.float64)
+
+
 class Nominal:
     """Categories: corners of a simplex, or random directions when many; back to the most frequent category.
 
@@ -106,13 +183,28 @@ class Nominal:
 
     def __init__(self, given: Values, column: Column) -> None:
         self.columns, self.kind = (column.name,), column.kind
-        self.levels = _Levels(given)
+        self.levels: FittedLevels = FittedLevels(given)
         codes = self._with_missing(self.levels.codes)
         count = len(self.levels.values) + self.levels.has_missing
-        often = np.bincount(codes, minlength=count)
+        self._fit(np.bincount(codes, minlength=count))
+
+    @classmethod
+    def of(cls, column: Column, summary: LevelCounts) -> Nominal:
+        """Build the encoder from what is known of the column in all parts of a data set."""
+        made = cls.__new__(cls)
+        made.columns, made.kind = (column.name,), column.kind
+        made.levels = levels = KnownLevels(column.name, summary)
+        often = levels.counts
+        if summary.missing or not len(often):
+            often = np.append(often, summary.missing)
+        made._fit(often)
+        return made
+
+    def _fit(self, often: NDArray[np.int64]) -> None:
+        """Place the categories, given how many records have each."""
+        self.n_categories = count = len(often)
         self.alone = often == 1
-        share = often / len(codes)
-        self.n_categories = count
+        share = often / often.sum()
         if count <= ONE_HOT:
             self.codes = np.eye(count) if count > 2 else np.array([[0.0], [1.0]])[:count]
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -12,8 +13,12 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
+from voronym.table.exact import root
 from voronym.table.frame import form, sample
 from voronym.table.values import Columns, Values
+
+if TYPE_CHECKING:
+    from voronym.table.summaries import PlaceSummary
 
 
 class Location:
@@ -32,6 +37,20 @@ class Location:
         self.mean = unit.mean(axis=0) if len(unit) else np.zeros(3)
         variance = float(np.square(unit - self.mean).sum(axis=1).mean()) if len(unit) else 0.0
         self.scale = 1.0 / np.sqrt(variance) if variance > 1e-30 else 0.0
+
+    @classmethod
+    def of(cls, columns: tuple[str, str], summary: PlaceSummary) -> Location:
+        """Build the encoder from what is known of the columns in all parts of a data set."""
+        made = cls.__new__(cls)
+        made.columns = columns
+        lat, lon = (nw.from_native(part, series_only=True) for part in summary.examples(columns))
+        made.like = (lat, lon)
+        made.absence = Absence(summary.missing / (summary.missing + summary.moments[0].count))
+        made.range = list(summary.ranges or ((0.0, 0.0), (0.0, 0.0)))
+        made.mean = np.array([part.mean for part in summary.moments])
+        variance = sum((part.exact_variance for part in summary.moments), Fraction(0))
+        made.scale = 1.0 / root(variance) if variance > Fraction(1, 10**30) else 0.0
+        return made
 
     def _angles(self, lat: Values, lon: Values, mask: NDArray[np.bool_]) -> list[Array]:
         angles = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -13,9 +14,13 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError
 from voronym.table.build import build
 from voronym.table.encoders.base import Absence, Array
+from voronym.table.exact import root
 from voronym.table.frame import DAY, sample, time_unit
 from voronym.table.schema import Column
 from voronym.table.values import Columns, Values
+
+if TYPE_CHECKING:
+    from voronym.table.summaries import NumberSummary
 
 _MOST = 1e152  # widest range of a key: whoever uses its published values will square them
 
@@ -52,6 +57,27 @@ class Numeric:
             ]
             self.decimals = (min(present), max(present)) if present else (Decimal(0), Decimal(0))
             self.scale = max((-int(value.as_tuple().exponent) for value in present), default=0)
+
+    @classmethod
+    def of(cls, column: Column, summary: NumberSummary) -> Numeric:
+        """Build the encoder from what is known of the column in all parts of a data set."""
+        made = cls.__new__(cls)
+        made.columns, made.kind, made.form = (column.name,), column.kind, summary.form  # type: ignore[assignment]
+        made.like = nw.from_native(summary.example(column.name), series_only=True)
+        sums = summary.moments
+        made.absence = Absence(summary.missing / (summary.missing + sums.count))
+        made.low, made.high = (summary.low, summary.high) if summary.low is not None else (0, 0)
+        made.unit = math.frexp(float(made.high) - float(made.low))[1]
+        made.mean = made.std = 0.0
+        if sums.count and made.low != made.high:
+            offset = sums.total / sums.count - Fraction(made.low)
+            made.mean = float(offset / Fraction(2) ** made.unit)
+            made.std = root(sums.exact_variance / Fraction(4) ** made.unit)
+        beyond = max(abs(float(made.low)), abs(float(made.high))) >= 1e9
+        made.places = None if summary.form != "float" or beyond else summary.places
+        made.step = max(summary.step, 1)
+        made.decimals, made.scale = summary.decimals or (Decimal(0), Decimal(0)), summary.scale
+        return made
 
     @property
     def width(self) -> int:

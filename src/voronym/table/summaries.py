@@ -1,4 +1,8 @@
-"""What pass 1 learns of each column: counts, ranges and exact sums, which merge in any order to the same."""
+"""Summaries of columns that merge: counts, ranges and exact sums, in any order to the same.
+
+A table in memory has one summary of each column. A data set of many parts has one for each part, and their
+merger is what the encoders of keys are built from, and what models compare classes with.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,9 @@ import numpy as np
 import polars as pl
 
 from voronym.errors import SchemaError
-from voronym.run.parts.exact import Moments
-from voronym.run.parts.source import wider
 from voronym.table.encoders.location import Location, _unit
 from voronym.table.encoders.numeric import _places, _refuse_infinite, _step
+from voronym.table.exact import Moments
 from voronym.table.frame import time_unit
 from voronym.table.kinds import MAX_CATEGORIES, check_kind
 from voronym.table.schema import Column, Schema
@@ -25,8 +28,23 @@ MOST_LEVELS = 200_000
 """Different values of a confidential column that a model looks at, in all."""
 
 
+def wider(kind: Any, other: Any) -> Any:
+    """Return the type that holds the values of both; raise TypeError where that is none."""
+    if kind == other or other == pl.Null:
+        return kind
+    if kind == pl.Null:
+        return other
+    if kind.is_numeric() and other.is_numeric() and not (kind.is_decimal() or other.is_decimal()):
+        if kind.is_float() or other.is_float():
+            return pl.Float64()
+        if kind.is_unsigned_integer() and other.is_unsigned_integer():
+            return pl.UInt64()
+        return pl.Float64() if pl.UInt64 in (kind, other) else pl.Int64()
+    raise TypeError
+
+
 @dataclass
-class Levels:
+class LevelCounts:
     """The different values of a column, and how many records have each."""
 
     dtype: Any
@@ -34,14 +52,14 @@ class Levels:
     missing: int = 0
 
     @classmethod
-    def of(cls, values: Values) -> Levels:
+    def of(cls, values: Values) -> LevelCounts:
         """Count the values of a column."""
         series = plain_levels(values)
         table = series.drop_nulls().value_counts()
         counts = dict(zip(table[series.name].to_list(), table["count"].to_list(), strict=True))
         return cls(series.dtype, counts, int(series.null_count()))
 
-    def merge(self, other: Levels) -> None:
+    def merge(self, other: LevelCounts) -> None:
         """Take in what was counted elsewhere."""
         self.dtype = wider(self.dtype, other.dtype)
         for value, count in other.counts.items():
@@ -81,7 +99,7 @@ def plain_levels(values: Values) -> pl.Series:
 
 
 @dataclass
-class Numbers:
+class NumberSummary:
     """Counts, range and sums of numbers or times."""
 
     dtype: Any
@@ -97,7 +115,7 @@ class Numbers:
     scale: int = 0
 
     @classmethod
-    def of(cls, values: Values, column: Column) -> Numbers:
+    def of(cls, values: Values, column: Column) -> NumberSummary:
         """Look at the numbers of a column."""
         found = values.numbers
         _refuse_infinite(found, column)
@@ -121,7 +139,11 @@ class Numbers:
             out.scale = max(-int(one.as_tuple().exponent) for one in present)
         return out
 
-    def merge(self, other: Numbers) -> None:
+    def example(self, name: str) -> pl.Series:
+        """Return a value of the column, or a missing one of its type."""
+        return (self.like if len(self.like) else pl.Series(name, [None], dtype=self.dtype)).alias(name)
+
+    def merge(self, other: NumberSummary) -> None:
         """Take in what was found elsewhere."""
         self.dtype = wider(self.dtype, other.dtype)
         self.missing += other.missing
@@ -155,7 +177,7 @@ def _shorter(step: int, dtype: Any) -> int:
 
 
 @dataclass
-class Places:
+class PlaceSummary:
     """Counts, ranges and sums of places on the globe, as points on the unit sphere."""
 
     likes: tuple[pl.Series, pl.Series]
@@ -164,7 +186,7 @@ class Places:
     ranges: tuple[tuple[float, float], ...] | None = None
 
     @classmethod
-    def of(cls, lat: Values, lon: Values) -> Places:
+    def of(cls, lat: Values, lon: Values) -> PlaceSummary:
         """Look at two columns of degrees."""
         probe = Location.__new__(Location)
         mask = lat.missing | lon.missing
@@ -175,7 +197,14 @@ class Places:
         ranges = tuple((float(a.min()), float(a.max())) for a in angles) if len(unit) else None
         return cls(like, int(mask.sum()), sums, ranges)
 
-    def merge(self, other: Places) -> None:
+    def examples(self, columns: tuple[str, str]) -> list[pl.Series]:
+        """Return a value of each column, or a missing one of its type."""
+        return [
+            like if len(like) else pl.Series(name, [None], dtype=like.dtype)
+            for name, like in zip(columns, self.likes, strict=True)
+        ]
+
+    def merge(self, other: PlaceSummary) -> None:
         """Take in what was found elsewhere."""
         self.missing += other.missing
         self.moments = tuple(a.merged(b) for a, b in zip(self.moments, other.moments, strict=True))
@@ -190,34 +219,34 @@ class Places:
             )
 
 
-Statistic = Levels | Numbers | Places
+Summary = LevelCounts | NumberSummary | PlaceSummary
 
 
-def look(table: Table, schema: Schema, counted: Iterable[str]) -> dict[str, Statistic]:
+def summarize(table: Table, schema: Schema, counted: Iterable[str]) -> dict[str, Summary]:
     """Return what is to be known of the keys of a part, and of the confidential columns in ``counted``."""
-    out: dict[str, Statistic] = {}
+    out: dict[str, Summary] = {}
     for name in schema.keys:
         column, values = schema[name], table[name]
         check_kind(values, column)
         if column.kind == "location":
             lat, lon = schema.location(name, schema.keys)
             if lat not in out:
-                out[lat] = Places.of(table[lat], table[lon])
+                out[lat] = PlaceSummary.of(table[lat], table[lon])
         elif column.kind in ("numeric", "datetime") and values.form != "empty":
-            out[name] = Numbers.of(values, column)
+            out[name] = NumberSummary.of(values, column)
         else:
-            out[name] = Levels.of(values)
+            out[name] = LevelCounts.of(values)
     for name in counted:
-        out[name] = Levels.of(table[name])
+        out[name] = LevelCounts.of(table[name])
     for name, one in out.items():
-        if isinstance(one, Levels):
+        if isinstance(one, LevelCounts):
             one.check(name, schema)
     return out
 
 
 def merge(
-    into: dict[str, Statistic], other: dict[str, Statistic], name: str, schema: Schema
-) -> dict[str, Statistic]:
+    into: dict[str, Summary], other: dict[str, Summary], name: str, schema: Schema
+) -> dict[str, Summary]:
     """Merge the statistics of a part; ``name`` is its file, for messages."""
     if not into:
         return other
@@ -231,6 +260,6 @@ def merge(
                 f"column {column!r} reads as another type in {name!r} than in the files before it: make it "
                 "the same everywhere, or declare its kind"
             ) from None
-        if isinstance(one, Levels):
+        if isinstance(one, LevelCounts):
             into[column].check(column, schema)  # type: ignore[union-attr]
     return into

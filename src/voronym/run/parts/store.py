@@ -1,0 +1,154 @@
+"""What workers leave for each other in the work folder: JSON and Arrow, never code.
+
+Whatever lies in a folder may have been put there by somebody else. So nothing is read that could run: plain
+values, arrays, columns, and instances of the classes that `stored` names, whose fields are set and nothing
+else is called.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+
+from voronym.errors import ReadError
+
+T = TypeVar("T", bound=type)
+CLASSES: dict[str, type] = {}
+_TAG = "voronym"
+"""The entry that says what a JSON object stands for."""
+
+
+def stored(*classes: type) -> None:
+    """Allow instances of classes to be kept: their fields, or all that they hold."""
+    for cls in classes:
+        CLASSES[cls.__name__] = cls
+
+
+def dump(value: Any) -> bytes:
+    """Return a value as JSON."""
+    return json.dumps(_plain(value), allow_nan=True).encode()
+
+
+def load(data: bytes) -> Any:
+    """Return the value that `dump` wrote."""
+    try:
+        return _value(json.loads(data))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReadError(
+            f"a file in the work folder is not as it was written ({type(error).__name__}): begin the run "
+            "again, without --resume"
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, str)) or type(value) in (int, float):
+        return value
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        parts = [_plain(part) for part in value]
+        return parts if isinstance(value, list) else {_TAG: "tuple", "of": parts}
+    if type(value) is dict and all(isinstance(key, str) for key in value) and _TAG not in value:
+        return {key: _plain(part) for key, part in value.items()}
+    for name, (kind, write, _) in _KINDS.items():
+        if isinstance(value, kind):
+            return {_TAG: name, "of": write(value)}
+    if type(value).__name__ in CLASSES and CLASSES[type(value).__name__] is type(value):
+        return {_TAG: "object", "class": type(value).__name__, "of": _plain(dict(_state(value)))}
+    raise TypeError(f"{type(value).__name__} is not kept in a work folder")
+
+
+def _state(value: Any) -> Mapping[str, Any]:
+    if not is_dataclass(value):
+        return dict(vars(value))
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return [_value(part) for part in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if _TAG not in plain:
+        return {key: _value(part) for key, part in plain.items()}
+    kind = plain[_TAG]
+    if kind == "tuple":
+        return tuple(_value(part) for part in plain["of"])
+    if kind == "object":
+        cls: Any = CLASSES[plain["class"]]
+        made = cls.__new__(cls)
+        for name, part in _value(plain["of"]).items():
+            object.__setattr__(made, name, part)
+        return made
+    return _KINDS[kind][2](plain["of"])
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _array(value: Any) -> str:
+    out = io.BytesIO()
+    np.save(out, value, allow_pickle=False)
+    return _text(out.getvalue())
+
+
+def _read_array(text: str) -> Any:
+    return np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
+
+
+def _frame(value: pl.DataFrame) -> str:
+    out = io.BytesIO()
+    value.write_ipc(out)
+    return _text(out.getvalue())
+
+
+def _read_frame(text: str) -> pl.DataFrame:
+    return pl.read_ipc(io.BytesIO(base64.b64decode(text)))
+
+
+def _dtype(kind: Any) -> str:
+    return _frame(pl.DataFrame({"": pl.Series([], dtype=kind)}))
+
+
+def _pairs(value: Mapping[Any, Any]) -> list[Any]:
+    return [[_plain(key), _plain(part)] for key, part in value.items()]
+
+
+def _series(value: pl.Series) -> Any:
+    return [value.name, _frame(value.alias("").to_frame())]
+
+
+Kind = tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]
+_KINDS: dict[str, Kind] = {
+    "array": (np.ndarray, _array, _read_array),
+    "number": (np.generic, lambda value: _array(np.asarray(value)), lambda text: _read_array(text)[()]),
+    "frame": (pl.DataFrame, _frame, _read_frame),
+    "series": (pl.Series, _series, lambda pair: _read_frame(pair[1]).to_series().alias(pair[0])),
+    "dtype": ((pl.DataType, type(pl.Int64)), _dtype, lambda text: _read_frame(text).to_series().dtype),
+    "fraction": (Fraction, lambda value: [str(value.numerator), str(value.denominator)],
+                 lambda pair: Fraction(int(pair[0]), int(pair[1]))),
+    "decimal": (Decimal, str, Decimal),
+    "counter": (Counter, _pairs, lambda rows: Counter({_value(key): _value(part) for key, part in rows})),
+    "mapping": (Mapping, _pairs, lambda rows: {_value(key): _value(part) for key, part in rows}),
+    "path": (Path, str, Path),
+    "datetime": (dt.datetime, lambda value: value.isoformat(), dt.datetime.fromisoformat),
+    "date": (dt.date, lambda value: value.isoformat(), dt.date.fromisoformat),
+    "time": (dt.time, lambda value: value.isoformat(), dt.time.fromisoformat),
+    "duration": (dt.timedelta, lambda value: [value.days, value.seconds, value.microseconds],
+                 lambda parts: dt.timedelta(*parts)),
+    "bytes": (bytes, _text, base64.b64decode),
+    "set": ((set, frozenset), lambda value: [_plain(part) for part in sorted(value, key=str)],
+            lambda parts: frozenset(_value(part) for part in parts)),
+    "whole": (int, lambda value: str(int(value)), int),
+}  # fmt: skip

@@ -1,0 +1,189 @@
+"""Work that looks at all records at once: in one task, and of the columns that it needs alone.
+
+A data set that fits one leaf is released as a table in memory is. Where there are more records, a feature
+that must see all of them (a ledger, groups that are kept, uniform coding, noise designed for the whole table,
+an intruder who knows the method) gets keys, confidential columns and units of all parts at one place; what it
+publishes goes back to the parts, where the other columns wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym._cuda.device import choose
+from voronym.history.booking import Booking
+from voronym.history.ledger import Ledger
+from voronym.method import METHODS
+from voronym.release import Release
+from voronym.request.recipe import Recipe
+from voronym.result import Grouped
+from voronym.run.memory import make_release
+from voronym.run.parts import spill
+from voronym.run.parts.coding import HOME, PERSON, closed
+from voronym.run.parts.job import Job, stage
+from voronym.run.parts.learn import judged_counts
+from voronym.run.parts.leaves import Shape, send
+from voronym.run.parts.pieces import Piece, joined, read_piece, rows_of
+from voronym.table.table import Table
+from voronym.table.units import Units
+
+Ints = NDArray[np.int64]
+ROW = "voronym: row"
+"""Where a row of a piece stands in it."""
+
+
+def needs_all(recipe: Recipe, *, ledger: bool) -> bool:
+    """Whether a recipe asks for something that must see all records at once."""
+    method = METHODS[recipe.method]
+    blind = (recipe.intruder == "method" or recipe.enforce == "blind") and bool(recipe.models)
+    together = recipe.schema.pseudonyms and recipe.schema.household is not None
+    joint = any(getattr(model, "joint", False) or model.name == "delta-presence" for model in recipe.required)
+    return not method.groups or blind or together or ledger or recipe.keep_groups or joint
+
+
+def _context(job: Job) -> Any:
+    ctx = job.context(device=choose(job.recipe.device))
+    ctx.rng = np.random.default_rng(job.recipe.seed)
+    return ctx if job.recipe.time_limit is None else ctx.limited(job.recipe.time_limit)
+
+
+def _booking(job: Job, frame: pl.DataFrame) -> Booking | None:
+    """Ask the ledger about the people of the data."""
+    if job.ledger is None:
+        return None
+    schema = job.recipe.schema
+    declared = schema.identifiers if job.fixed is not None else job.request.columns.identifiers
+    return Booking(Ledger.open(job.ledger), nw.from_native(frame, eager_only=True), schema, declared)
+
+
+def _answer(release: Release, rows: int) -> dict[str, Any]:
+    """Return what is told of a release that was made in one task."""
+    evidence = release._evidence
+    masked = None if evidence is None else evidence.masked
+    part = masked.partition if isinstance(masked, Grouped) else None
+    return {
+        "notes": list(release.warnings),
+        "public_notes": list(release.public_warnings),
+        "log": list(release.log),
+        "effects": list(release.effects),
+        "figures": dict(release.figures),
+        "costs": list(release.costs),
+        "group_loss": release.group_loss,
+        "information_loss": release.information_loss,
+        "groups": None if part is None else part.n_cells,
+        "rows": rows,
+        "shape": Shape(release.schema, tuple(release._held.columns)),
+        "entry": None if release.booking is None else release.booking.entry,
+        "ledger": None if release.booking is None else release.booking.figures,
+    }
+
+
+@stage("whole")
+def whole(job: Job, number: int) -> dict[str, Any]:
+    """Make the release of a data set that fits one leaf, as in memory."""
+    del number
+    recipe = job.recipe
+    frame = joined(job, job.dataset.parts)
+    table = Table.of(frame, recipe.schema)
+    release = make_release(table, recipe, _context(job), _booking(job, frame))
+    if job.report:
+        job.decide("dossier", release.dossier())
+    made: pl.DataFrame = nw.from_native(release.table, eager_only=True).to_polars()
+    send(job, 0, made.with_columns(_unit_columns(release)), pl.DataFrame())
+    return _answer(release, len(made))
+
+
+def _unit_columns(release: Release) -> list[pl.Series]:
+    """Return the units of the released rows as columns of the work folder."""
+    units = release._held.units
+    if units is None:
+        return []
+    names = {"person": PERSON, "household": HOME}
+    return [pl.Series(names[what], codes.astype(np.uint64)) for what, codes in units.known.items()]
+
+
+@stage("mask")
+def mask_all(job: Job, number: int) -> dict[str, Any]:
+    """Mask the keys of all records at one place; keep what is published of each, by piece."""
+    del number
+    recipe, schema = job.recipe, job.schema
+    pieces = [read_piece(job, piece) for piece in range(job.pieces)]
+    needed = _needed(recipe, schema.confidential)
+    names = [name for name in pieces[0].table.columns if name in needed]
+    frame = pl.concat([piece.table.frame.to_native().select(names) for piece in pieces])
+    many = [piece.table.n for piece in pieces]
+    table = Table(nw.from_native(frame, eager_only=True), schema, units=_units(pieces))
+    # Steps before are done; those after come later. What was doubtful was said when the data were looked at.
+    bare = _without_steps(recipe, schema)
+    people = None
+    if job.ledger is not None:
+        identified = [rows_of(job, piece, also=schema.identifiers)[0] for piece in range(job.pieces)]
+        people = _booking(job, pl.concat(identified))
+        if people is not None and recipe.keep_groups:
+            people.check_steps(recipe.steps)
+    release = make_release(table, bare, _context(job), people)
+    evidence = release._evidence
+    assert evidence is not None  # noqa: S101 - it was made here
+    back = np.argsort(evidence.order, kind="stable")  # the released row of each original one that stayed
+    made: pl.DataFrame = nw.from_native(release.table, eager_only=True).to_polars()[back]
+    stayed = _stayed(release, len(frame))
+    owner = np.repeat(np.arange(len(many)), many)[stayed]
+    place = np.concatenate([np.arange(rows) for rows in many])[stayed]
+    shown = made.with_columns(pl.Series(ROW, place))
+    spill.spill(job.path("masked", 0), shown, owner, len(many))
+    counts = judged_counts(table.rows(stayed).like(nw.from_native(made, eager_only=True)), job)
+    return {**_answer(release, len(made)), "counts": counts}
+
+
+def _stayed(release: Release, rows: int) -> Ints:
+    """Return the original rows that are in the release, in their order."""
+    evidence = release._evidence
+    assert evidence is not None  # noqa: S101 - it was made here
+    return np.arange(rows) if evidence.rows is None else evidence.rows
+
+
+def _needed(recipe: Recipe, confidential: tuple[str, ...]) -> set[str]:
+    """Return the columns that masking looks at."""
+    named = {getattr(model, name, None) for model in recipe.required for name in ("weights", "column")}
+    return {*recipe.schema.keys, *confidential, *(name for name in (recipe.weights, *named) if name)}
+
+
+def _without_steps(recipe: Recipe, schema: Any) -> Recipe:
+    """Return the recipe of what is left to do: the steps before are done, and changed the schema."""
+    return replace(recipe, steps=(), schema=schema)
+
+
+def _units(pieces: list[Piece]) -> Units | None:
+    names = {"person": PERSON, "household": HOME}
+    known: Mapping[str, Ints] = {
+        what: closed(pl.concat([piece.units[name] for piece in pieces]))
+        for what, name in names.items()
+        if name in pieces[0].units
+    }
+    return Units(**known) if known else None
+
+
+@stage("joined")
+def join(job: Job, number: int) -> dict[str, Any]:
+    """Put what is published of the rows of a piece beside their other columns, and send them to files."""
+    piece = read_piece(job, number)
+    frames = spill.gather([job.path("masked", 0)], number, number + 1)
+    if not frames:
+        send(job, number, piece.table.frame.to_native().head(0), pl.DataFrame())
+        return {"rows": 0}
+    shown = frames[0]
+    rows = shown[ROW].to_numpy()
+    rest: pl.DataFrame = piece.table.frame.to_native()[rows]
+    new = shown.drop(ROW)
+    other = [name for name in rest.columns if name not in new.columns]
+    made = pl.concat([new, rest.select(other)], how="horizontal")
+    units = [column[rows].alias(name) for name, column in piece.units.items()]
+    send(job, number, made.with_columns(units), pl.DataFrame())
+    return {"rows": len(made)}

@@ -1,0 +1,51 @@
+"""What is known of the whole data set that a table is a part of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.encoders.levels import KnownLevels
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Figures of all parts together, for the records of one.
+
+    Parameters
+    ----------
+    rows : int
+        Records in all; of people, who count once for each different value, their pairs.
+    codec : Codec
+        How the keys of all become numbers.
+    levels : mapping
+        The levels of the confidential columns, and how many records have each.
+    strata : mapping
+        By the values of a stratum, how many of its records have each level of each column, missing last.
+    stratum : tuple, optional
+        The stratum that the records are of, where they are judged within it.
+    """
+
+    rows: int
+    codec: Any
+    levels: Mapping[str, KnownLevels] = field(default_factory=dict)
+    strata: Mapping[tuple[Any, ...], Mapping[str, Ints]] = field(default_factory=dict)
+    stratum: tuple[Any, ...] | None = None
+
+    def within(self, stratum: tuple[Any, ...]) -> Totals:
+        """Return the same for the records of a stratum."""
+        return replace(self, stratum=stratum) if self.strata else self
+
+    def counts(self, name: str) -> Ints:
+        """Return how many records have each level of a column; the last is missing, where it occurs."""
+        known = self.levels[name]
+        if self.stratum is not None:
+            counted = self.strata[self.stratum][name]
+            return counted if known.has_missing else counted[: len(known.values)]
+        return np.append(known.counts, known.missing) if known.has_missing else known.counts
