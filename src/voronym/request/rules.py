@@ -112,6 +112,16 @@ RULES: list[Rule] = [
 """What cannot be, and why. What is not here works."""
 
 
+def check_ledger(recipe: Recipe, ledger: str | None) -> None:
+    """Refuse a ledger for what it cannot remember, and kept groups without one."""
+    if ledger is None and recipe.keep_groups:
+        raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
+    if ledger is not None and not recipe.makes_groups:
+        raise InputError(
+            f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
+        )
+
+
 def check_recipe(recipe: Recipe) -> None:
     """Refuse a recipe whose choices exclude each other."""
     for rule in RULES:

@@ -20,6 +20,7 @@ from voronym.release import Release
 from voronym.request.choices import PARTS
 from voronym.request.recipe import Recipe
 from voronym.request.request import DECLARED, Request, takes_choices
+from voronym.request.rules import check_ledger
 from voronym.run.memory import make_release
 from voronym.run.parts.door import release_parts
 from voronym.run.parts.plan import Plan, plan_parts
@@ -183,15 +184,13 @@ def plan(
 
 def _booking(ledger: str | None, data: Any, recipe: Recipe, declared: Sequence[str]) -> Booking | None:
     """Ask the ledger about the people of a table."""
+    check_ledger(recipe, ledger)
     if ledger is None:
-        if recipe.keep_groups:
-            raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
         return None
-    if not recipe.makes_groups:
-        raise InputError(
-            f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
-        )
     frame = load(data)
     if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
         naming_columns(recipe.schema, frame, declared)
-    return Booking(Ledger.open(ledger), frame, recipe.schema, declared)
+    booking = Booking(Ledger.open(ledger), frame, recipe.schema, declared)
+    if recipe.keep_groups:
+        booking.check_steps(recipe.steps)
+    return booking

@@ -19,6 +19,7 @@ from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError, WriteError
 from voronym.privacy import Finding
 from voronym.request.recipe import Recipe
+from voronym.request.rules import check_ledger
 from voronym.run import checks
 from voronym.run.parts import counting, spill
 from voronym.run.parts.coding import Coding
@@ -167,6 +168,7 @@ class Engine:
 
     def check(self, data: Dataset, recipe: Recipe) -> None:
         """Refuse what cannot be, before the work."""
+        check_ledger(recipe, self.job.ledger)
         k = recipe.required_k
         if recipe.makes_groups and k > data.rows:
             raise GuaranteeError(f"k={k} cannot be reached with {data.rows} records: there are fewer in all")
@@ -237,8 +239,8 @@ class Engine:
         left, everybody = (sum(answer[what] for answer in answers) for what in ("left", "of"))
         who = "records" if recipe.schema.person is None else "people"
         self.course.log.append(
-            f"{left:,} of {everybody:,} {who} ({100 * left / everybody:.2g} %) were left out, those that cost "
-            "most. All comparisons are with those that stayed."
+            f"{left:,} of {everybody:,} {who} ({100 * left / everybody:.2g} %) were left out, those that "
+            "cost most. All comparisons are with those that stayed."
         )
         if not job.decided("left"):
             counted: dict[Stratum, dict[str, LevelCounts]] = {}

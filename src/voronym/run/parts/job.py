@@ -299,6 +299,6 @@ def allow_stored() -> None:
 
     store.stored(
         Job, Request, ColumnChoices, ReleaseChoices, RunChoices, Recipe, Schema, Column, Dataset, Part,
-        Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary, PlaceSummary,
-        Tree, Cuts, Shape, Finding, Effect, Cost, Entry,
+        Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary,
+        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry,
     )  # fmt: skip

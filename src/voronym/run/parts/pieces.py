@@ -176,12 +176,13 @@ def meet(job: Job, number: int) -> Ints:
     return spill.spill(job.path("meet", number), frame, (unit % buckets).to_numpy().astype(np.int64), buckets)
 
 
-def _raw(job: Job, part: Part, also: Sequence[str] = ()) -> pl.DataFrame:
-    """Read a part: what is released, with a number for each person and household, and some identifiers."""
+def _raw(job: Job, part: Part) -> pl.DataFrame:
+    """Read a part: what is released, a number for each person and household, and what a ledger needs."""
     schema, types = job.recipe.schema, job.dataset.types
     kept = [name for name in types if schema[name].role != "identifier"]
     units = {what: name for what, name in schema.units.items() if name in types}
-    frame = load(part, [*kept, *(name for name in (*units.values(), *also) if name not in kept)], types)
+    named = identifying(job)
+    frame = load(part, list(dict.fromkeys([*kept, *units.values(), *named])), types)
     for what, name in units.items():
         gone = frame[name].null_count()
         if gone:
@@ -190,30 +191,39 @@ def _raw(job: Job, part: Part, also: Sequence[str] = ()) -> pl.DataFrame:
                 "nobody can say whose they are. Fill them in, or leave these rows out"
             )
         frame = frame.with_columns(frame[name].hash(seed=1).alias(UNITS[what]))
-    rest = [name for name in units.values() if name not in kept and name not in also]
-    return frame.drop(rest)
+    return frame.drop([name for name in dict.fromkeys(units.values()) if name not in (*kept, *named)])
 
 
-def rows_of(job: Job, number: int, also: Sequence[str] = ()) -> tuple[pl.DataFrame, str]:
+def identifying(job: Job) -> list[str]:
+    """Return the identifiers by which a ledger knows people; none where there is no ledger."""
+    if job.ledger is None:
+        return []
+    schema = job.recipe.schema
+    return [
+        name for name, kind in job.dataset.types.items() if kind != pl.Null and name in schema.identifiers
+    ]
+
+
+def rows_of(job: Job, number: int) -> tuple[pl.DataFrame, str]:
     """Return the rows of a piece, and what messages call it."""
     if job.decided("pieces"):
         frames = spill.gather(job.paths("meet", len(job.dataset.parts)), number, number + 1)
         empty = _raw(job, job.dataset.parts[0]).head(0)
         return pl.concat(frames) if frames else empty, job.dataset.parts[0].name
     part = job.dataset.parts[number]
-    return _raw(job, part, also), part.name
+    return _raw(job, part), part.name
 
 
 def read_piece(job: Job, number: int, *, stepped: bool = True) -> Piece:
     """Read a piece, conformed to the schema; with ``stepped``, as the steps before left it."""
-    frame, name = rows_of(job, number)
+    frame, called = rows_of(job, number)
     units = {column: frame[column] for column in UNITS.values() if column in frame.columns}
-    kept = [column for column in frame.columns if column not in units]
     schema = job.recipe.schema
+    kept = [name for name in frame.columns if name not in units and schema[name].role != "identifier"]
     try:
         table = Table.of(frame.select(kept), schema, only=kept)
     except VoronymError as error:
-        raise about(error, name) from None
+        raise about(error, called) from None
     if stepped and job.decided("stepped"):
         changed = spill.gather(job.paths("columns", 1), number, number + 1)
         made = table.frame.to_native()

@@ -30,7 +30,7 @@ from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.learn import judged_counts
 from voronym.run.parts.leaves import Shape, send
-from voronym.run.parts.pieces import Piece, joined, read_piece, rows_of
+from voronym.run.parts.pieces import Piece, identifying, joined, read_piece, rows_of
 from voronym.table.table import Table
 from voronym.table.units import Units
 
@@ -60,7 +60,10 @@ def _booking(job: Job, frame: pl.DataFrame) -> Booking | None:
         return None
     schema = job.recipe.schema
     declared = schema.identifiers if job.fixed is not None else job.request.columns.identifiers
-    return Booking(Ledger.open(job.ledger), nw.from_native(frame, eager_only=True), schema, declared)
+    booking = Booking(Ledger.open(job.ledger), nw.from_native(frame, eager_only=True), schema, declared)
+    if job.recipe.keep_groups:
+        booking.check_steps(job.recipe.steps)
+    return booking
 
 
 def _answer(release: Release, rows: int) -> dict[str, Any]:
@@ -124,11 +127,11 @@ def mask_all(job: Job, number: int) -> dict[str, Any]:
     bare = _without_steps(recipe, schema)
     people = None
     if job.ledger is not None:
-        identified = [rows_of(job, piece, also=schema.identifiers)[0] for piece in range(job.pieces)]
+        identified = [rows_of(job, piece)[0].select(identifying(job)) for piece in range(job.pieces)]
         people = _booking(job, pl.concat(identified))
-        if people is not None and recipe.keep_groups:
-            people.check_steps(recipe.steps)
     release = make_release(table, bare, _context(job), people)
+    if people is not None and people.entry is not None:  # which the steps belong to that are done elsewhere
+        people.entry = replace(people.entry, about={**people.entry.about, "steps": list(recipe.steps)})
     evidence = release._evidence
     assert evidence is not None  # noqa: S101 - it was made here
     back = np.argsort(evidence.order, kind="stable")  # the released row of each original one that stayed
