@@ -161,7 +161,7 @@ def local_suppression(
             f"take {COLUMNS} at most"
         )
     del options  # there are none
-    given = importance_of(table, choices)
+    given = importance_of(table, choices, zero=False)
     if table.schema.pseudonyms:
         raise InputError("local suppression publishes no pseudonyms: leave them out, or take method 'auto'")
     codes, of_row, units = _people(table)
