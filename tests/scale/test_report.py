@@ -74,7 +74,7 @@ def test_who_is_certain_is_counted_as_in_memory(made: vr.Release) -> None:
     table = Table.of(out, schema, only=out.columns)
     want = disclosed(table, Table.of(marked(), schema))
     (found,), (held,) = made.dossier().inside.disclosed, want
-    assert (found.column, found.folder.groups, found.people) == (held.column, held.groups, held.people)
+    assert (found.column, found.groups, found.people) == (held.column, held.groups, held.people)
     for name in ("share", "chance", "usual", "before"):
         assert getattr(found, name) == pytest.approx(getattr(held, name))
 
