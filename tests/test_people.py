@@ -206,7 +206,7 @@ def test_recipes_know_people(tmp_path):
     ("options", "word"),
     [
         ({"person": "nobody"}, "no column"),
-        ({"person": ["patient"]}, "person must be a text"),
+        ({"person": ["patient"]}, "person must be the name of a column"),
         ({"person": "age"}, "declared twice"),
         ({"pseudonyms": True, "identifiers": ["patient"]}, "people or households"),
         ({"person": "patient", "method": "records", "k": None}, "row by row"),
