@@ -122,6 +122,7 @@ def job_of(
     """Write down what is asked for, as every worker will read it."""
     text = not is_parquet(files[0]) and not is_database(files[0])
     plan: ReleaseChoices = request.release if recipe is None else recipe
+    _refuse_single(plan, request.run)
     own = {name: getattr(request.release, name) or getattr(plan, name) for name in ("leaf", "rounds")}
     return Job(
         work=work,
@@ -138,6 +139,17 @@ def job_of(
         report=report,
         stamps=tuple((file.stat().st_size, file.stat().st_mtime_ns) for file in files),
     )
+
+
+def _refuse_single(choices: ReleaseChoices, run: RunChoices) -> None:
+    """Refuse choices that no run over parts obeys, however many leaves there are."""
+    asked = {"--device": choices.device != "cpu", "--keep-groups": choices.keep_groups,
+             "--ledger": run.ledger is not None}  # fmt: skip
+    wrong = [flag for flag, given in asked.items() if given]
+    if wrong:
+        raise InputError(
+            f"{', '.join(wrong)} is for single tables, not for data sets of many parts: leave it out"
+        )
 
 
 def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:

@@ -155,9 +155,9 @@ class Engine:
         elif recipe.suppress:
             wrong = "who is left out is chosen over all records"
         elif recipe.importance or recipe.weights:
-            wrong = "keys, and records, count alike"
-        elif recipe.keep_groups:
-            wrong = "a ledger is about single tables"
+            wrong = "some keys, or records, count more than others"
+        elif recipe.publish or recipe.hierarchies or recipe.widths or recipe.ends != "rounded":
+            wrong = "groups publish ranges or medians"
         if wrong is not None:
             raise InputError(
                 f"{wrong}, which is not done over several leaves of {self.job.leaf:,} records: raise --leaf "
