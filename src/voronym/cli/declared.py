@@ -152,5 +152,6 @@ _READ: dict[str, Callable[[Any, Sequence[str]], Any]] = {
     "publish": _publish,
     "locations": _locations,
     "hierarchies": lambda typed, _: pairs(typed, "--hierarchy"),
+    "options": lambda typed, _: pairs(typed, "--option"),  # read by the method that takes them
     "metrics": lambda typed, _: pairs(typed, "--metrics"),
 }
