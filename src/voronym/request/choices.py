@@ -118,8 +118,9 @@ def _weights(name: str, value: Any) -> str:
 
 def _places(name: str, value: Any) -> tuple[tuple[str, str], ...]:
     """Check for pairs of columns."""
-    pairs = tuple(tuple(pair) for pair in value) if isinstance(value, Iterable) else ()
-    if isinstance(value, str) or any(len(pair) != 2 for pair in pairs):
+    listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    pairs = list(value) if listed else [value]
+    if any(isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 for pair in pairs):
         raise InputError(f"{name} takes pairs of columns, latitude and longitude, not {value!r}")
     return tuple((str(lat), str(lon)) for lat, lon in pairs)
 

@@ -57,13 +57,23 @@ def unheeded(recipe: Recipe) -> list[str]:
     return [name for name in GROUPING if name in recipe.given and name not in heeded]
 
 
+def _measured(names: list[str]) -> str:
+    """Say where the risk in the population is told of a table whose keys are published with noise."""
+    if not {"population", "sampling_fraction"} & set(names):
+        return ""
+    return (
+        ". Keys with noise cannot be looked up in a population: `voronym measure` tells that risk of the "
+        "table as it is now, and `voronym attack` what an intruder finds in the release"
+    )
+
+
 RULES: list[Rule] = [
     Rule(
         ("method", *GROUPING),
         lambda recipe: bool(unheeded(recipe)),
         lambda recipe: (
             f"method {recipe.method!r} has no use for {', '.join(unheeded(recipe))}: leave it out, or take "
-            "another method"
+            f"another method, such as 'auto'{_measured(unheeded(recipe))}"
         ),
     ),
     Rule(
