@@ -29,7 +29,7 @@ def test_dask(data: Path, tmp_path: Path, local: Path, workers: int) -> None:
         address = client.scheduler.address
         made = vr.anonymize(data, output=tmp_path / "dask", **ASKED, engine="dask", address=address)
     assert rows(tmp_path / "dask").equals(rows(local))
-    assert made.recipe.engine["name"] == "dask"
+    assert made.recipe.engine == "dask"
 
 
 @pytest.mark.filterwarnings("ignore")

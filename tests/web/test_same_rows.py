@@ -56,7 +56,11 @@ def test_a_release_of_the_page_is_that_of_its_recipe_and_of_its_command(page: Ho
         for field, value, sentence in (
             ("k", "five", "k must be a whole number, 1 or more, not 'five'"),
             ("k", "", "say how many people are to look alike"),
-            ("suppress", "many", "suppress must be a share of the records below a half"),
+            (
+                "suppress",
+                "many",
+                "“Records that may be left out” must be a share of the records below a half",
+            ),
             ("k", "121", "k=121"),
             ("time_limit", "-1", "time_limit must be a number of seconds"),
             ("method", "nonsense", "nonsense"),
