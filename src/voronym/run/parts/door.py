@@ -87,7 +87,7 @@ def release_parts(
         style=style,
         report=report,
     )
-    name = request.release.engine if recipe is None else recipe.engine
+    name = engine_of(request, recipe)
     ctx = Context(progress=progress)
     with folders(job.work, target.absolute(), resume=run.resume) as made:
         _enter(job, run.resume)
@@ -139,6 +139,11 @@ def job_of(
         report=report,
         stamps=tuple((file.stat().st_size, file.stat().st_mtime_ns) for file in files),
     )
+
+
+def engine_of(request: Request, recipe: Recipe | None) -> str:
+    """Return who does the work: whom somebody asks for now, or whom the recipe names."""
+    return request.release.engine if recipe is None or "engine" in request.asked else recipe.engine
 
 
 def _refuse_single(choices: ReleaseChoices, run: RunChoices) -> None:
