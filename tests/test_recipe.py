@@ -76,7 +76,10 @@ def test_the_same_recipe_gives_the_same_release_but_for_row_order():
         ("versions = 5\n" + ONE_KEY, "versions must be a table of names and values"),
         ("format = 1\noptions = 5\n" + ONE_KEY, "options, allow and engine must be tables"),
         ("format = 2\n" + ONE_KEY + "\n[options]\nsuppress = 0.1", "suppress is no option of a method"),
-        ("method = 'vmdav'\n" + ONE_KEY + "\n[options]\ngamma = 'x'", "gamma must be 'best' or a number that is not negative"),
+        (
+            "method = 'vmdav'\n" + ONE_KEY + "\n[options]\ngamma = 'x'",
+            "gamma must be 'best' or a number that is not negative",
+        ),
         ("time_limit = -1\n" + ONE_KEY, "not negative"),
         ("schema = 5", "schema"),
         ("[schema]\ncolumns = [3]", "column"),
