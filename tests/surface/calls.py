@@ -10,8 +10,11 @@ import numpy as np
 
 import voronym as vr
 from voronym.history import Policy
+from voronym.request.choices import ReleaseChoices
 from voronym.table.table import Table
 
+GIVEN = ("k", "method", "options", "space", "models", "time_limit", "seed")
+"""Choices that the call of `anonymize` makes; the others are at their defaults."""
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
 
@@ -41,6 +44,8 @@ def calls() -> dict[str, Call]:
             "data": table, **roles, "identifiers": [], "other": [], "k": 3, "method": "mdav", "options": {},
             "space": "euclidean", "models": ["t-closeness=0.9"], "time_limit": None, "seed": 0,
             "progress": None, "recipe": None, "kinds": {}, "orders": {}, "locations": [],
+            **{name: one.default for name, one in ReleaseChoices.declared().items() if name not in GIVEN},
+            "person": None, "household": None, "pseudonyms": False, "reading": None, "output": None,
         }),
         "population_risk": (vr.population_risk, {
             "table": patients(), "keys": ["age", "sex"], "weights": None, "sampling_fraction": 0.1,
