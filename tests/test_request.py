@@ -114,7 +114,7 @@ def typed_back(words: list[str]) -> dict[str, Any]:
     context = command.make_context("anonymize", ["in.csv", "-o", "out.csv", *words], parent=above)
     empty = (None, False, (), [])
     typed = {name: context.params[name] for name in DECLARED if context.params[name] not in empty}
-    flags = [flag for one in command.params for flag in one.opts]
+    flags = [flag for parameter in command.params for flag in parameter.opts]
     _, own = common.words(["in.csv", *context.args], flags)
     given = declared.choices_of(typed, FRAME.columns)
     options = method_options(given.get("method", "auto"), given.pop("options", {}), own, FRAME.columns, flags)
@@ -207,7 +207,9 @@ def test_words_of_all_choices_at_once():
     assert words_of({name: choice.default for name, choice in DECLARED.items()}) == []
 
 
-@pytest.mark.parametrize(("name", "value"), [one for one in CASES if one.values[0] in ReleaseChoices.names()])
+@pytest.mark.parametrize(
+    ("name", "value"), [case for case in CASES if case.values[0] in ReleaseChoices.names()]
+)
 @pytest.mark.parametrize("suffix", [".toml", ".json"])
 def test_a_choice_is_an_entry_of_a_recipe(name, value, suffix, tmp_path):
     schema = vr.Schema.build(FRAME, **ROLES, drop_undeclared=True)

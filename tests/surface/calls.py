@@ -44,7 +44,8 @@ def calls() -> dict[str, Call]:
             "data": table, **roles, "identifiers": [], "other": [], "k": 3, "method": "mdav", "options": {},
             "space": "euclidean", "models": ["t-closeness=0.9"], "time_limit": None, "seed": 0,
             "progress": None, "recipe": None, "kinds": {}, "orders": {}, "locations": [],
-            **{name: one.default for name, one in ReleaseChoices.declared().items() if name not in GIVEN},
+            **{name: choice.default for name, choice in ReleaseChoices.declared().items()
+               if name not in GIVEN},
             "person": None, "household": None, "pseudonyms": False, "reading": None, "output": None,
         }),
         "population_risk": (vr.population_risk, {
