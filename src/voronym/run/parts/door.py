@@ -129,7 +129,8 @@ def job_of(
         release=release,
         files=tuple(str(file.absolute()) for file in files),
         names=tuple(file.name for file in files),
-        request=replace(request, run=RunChoices()),  # a run may go on with other workers
+        # A run may go on with other workers, of another engine.
+        request=Request(request.columns, replace(request.release, engine="local", leaf=None, rounds=None)),
         reading={**({} if recipe is None else recipe.reading), **(reading or {})},
         leaf=own["leaf"] or LEAF,
         rounds=own["rounds"] or ROUNDS,
