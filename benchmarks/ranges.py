@@ -56,7 +56,7 @@ class AdultRanges(Benchmark):
             name: tree for name, tree in trees(adult, columns).items() if uniform or name != "age"
         }
         if uniform:
-            given["options"] = {"suppress": case["suppress"]}
+            given["suppress"] = case["suppress"]
         else:
             given |= {"space": "ranges", "time_limit": case.get("time_limit")}
         begun = time.perf_counter()

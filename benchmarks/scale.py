@@ -1,4 +1,4 @@
-"""Data sets larger than memory: time, memory and bytes of `voronym.anonymize_files`, by number of rows.
+"""Data sets larger than memory: time, memory and bytes of `voronym.anonymize`, by number of rows.
 
 ``python -m benchmarks.scale --rows 1000000 10000000 --workers 2 --folder /tmp/scale`` makes data sets of four
 numeric and two categorical keys and one confidential column, in Parquet, and releases each in a process of

@@ -285,7 +285,7 @@ def test_the_gap_is_said_where_it_is_known():
 
 
 def test_options_of_the_default_method_are_checked():
-    with pytest.raises(vr.InputError, match="'euclidean' has no option 'gamma'; it has: importance"):
+    with pytest.raises(vr.InputError, match="method 'auto' has no option 'gamma'; it has: none"):
         release(options={"gamma": 1})
 
 
@@ -335,7 +335,10 @@ NOISE = {"keys": ["a"], "confidential": ["w"], "method": "channel", "options": {
 @pytest.mark.parametrize(
     ("idle", "says"),
     [
-        ({"enforce": "swap", "options": {"max_distortion": 0.5}}, "'channel' has no option 'enforce'"),
+        (
+            {"enforce": "swap", "options": {"max_distortion": 0.5}},
+            "'channel' has no use for enforce: leave it out",
+        ),
         ({"time_limit": 1.0}, "no use for time_limit"),
         ({"max_distortion": 0.5}, "unexpected keyword argument 'max_distortion'"),
         ({"sensitive": ["ill"]}, "'sensitive'; it is called 'confidential' here"),

@@ -253,8 +253,8 @@ def obeying(frame: pl.DataFrame, model: str, **asked: Any) -> Outcome:
     return Outcome(multiset(table), percent_lost(frame, table), smallest_class(table))
 
 
-def masked(frame: pl.DataFrame, method: str, seed: int, options: dict[str, Any]) -> Outcome:
-    release = anonymize(frame, ["ill"], method=method, seed=seed, options=options)
+def masked(frame: pl.DataFrame, method: str, seed: int, asked: dict[str, Any]) -> Outcome:
+    release = anonymize(frame, ["ill"], method=method, seed=seed, **asked)
     assert len(release.table) == len(frame)
     return Outcome(multiset(release.table))
 
@@ -263,20 +263,19 @@ def masked(frame: pl.DataFrame, method: str, seed: int, options: dict[str, Any])
 
 MODELS = ("t-closeness=0.3", "p-sensitive=3")
 MASKS: dict[str, tuple[str, dict[str, Any]]] = {
-    "channel max_distortion": ("channel", {"max_distortion": 0.3}),
-    "channel max_risk": ("channel", {"max_risk": 0.05}),
-    "records": ("records", {"despite_loss": True}),
+    "channel max_distortion": ("channel", {"options": {"max_distortion": 0.3}}),
+    "channel max_risk": ("channel", {"options": {"max_risk": 0.05}}),
+    "records": ("records", {"options": {"despite_loss": True}}),
     "records m, flatten, shuffle": (
         "records",
-        {"m": 8, "flatten": ["town"], "shuffle": ["age"], "despite_loss": True},
+        {"options": {"m": 8, "flatten": ["town"], "shuffle": ["age"], "despite_loss": True}},
     ),
     "records metrics, weights": (
         "records",
         {
             "metrics": {"age": "nominal"},
             "importance": {"income": 2.0},
-            "divergence": "emd",
-            "despite_loss": True,
+            "options": {"divergence": "emd", "despite_loss": True},
         },
     ),
 }
@@ -309,7 +308,7 @@ def cases() -> dict[str, Case]:
     for table, (k, frame) in FRAMES.items():
 
         def weighed(seed, frame=frame, k=k):
-            return released(frame, k=k, method="mdav", seed=seed, options=own, space="mixed")
+            return released(frame, k=k, method="mdav", seed=seed, **own, space="mixed")
 
         found[f"mixed release / {table} / mdav metrics, weights"] = Case(weighed, "mdav", k)
     for method, (table, (k, X)) in itertools.product(REFINERS, NUMBERS.items()):
@@ -329,10 +328,10 @@ def cases() -> dict[str, Case]:
             return obeying(frame, model, k=k, method=method, seed=seed)
 
         found[f"{model} / {table} / {method}"] = Case(obey, f"{model} {method}", k)
-    for (label, (method, options)), (table, (_, frame)) in itertools.product(MASKS.items(), FRAMES.items()):
+    for (label, (method, asked)), (table, (_, frame)) in itertools.product(MASKS.items(), FRAMES.items()):
 
-        def mask(seed, frame=frame, method=method, options=options):
-            return masked(frame, method, seed, options)
+        def mask(seed, frame=frame, method=method, asked=asked):
+            return masked(frame, method, seed, asked)
 
         only = range(MASK_SEED, MASK_SEED + 1)
         found[f"mask / {table} / {label}"] = Case(mask, f"mask {label}", None, only)

@@ -185,7 +185,7 @@ def test_rare_sizes_get_no_pseudonym(tmp_path):
     assert made.least_heads(out, HOME) >= 5
     assert made.least_pattern(out, HOME, "hid") >= 5
     assert all(not row["hid"] for row in out if made.owner(row) == "99")
-    assert any("got no pseudonym" in step for step in found.steps)
+    assert any("got no pseudonym" in step for step in found.log)
 
 
 def test_a_key_that_changes_within_people_is_told(tmp_path):
@@ -206,7 +206,7 @@ def test_recipes_know_people(tmp_path):
     ("options", "word"),
     [
         ({"person": "nobody"}, "no column"),
-        ({"person": ["patient"]}, "person must be a text"),
+        ({"person": ["patient"]}, "person must be the name of a column"),
         ({"person": "age"}, "declared twice"),
         ({"pseudonyms": True, "identifiers": ["patient"]}, "people or households"),
         ({"person": "patient", "method": "records", "k": None}, "row by row"),

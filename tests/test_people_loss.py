@@ -93,7 +93,7 @@ def bench(tmp_path):
 
 def test_the_picture_on_the_page_is_what_the_release_loses(bench):
     told: list[dict] = []
-    chosen = Settings(roles=dict.fromkeys(KEYS, "key") | {"patient": "identifier"}, person="patient")
+    chosen = Settings({"keys": list(KEYS), "person": "patient"})
     bench.sketch(Wishes(told.append), settings=chosen.plain())
     points = {(one["row"]["method"], one["row"]["k"]): one["row"]["loss"] for one in told if "row" in one}
     for method in ("mdav", "auto"):
@@ -106,13 +106,13 @@ def test_the_picture_of_fewer_people_than_the_largest_k(bench, tmp_path):
     path = made.write_rows(tmp_path / "few.csv", stays(8).to_dicts())
     bench.open(Wishes(lambda _: None), path=str(path), reading={}, limits=None)
     told: list[dict] = []
-    chosen = Settings(roles=dict.fromkeys(KEYS, "key") | {"patient": "identifier"}, person="patient")
+    chosen = Settings({"keys": list(KEYS), "person": "patient"})
     bench.sketch(Wishes(told.append), settings=chosen.plain())
     assert {one["row"]["k"] for one in told if "row" in one} == {2, 3, 4, 5, 6, 7, 8}
 
 
 def test_the_page_counts_people_who_stand_alone_not_their_rows(bench):
-    chosen = Settings(roles=dict.fromkeys(KEYS, "key") | {"patient": "identifier"}, person="patient")
+    chosen = Settings({"keys": list(KEYS), "person": "patient"})
     found = bench.alone(Wishes(lambda _: None), settings=chosen.plain())
     owners: dict[tuple, set[str]] = {}
     for row in stays().to_dicts():

@@ -14,6 +14,7 @@ import shlex
 import sqlite3
 import warnings
 from contextlib import closing
+from pathlib import Path
 
 import click
 import polars as pl
@@ -21,18 +22,17 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from voronym.cli import app, common
-from voronym.cli.anonymize import ways
+from voronym.cli import app, common, declared
 from voronym.cli.chosen import method_options
 from voronym.report.sections import known
-from voronym.request.command import anonymize_words
+from voronym.request.choices import ColumnChoices
+from voronym.request.command import ROLES, anonymize_words
 from voronym.request.recipe import Recipe
+from voronym.request.request import DECLARED, Request
 from voronym.table.schema import Schema
 from voronym.web.settings import Settings
 
 COLUMNS = ["patient", "home", "age", "day", "size", "zip", "lat", "lon", "ill", "cost, EUR", "note"]
-LISTS = ("key", "confidential", "identifier", "other", "allow_near_unique", "allow_loss")
-PAIRS = ("kind", "order", "hierarchy")
 OUTPUTS = ("output", "report", "save_recipe", "overwrite", "source")
 BASE = """
     --key age,day,size,zip,lat,lon --confidential ill --confidential 'cost, EUR' --other note
@@ -54,14 +54,19 @@ CASES = {
         --identifier patient,home --space mixed --method mdav --metrics zip=nominal --allow-loss zip
     """,
     "strata": """
-        --identifier patient,home --strata size --option enforce=merge -k 2 --method anneal --time-limit 0.5
+        --identifier patient,home --strata size --enforce merge -k 2 --method anneal --time-limit 0.5
     """,
     "records": """
         --identifier patient,home --method records --m 2 --despite-loss true --shuffle age,zip --seed 5
     """,
 }
-MORE = {"--model": "model", "--time-limit": "time_limit", "--ledger": "ledger", "--shuffle": "option shuffle"}
-COMPARED = ("key", "kind", "order", "location", "person", "delimiter", "decimal", "missing", "seed")
+MORE = {
+    "--model": "models",
+    "--time-limit": "time_limit",
+    "--ledger": "ledger",
+    "--shuffle": "option shuffle",
+}
+COMPARED = ("keys", "kinds", "orders", "locations", "person", "delimiter", "decimal", "missing", "seed")
 SLOW = ("mixed", "ledger")
 
 
@@ -103,21 +108,18 @@ def parsed(words: list[str]) -> tuple[str, dict]:
     command = group.get_command(above, words[1])
     context = command.make_context(words[1], words[2:], parent=above)
     said = {name: value for name, value in context.params.items() if value not in (None, False, (), [])}
-    for name in LISTS:
-        if name in said:
-            said[name] = sorted(common.names(said[name], COLUMNS))
-    for name in PAIRS:
-        if name in said:
-            said[name] = sorted(said[name])
+    of_choices = DECLARED if words[1] == "anonymize" else ColumnChoices.names()
+    choices = declared.choices_of({name: said.pop(name) for name in [*said] if name in of_choices}, COLUMNS)
     if words[1] == "anonymize":
         flags = [flag for one in command.params for flag in one.opts]
         said["source"], own = common.words([said["source"], *context.args], flags)
-        given = method_options(
-            said.get("method", "auto"), said.get("space"), said.pop("option", ()), own, COLUMNS, flags
-        )
+        method = choices.get("method", "auto")
+        given = method_options(method, choices.pop("options", {}), own, COLUMNS, flags)
         said |= {f"option {name}": value for name, value in given.items()}
-        said["publish"] = ways(said.get("publish"))
-        said["k"] = said.get("k", 5 if said.get("method") != "records" else None)
+        choices.setdefault("k", 5 if method != "records" else None)
+    checked = Request.of(choices).given
+    assert not {*choices} - {*checked, "k", "seed"}, "a default was typed"
+    said |= {name: sorted(value) if name in ROLES.values() else value for name, value in checked.items()}
     return words[1], said
 
 
@@ -174,8 +176,8 @@ def test_a_report_proposes_what_was_said_and_one_thing_more(asked):
             same(proposed, said, added={"k", "method", "seed", *own})
         else:
             same(proposed, said, added={MORE[words[-2]]})
-            before = said.get("model") or []
-            assert (proposed.get("model") or [])[: len(before)] == before
+            before = said.get("models") or ()
+            assert (proposed.get("models") or ())[: len(before)] == before
     assert "anonymize" in verbs
     assert "compare" in verbs or case not in ("people", "households")
 
@@ -217,4 +219,4 @@ def test_groups_that_are_kept_stay_kept():
     schema = Schema.build(pl.DataFrame({"id": ["a", "b"], "age": [31, 32]}), keys=["age"], identifiers=["id"])
     words = anonymize_words(Recipe(schema, k=2, keep_groups=True, headroom=2), ledger=True)
     _, said = parsed(words)
-    assert (said["keep_groups"], said["ledger"].name, said["option headroom"]) == (True, "LEDGER", 2)
+    assert (said["keep_groups"], Path(said["ledger"]).name, said["headroom"]) == (True, "LEDGER", 2)

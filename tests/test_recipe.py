@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import voronym as vr
-from voronym.methods.grouped import options_of
 
 TABLE = vr.datasets.hospital(30)
 SCHEMA = vr.Schema.build(
@@ -20,22 +19,34 @@ SCHEMA = vr.Schema.build(
     drop_undeclared=True,
 )
 ONE_KEY = "[schema]\ncolumns = [{name='a', role='key', kind='numeric'}]"
-values = st.one_of(
-    st.integers(-(2**31), 2**31), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.booleans()
-)
+numbers = st.floats(0.0, allow_nan=False, allow_infinity=False)
+CHOICES = {
+    "k": st.integers(2, 100),
+    "seed": st.integers(0, 2**63 - 1),
+    "time_limit": st.none() | st.floats(0.1, 1e6),
+    "options": st.none() | st.fixed_dictionaries({}, optional={"gamma": numbers}),
+    "models": st.lists(st.integers(2, 9).map(lambda k: f"k-anonymity={k}")).map(tuple),
+    "metrics": st.dictionaries(st.text(), st.text() | st.lists(st.text())),
+    "hierarchies": st.dictionaries(st.text(), st.text() | st.dictionaries(st.text(), st.lists(st.text()))),
+    "importance": st.dictionaries(st.text(), numbers),
+    "widths": st.dictionaries(st.text(), numbers.filter(bool)),
+    "publish": st.none() | st.sampled_from(["median", "interval"]) | st.just({"age": "hierarchy"}),
+    "strata": st.lists(st.text()),
+    "suppress": st.floats(0.0, 0.5, exclude_max=True),
+    "keep_groups": st.booleans(),
+    "headroom": st.integers(0, 2**63 - 1),
+    "waiting": st.floats(0.0, 1.0),
+}
 
 
-@given(
-    k=st.integers(2, 100),
-    seed=st.integers(0, 2**63 - 1),
-    limit=st.none() | st.floats(0.1, 1e6),
-    options=st.dictionaries(st.sampled_from(sorted(options_of("vmdav"))), values),
-    models=st.lists(st.integers(2, 9).map(lambda k: f"k-anonymity={k}")).map(tuple),
-)
-def test_round_trip_through_toml(k, seed, limit, options, models):
-    asked = {"k": k, "seed": seed, "time_limit": limit, "options": options, "models": models}
-    recipe = vr.Recipe(SCHEMA, method="vmdav", **asked)
-    assert vr.Recipe.from_toml(recipe.to_toml()) == recipe
+@given(asked=st.fixed_dictionaries({}, optional=CHOICES))
+def test_round_trip_through_toml(asked):
+    recipe = vr.Recipe(SCHEMA, method="vmdav", space="mixed", **asked)
+    again = vr.Recipe.from_toml(recipe.to_toml())
+    assert again == recipe
+    for name, value in asked.items():
+        if not isinstance(value, (dict, list, str)) and value is not None:
+            assert getattr(again, name) == value
 
 
 @pytest.mark.parametrize("name", ["recipe.toml", "recipe.json"])
@@ -60,12 +71,15 @@ def test_the_same_recipe_gives_the_same_release_but_for_row_order():
         ("kk = 5\n[schema]", "does not know: kk"),
         ("format = 99\n[schema]", "format 99"),
         ("seed = 'x'\n" + ONE_KEY, "whole number"),
-        ("models = [5]\n" + ONE_KEY, "list of texts"),
+        ("models = [5]\n" + ONE_KEY, "models must be a text such as 't-closeness=0.2', or a list of them"),
+        ("options = 5\n" + ONE_KEY, "options must be a mapping from names of options"),
+        ("versions = 5\n" + ONE_KEY, "versions must be a table of names and values"),
+        ("format = 1\noptions = 5\n" + ONE_KEY, "options, allow and engine must be tables"),
+        ("format = 2\n" + ONE_KEY + "\n[options]\nsuppress = 0.1", "suppress is no option of a method"),
         (
-            "models = 'k-anonymity=5'\n" + ONE_KEY,
-            "list of texts",
+            "method = 'vmdav'\n" + ONE_KEY + "\n[options]\ngamma = 'x'",
+            "gamma must be 'best' or a number that is not negative",
         ),
-        ("options = 5\n" + ONE_KEY, "table of names"),
         ("time_limit = -1\n" + ONE_KEY, "not negative"),
         ("schema = 5", "schema"),
         ("[schema]\ncolumns = [3]", "column"),
@@ -74,6 +88,10 @@ def test_the_same_recipe_gives_the_same_release_but_for_row_order():
 def test_a_bad_recipe_is_refused(text, says):
     with pytest.raises(vr.InputError, match=says):
         vr.Recipe.from_toml(text)
+
+
+def test_a_single_model_needs_no_list_in_a_file():
+    assert vr.Recipe.from_toml("models = 'k-anonymity=5'\n" + ONE_KEY).models == ("k-anonymity=5",)
 
 
 def test_a_missing_recipe_file(tmp_path):

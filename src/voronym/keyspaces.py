@@ -239,19 +239,28 @@ class Weighed(Keys):
 def euclidean(table: Table, ctx: Context, choices: ReleaseChoices) -> Keys:  # noqa: ARG001 - at once
     """Turn every key into numbers, and compare records by squared distance."""
     made = Coordinates.of(table)
-    importance = importance_of(table, choices)
+    importance = importance_of(table, choices, zero=False)
     if not importance and choices.weights is None:
         return made
     return Weighed(made, importance, weights_of(table, choices.weights))
 
 
-def importance_of(table: Table, choices: ReleaseChoices) -> dict[str, float]:
-    """Return how much each key counts, where it is not once; refuse columns that are no keys."""
+def importance_of(table: Table, choices: ReleaseChoices, *, zero: bool = True) -> dict[str, float]:
+    """Return how much each key counts, where it is not once; refuse columns that are no keys.
+
+    ``zero`` says whether a key may count nothing.
+    """
     given = dict(choices.importance or {})
     strange = [name for name in given if name not in table.keys]
     if strange:
         raise InputError(
             f"importance: {', '.join(map(repr, strange))} is no key{meant(strange[0], table.keys)}"
+        )
+    naught = [name for name, times in given.items() if times == 0.0 and not zero]
+    if naught:
+        raise InputError(
+            f"importance of {naught[0]!r} must be a number, above 0, not 0; drop a key that is not to count "
+            f"(--identifier {naught[0]})"
         )
     return given
 

@@ -116,8 +116,8 @@ def test_a_project_becomes_a_recipe_that_makes_a_release(tmp_path, capsys, monke
     command = said.out.strip().split()[1:]
     recipe = vr.Recipe.load("clinic/recipe.toml")
     assert (recipe.k, recipe.method, recipe.models) == (4, "lattice", ("l-diversity=2,column=ill",))
-    assert recipe.options["suppress"] == 0.05
-    assert recipe.options["importance"] == {"age": 0.9, "zip": 0.3}
+    assert recipe.suppress == 0.05
+    assert recipe.importance == {"age": 0.9, "zip": 0.3}
     assert [(one.name, one.role, one.kind) for one in recipe.schema.columns] == [
         ("name", "identifier", "nominal"),
         ("age", "key", "numeric"),
@@ -142,8 +142,8 @@ def test_groups_publish_ancestors_of_their_own(tmp_path):
     made.write(tmp_path / "clinic", groups=True)
     recipe = vr.Recipe.load(tmp_path / "clinic" / "recipe.toml")
     assert recipe.method == "auto"
-    assert recipe.options["publish"] == {"age": "hierarchy", "zip": "hierarchy"}
-    assert recipe.options["importance"] == {"age": 0.9, "zip": 0.3}
+    assert recipe.publish == {"age": "hierarchy", "zip": "hierarchy"}
+    assert recipe.importance == {"age": 0.9, "zip": 0.3}
     release = vr.anonymize(table(), recipe=replace(recipe, method="mdav"))  # for its speed
     groups = Counter(release.table.select("age", "zip").rows())
     assert min(groups.values()) >= 5
@@ -201,7 +201,7 @@ def test_what_differs_is_said(tmp_path):
     recipe = vr.Recipe.load(tmp_path / "one" / "recipe.toml")
     tree = next(one for one in recipe.required if one.name == "t-closeness")
     assert (tree.t, tree.column, tree.distance) == (0.3, "ill", "hierarchical")
-    assert recipe.options["suppress"] == 0.49
+    assert recipe.suppress == 0.49
 
 
 def test_names_of_columns_are_no_paths(tmp_path):
@@ -215,7 +215,7 @@ def test_names_of_columns_are_no_paths(tmp_path):
     assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == sorted(
         ["wild.deid", *(one.name for one in paths)]
     )
-    assert list(vr.Recipe.load(place / "recipe.toml").options["hierarchies"]) == list(wild)
+    assert list(vr.Recipe.load(place / "recipe.toml").hierarchies) == list(wild)
 
 
 BOMB = "<!DOCTYPE a [<!ENTITY b 'bbbbbbbbbb'><!ENTITY c '&b;&b;&b;&b;&b;&b;'>]><config>&c;</config>"

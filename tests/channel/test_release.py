@@ -219,7 +219,7 @@ def test_a_limit_on_the_risk_that_the_table_breaks_is_refused(table, kinds, why)
     assert measured["keys"] == list(kinds)
     assert masked.risk < 0.01 < 0.1 < measured["interval"][0] <= measured["excess"]
     assert "the rules state" in masked.notes[0]
-    assert masked.steps[-1].startswith(f"Measured in this table: {', '.join(kinds)} tell")
+    assert masked.log[-1].startswith(f"Measured in this table: {', '.join(kinds)} tell")
     # What the refusal proposes works: as names, and with more distortion.
     counted = mask_keys(table, build(dict.fromkeys(kinds, "nominal")), max_risk=0.05)
     assert counted.figures["measured"]["interval"][0] <= 0.05

@@ -96,7 +96,11 @@ def test_a_guarantee_that_cannot_be_met_is_exit_code_3_and_no_file(voronym, tmp_
         (["anonymize", "none.csv", "-o", "out.csv", "--key", "age"], 1, "none.csv"),
         (["anonymize", "patients.csv", "-o", "out.csv", "--key", "age"], 2, "zip"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "1"], 2, "hides nobody"),
-        (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "2.5"], 2, "-k takes a whole number"),
+        (
+            ["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "-k", "2.5"],
+            2,
+            "k must be a whole number, 1 or more, not 2.5",
+        ),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--key", "agee"], 2, "agee"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--kind", "age"], 2, "COLUMN=KIND"),
         (["anonymize", "patients.csv", "-o", "out.csv", *ROLES, "--location", "lat"], 2, "LAT,LON"),

@@ -14,10 +14,11 @@ import typer.main
 
 import voronym as vr
 from voronym import cli
+from voronym.cli.chosen import options_of
 from voronym.cli.complete import columns, heading, methods, models
-from voronym.cli.help import PURPOSES
+from voronym.cli.help import ORDER
 from voronym.cli.verbs import PROGRAM, VERBS, by_purpose
-from voronym.methods.grouped import options_of
+from voronym.request.request import DECLARED
 
 CLI = typer.main.get_command(cli.app)
 
@@ -73,11 +74,16 @@ def test_help_has_every_word_whole_at_any_width(voronym, typed, wide):
 def test_defaults_are_told_and_options_stand_by_purpose(voronym):
     _, out, _ = voronym("anonymize", "-h")
     plain = " ".join(out.split())
-    for said in ("keys. Default: 5.", "methods`. Default: auto.", "Default: euclidean.", "Default: as read."):
+    for said in (
+        "keys. Default: 5; none for channel",
+        "lists them. Default: auto.",
+        "Default: euclidean.",
+        "Default: as read.",
+    ):
         assert said in plain
-    heads = [line for line in out.splitlines() if line in {*PURPOSES, "Options", "Arguments"}]
-    others = {"Compared with", "Population"}  # which are of other verbs
-    assert heads == ["Arguments", *(name for name in PURPOSES if name not in others), "Options"]
+    heads = [line for line in out.splitlines() if line in {*ORDER, "Options", "Arguments"}]
+    others = {"Compared with"}  # which are of other verbs
+    assert heads == ["Arguments", *(name for name in ORDER if name not in others), "Options"]
     places = [out.index(f"\n{word}") for word in ("Columns", "  --key", "Protection", "  --model", "Method")]
     assert places == sorted(places)
     _, out, _ = voronym("compare", "-h")
@@ -98,11 +104,17 @@ def test_every_verb_stands_by_what_it_is_for(voronym):
 
 def test_a_method_tells_the_options_of_all_groups_too(voronym):
     """What can be typed is found by who asks: every option is in one of the two pages."""
-    asked = voronym("anonymize", "-h")[1] + voronym("methods", "mdav")[1]
-    assert "voronym methods auto" in asked
-    for name in options_of("mdav"):
-        flag = {"hierarchies": "--hierarchy"}.get(name, f"--{name.replace('_', '-')}")
-        assert re.search(rf"(?<![\w-]){flag}(?![\w-])", asked), f"{flag} is told nowhere"
+    asked = voronym("anonymize", "-h")[1]
+    assert "voronym methods" in asked
+    for choice in DECLARED.values():
+        assert re.search(rf"(?<![\w-]){choice.flag}(?![\w-])", asked), f"{choice.flag} is told nowhere"
+    for method in ("mdav", "vmdav", "anneal", "records"):
+        told = voronym("methods", method)[1]
+        for name in options_of(method):
+            flag = f"--{name.replace('_', '-')}"
+            assert re.search(rf"(?<![\w-]){flag}(?![\w-])", told), f"{flag} is told nowhere"
+    assert options_of("vmdav") == {"gamma": "value"}
+    assert "--suppress" in voronym("methods", "mdav")[1]
     assert "--suppress" not in voronym("methods", "channel")[1]
     assert json.loads(voronym("methods", "--json")[1])[0]["shared"]["suppress"]
 
@@ -146,8 +158,11 @@ MAKE = ["anonymize", "patients.csv", "-o", "o.csv"]
         ),
         (["measure", "patients.csv", "--key", "Age"], "Did you mean 'age'?"),
         (["measure", "patients.csv", "--key", "age", "--model", "t-closenes=0.2"], "'t-closeness'"),
-        ([*MAKE, "-k=5"], "error: -k takes a whole number, as in -k 5. See"),
-        ([*MAKE, "--time-limit", "soon"], "error: --time-limit takes a number, as in"),
+        ([*MAKE, "-k=5"], "error: k must be a whole number, 1 or more, not '=5'"),
+        (
+            [*MAKE, "--time-limit", "soon"],
+            "error: time_limit must be a number of seconds that is not negative, not 'soon'",
+        ),
         ([*MAKE, "--keys", "age"], "error: there is no option --keys. Did you mean --key?\n"),
         ([*MAKE, "--key", "age", "zip"], "several columns are written with commas, --key age,zip"),
         (MAKE, "--identifier or --other"),

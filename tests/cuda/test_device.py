@@ -35,7 +35,7 @@ def test_a_gpu_that_is_not_there_is_a_sentence(without_gpu):
     assert device.choose("cpu") == "cpu"
     with pytest.raises(vr.InputError, match=r"voronym\[gpu\].*device='cpu'"):
         device.choose("cuda")
-    with pytest.raises(vr.InputError, match="'cpu', 'cuda', 'auto'"):
+    with pytest.raises(vr.InputError, match="no device is called 'tpu'; there are: auto, cpu, cuda"):
         device.choose("tpu")
     with pytest.raises(vr.InputError, match="cannot be used"):
         vr.microaggregate(np.arange(20.0), 3, method="mdav", device="cuda")

@@ -13,22 +13,16 @@ import typer.main
 import voronym
 from docs.pages import DOCS, PAGES, ROOT
 from voronym.cli import app
+from voronym.cli.chosen import options_of
 from voronym.cli.files import READING
-from voronym.keyspaces import KEY_SPACES
 from voronym.method import METHODS
-from voronym.methods.grouped import options_of
 
 sys.path.insert(0, str(DOCS / "_ext"))
 import pictures
 
 CLI = typer.main.get_command(app)
 VERBS = sorted(CLI.commands)
-OF_METHODS = {
-    "--" + option.replace("_", "-")
-    for name in METHODS
-    for space in KEY_SPACES
-    for option in options_of(name, space)
-}
+OF_METHODS = {"--" + option.replace("_", "-") for name in METHODS for option in options_of(name)}
 DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 
 

@@ -151,7 +151,7 @@ def test_each_way_to_say_it_is_heard(survey, tmp_path):
         ({"population": str(tmp_path / "no.csv")}, "population must be a file"),
     ):
         with pytest.raises(InputError, match=sentence):
-            made(survey, options=said)
+            made(survey, **said)
 
 
 def test_people_with_several_rows_count_once_in_a_class(survey):

@@ -255,7 +255,7 @@ def test_recipes_carry_the_way_of_enforcing():
     found = release(models=["p-sensitive=2,column=ill"], enforce="swap")
     again = vr.Recipe.from_toml(found.recipe.to_toml())
     assert again == found.recipe
-    assert again.options["enforce"] == "swap"
+    assert again.enforce == "swap"
     same = vr.anonymize(people(120, 1), recipe=again)
     assert same.information_loss == found.information_loss
     with pytest.raises(vr.InputError, match="magic"):

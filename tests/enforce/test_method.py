@@ -13,7 +13,7 @@ import pytest
 import voronym as vr
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
-from voronym.method import WAYS as METHODS_OF
+from voronym.method import METHODS as METHODS_OF
 from voronym.partition import Partition
 from voronym.privacy import parse_model
 from voronym.privacy.cells import Levels
@@ -207,13 +207,13 @@ def test_what_was_chosen_is_in_the_recipe_and_on_the_page(tmp_path):
     people = vr.datasets.hospital(300, seed=2)
     roles = {"keys": ["age", "sex"], "confidential": ["diagnosis"], "drop_undeclared": True, "k": 3}
     made = vr.anonymize(people, models=["p-sensitive=2"], intruder="method", **roles)
-    assert made.recipe.options["intruder"] == "method"
-    assert any("knows the method: by keys alone" in step for step in made.steps)
+    assert made.recipe.intruder == "method"
+    assert any("knows the method: by keys alone" in step for step in made.log)
     assert made.costs[-1].method == "blind"
     page = made.report(tmp_path / "page.html", audience="public").read_text(encoding="utf-8")
     assert "knows the method: by keys alone" in " ".join(page.split())
     usual = vr.anonymize(people, models=["p-sensitive=2"], **roles)
-    assert any("may learn more" in step for step in usual.steps)
+    assert any("may learn more" in step for step in usual.log)
     with pytest.raises(InputError, match="looks at confidential values"):
         vr.anonymize(people, models=["p-sensitive=2"], intruder="method", enforce="swap", **roles)
     assert set(WAYS) >= {"blind", "random-merge", "random-swap"}

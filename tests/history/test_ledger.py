@@ -153,9 +153,9 @@ def test_people_who_are_new_may_be_released(tmp_path):
 
 def test_who_retires_keeps_k_for_an_intruder_who_recognises_rows(tmp_path):
     intruder = Intruder()
-    options = {"dissolved": "retire", "headroom": 1, "waiting": 0.0}
+    choices = {"dissolved": "retire", "headroom": 1, "waiting": 0.0}
     for month, table in enumerate(months(patients(260), 160, 5, 0.05)):
-        release = vr.anonymize(table, ledger=tmp_path / "l", keep_groups=True, options=options, **ROLES)
+        release = vr.anonymize(table, ledger=tmp_path / "l", keep_groups=True, **choices, **ROLES)
         release.write(tmp_path / f"{month}.csv")
         intruder.read(tmp_path / f"{month}.csv")
         assert intruder.smallest(forgive=False) >= 4

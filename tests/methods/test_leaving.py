@@ -142,10 +142,10 @@ def test_outliers_go_first_and_the_release_says_so(tmp_path):
     assert less.table["x"].max() < 10
     sizes = less.table.group_by("x", "y").len()["len"]
     assert sizes.min() >= 5
-    assert "3 of 300 records (1 %) were left out" in less.steps[0]
+    assert "3 of 300 records (1 %) were left out" in less.log[0]
     assert plain.table.height == 300
     less.write(tmp_path / "r.csv")
-    assert vr.Recipe.from_toml(less.recipe.to_toml()).options["suppress"] == "1%"
+    assert vr.Recipe.from_toml(less.recipe.to_toml()).suppress == 0.01
     again = vr.anonymize(frame, recipe=less.recipe)
     assert sorted(again.table.rows()) == sorted(less.table.rows())
     assert less.dossier().inside is not None

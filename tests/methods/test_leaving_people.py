@@ -48,7 +48,7 @@ def towns(sizes, seed, strangers=()):
 
 def publish(frame, path, ledger, suppress=0.0, k=3, **more):
     how = {"keys": KEYS, "identifiers": ["pid"], "other": ["tag"], "k": k, "method": "mdav", **more}
-    release = vr.anonymize(frame, ledger=ledger, options={"suppress": suppress} if suppress else {}, **how)
+    release = vr.anonymize(frame, ledger=ledger, suppress=suppress, **how)
     release.write(path)
     return release
 
@@ -90,7 +90,7 @@ def test_people_leave_with_all_their_rows_and_k_share_what_is_left(tmp_path_fact
     assert all(after[who] == before[who] for who in after)  # with all rows, or with none
     gone = len(before) - len(after)
     assert gone <= share * len(before)
-    told = release.steps[0]
+    told = release.log[0]
     assert f"{gone} of {len(before)} people" in told if gone else "nobody was left out" in told
 
 
@@ -104,8 +104,8 @@ def test_who_is_like_nobody_else_leaves_however_many_rows_they_have():
     release = vr.anonymize(frame, suppress="3%", **how)
     assert set(range(80)) - set(release.table["tag"]) == {7, 30}
     assert release.table.group_by(KEYS).agg(pl.col("tag").n_unique())["tag"].min() >= 4
-    assert "2 of 80 people (2.5 %) were left out with all their rows" in release.steps[0]
-    assert any("78 people behind" in one for one in release.steps)
+    assert "2 of 80 people (2.5 %) were left out with all their rows" in release.log[0]
+    assert any("78 people behind" in one for one in release.log)
 
 
 # -- earlier releases --------------------------------------------------------------------------------------
@@ -163,14 +163,14 @@ def test_the_same_people_twice_and_the_ways_out(tmp_path):
     with pytest.raises(InputError, match=r"give --suppress 5% or more"):
         publish(frame, paths[1], ledger, "2%")
     again = publish(frame, paths[1], ledger, "20%")  # of those who are known nobody leaves, nobody comes in
-    assert f"{len(out)} of 60 people" in again.steps[0].replace("records", "people")
-    assert "as in an earlier release" in again.steps[0]
+    assert f"{len(out)} of 60 people" in again.log[0].replace("records", "people")
+    assert "as in an earlier release" in again.log[0]
     assert {tag for tag, past in seen(paths[1:2], everybody).items() if past == ("left out",)} == out
     assert fewest(paths[:2], everybody) >= 3
     new = crowd(50, 9).with_columns(pl.col("pid") + "n", pl.col("tag") + 100)
     few = frame.filter(pl.col("tag").cast(str).is_in(list(out)))
     both = publish(pl.concat([few, new]), paths[2], ledger, "10%")
-    assert "as in an earlier release and those that cost most" in both.steps[0]
+    assert "as in an earlier release and those that cost most" in both.log[0]
     assert not {str(tag) for tag in both.table["tag"]} & out
     found = Ledger(ledger).entries
     assert [one.left_out for one in found] == [len(out), len(out), 53 - both.table.height]
@@ -187,7 +187,7 @@ def test_people_of_an_earlier_release_do_not_leave(tmp_path):
     known = frame.filter(pl.col("tag") >= 4)
     same = publish(known, tmp_path / "3.csv", ledger, "10%")
     assert same.table.height == 56
-    assert "nobody was left out" in same.steps[0]
+    assert "nobody was left out" in same.log[0]
 
 
 def test_rows_of_one_person_are_not_torn_apart(tmp_path):

@@ -197,7 +197,7 @@ def test_every_published_value_is_true_and_k_holds_in_the_file(plain, tmp_path):
     figures = release.figures["local suppression"]
     assert figures["suppressed"] == {key: gaps[key] for key in KEYS}  # said, column by column
     assert sum(gaps.values()) > 0
-    assert f"job {gaps['job']}" in release.steps[0]
+    assert f"job {gaps['job']}" in release.log[0]
     for part in (release.dossier().public, release.dossier().inside):
         assert {one.fate for one in part.columns if one.role == "key"} == {"its own value, or missing"}
 
@@ -238,7 +238,7 @@ def test_recoding_first_leaves_fewer_gaps(plain):
 
 def test_refusals():
     table = survey(20)
-    with pytest.raises(InputError, match="'nobody', which is no key"):
+    with pytest.raises(InputError, match="importance: 'nobody' is no key"):
         released(table, importance={"nobody": 2})
     with pytest.raises(InputError, match="above 0"):
         released(table, importance={"age": 0})

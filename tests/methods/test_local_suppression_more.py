@@ -102,11 +102,11 @@ def test_classes_are_joined_until_a_model_holds(model, tmp_path):
                     assert len({truth[mark][key] for mark in marks}) > 1 or truth[marks[0]][key] == ""
         figures = found.figures["local suppression"]
         assert figures["cost"] == sum(figures["suppressed"].values()) >= figures["least"]
-        assert any("looks at confidential values" in one for one in found.steps)
+        assert any("looks at confidential values" in one for one in found.log)
         (folder / "plain").mkdir()
         plain = release(rows, folder / "plain")
         broken += not CHECKS[model](plain[1])
-        assert not any("confidential values" in one for one in plain[0].steps)
+        assert not any("confidential values" in one for one in plain[0].log)
     assert broken  # without the model it did not hold
 
 
@@ -141,7 +141,7 @@ def test_households_alone_and_with_a_model(tmp_path):
     assert min(map(len, homes)) >= K
     assert len(homes) > 3
     assert least_diversity(out, KEYS, "ill") >= 2
-    assert any("4 households or more have the same keys" in one for one in found.steps)
+    assert any("4 households or more have the same keys" in one for one in found.log)
 
 
 def test_models_of_people_count_people(tmp_path):

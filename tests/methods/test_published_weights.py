@@ -29,12 +29,13 @@ def survey(n=150, seed=0, whole=False):
     )  # fmt: skip
 
 
-def made(frame, k=4, **options):
+def made(frame, k=4, **choices):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return vr.anonymize(
             frame, keys=["region", "x", "y"], confidential=["pay", "ill"], other=["w"], k=k, method="mdav",
-            weights="w", options={**options})  # fmt: skip
+            weights="w", **choices,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -56,7 +57,7 @@ def test_weights_that_single_out_become_the_mean_of_their_group(whole, tmp_path)
         assert sum(float(row["w"]) for row in mine) == pytest.approx(here["w"].sum(), abs=off)
         total = sum(float(row["w"]) * float(row["x"]) for row in mine)
         assert total == pytest.approx((here["w"] * here["x"]).sum(), rel=2e-3)  # x is rounded to its decimals
-    assert any("averaged in each group" in one for one in release.steps)
+    assert any("averaged in each group" in one for one in release.log)
     assert not any("'w'" in one for one in release.warnings)
     for part in (release.dossier().public, release.dossier().inside):
         fates = {one.name: one.fate for one in part.columns}
@@ -66,7 +67,7 @@ def test_weights_that_single_out_become_the_mean_of_their_group(whole, tmp_path)
 
 def test_a_weight_of_fewer_than_k_is_enough():
     frame = survey().with_columns(w=pl.Series([10.0] * 147 + [30.0] * 3))
-    assert any("averaged in each group" in one for one in made(frame).steps)
+    assert any("averaged in each group" in one for one in made(frame).log)
 
 
 def test_weights_are_kept_where_k_share_each_or_somebody_asks():

@@ -99,7 +99,7 @@ def test_importance_is_a_scale_of_the_coordinates():
     frame = people(200, seed=3)
     X = vr.standardize(frame.select("age", "pay").to_numpy())
     plain, weighed = (
-        vr.anonymize(frame.drop("region", "ill"), keys=["age", "pay"], k=5, method="mdav", options=more)
+        vr.anonymize(frame.drop("region", "ill"), keys=["age", "pay"], k=5, method="mdav", **more)
         for more in ({}, {"importance": {"age": 25}})
     )
     part = vr.microaggregate(X * [5.0, 1.0], 5, method="mdav")

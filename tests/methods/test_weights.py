@@ -23,17 +23,9 @@ def survey(n=240, seed=0):
     )
 
 
-def made(frame, **options):
-    return vr.anonymize(
-        frame,
-        keys=["region", "x", "y"],
-        confidential=["ill"],
-        other=["w"],
-        k=4,
-        method="mdav",
-        weights="w",
-        options={**options},
-    )
+def made(frame, **choices):
+    asked = {"keys": ["region", "x", "y"], "confidential": ["ill"], "other": ["w"], "weights": "w"}
+    return vr.anonymize(frame, k=4, method="mdav", **{**asked, **choices})
 
 
 def totals(table):

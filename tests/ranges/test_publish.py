@@ -174,7 +174,9 @@ def test_words_of_the_command_line_and_the_recipe(tmp_path):
 
 def test_mistakes_are_told():
     table = town(60)
-    with pytest.raises(InputError, match="publish of 'age' must be one of"):
+    with pytest.raises(
+        InputError, match="publish of 'age' must be 'hierarchy' or 'interval' or 'mean' or 'median'"
+    ):
         vr.anonymize(table, keys=["age"], drop_undeclared=True, publish={"age": "range"})
     with pytest.raises(InputError, match="no key"):
         vr.anonymize(table, keys=["age"], drop_undeclared=True, publish={"ill": "interval"}, method="mdav")

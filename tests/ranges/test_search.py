@@ -18,8 +18,9 @@ from voronym.errors import InputError
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
-from voronym.ranges.keys import RangeKeys, RangeSpaceOptions
+from voronym.ranges.keys import RangeKeys
 from voronym.refiners.registry import REFINERS
+from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
 
 TREE = {f"v{i}": [f"g{i // 2}", f"h{i // 4}", "*"] for i in range(8)}
@@ -37,10 +38,10 @@ def town(n: int, seed: int, missing: bool = True) -> pl.DataFrame:
     )
 
 
-def problem_of(table: pl.DataFrame, k: int, **options) -> tuple[Problem, RangeKeys]:
+def problem_of(table: pl.DataFrame, k: int, **choices) -> tuple[Problem, RangeKeys]:
     keys = RangeKeys(
         Table.build(table, keys=table.columns),
-        RangeSpaceOptions(hierarchies={"kind": TREE}, ends="exact", **options),
+        ReleaseChoices(hierarchies={"kind": TREE}, ends="exact", **choices),
     ).at(k)
     return Problem(keys.records, k), keys
 
@@ -143,7 +144,7 @@ def test_what_is_minimised_is_what_is_published():
         )
     stated = release.figures["certainty_penalty"]
     assert release.penalty.by_key["age"] <= 100.0
-    keys = RangeKeys(release._evidence.table, RangeSpaceOptions(hierarchies={"kind": TREE})).at(4)
+    keys = RangeKeys(release._evidence.table, ReleaseChoices(hierarchies={"kind": TREE})).at(4)
     part = release._evidence.partition
     spans = {one.name: 100 * one.penalty(*one.span(part))[part.labels].mean() for one in keys.columns}
     assert stated == pytest.approx(np.mean(list(spans.values())))

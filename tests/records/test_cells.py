@@ -126,12 +126,13 @@ def test_metrics_and_weights_count():
         ),
         ({"method": "odd"}, "no method is called 'odd'"),
         ({"method": "records", "k": None}, "'records' makes no groups: leave out the space"),
-        ({"space": None, "metrics": {"age": "nominal"}}, "no option 'metrics'"),
+        ({"space": None, "metrics": {"age": "nominal"}}, "metrics are for the space 'mixed'"),
         ({"space": None, "weights": {"age": 2}}, r"take importance \(--importance age=2\)"),
         ({"metrics": {"zip": "nominal"}}, "columns that are not used: 'zip'"),
         ({"metrics": {"age": "odd"}}, "no metric is called 'odd'"),
-        ({"weights": {"age": 1}}, "how much a column counts is importance"),
-        ({"importance": {"age": -1}}, "weight of 'age' must be a finite number"),
+        ({"weights": {"age": 1}}, r"keys that count more take importance \(--importance age=2\)"),
+        ({"weights": "cost"}, "how many people a record stands for, which the space 'mixed' does not heed"),
+        ({"importance": {"age": -1}}, "importance of 'age' must be a number, 0 or more, not -1"),
         ({"importance": {"cost": 1}}, "'cost'"),
         ({"metrics": 3}, "metrics must be a mapping"),
     ],
@@ -177,4 +178,6 @@ def test_from_the_command_line(tmp_path):
     assert_k_anonymous(pl.read_csv(out).select(KEYS).rows(), 5)
     recipe = vr.Recipe.load(tmp_path / "r.toml")
     assert recipe.space == "mixed"
-    assert recipe.options == {"metrics": {"diagnosis": "nominal"}, "importance": {"sex": 3}}
+    assert recipe.metrics == {"diagnosis": "nominal"}
+    assert recipe.importance == {"sex": 3}
+    assert recipe.options is None

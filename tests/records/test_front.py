@@ -254,7 +254,7 @@ def test_values_that_a_taxonomy_lacks_are_a_sentence_or_a_note():
         ({"m": 0}, "m must be a whole number"),
         ({"m": 60}, "m=60, but there are 60 records"),
         ({"m": 2.5}, "m must be"),
-        ({"flatten": "age"}, "must be a list"),
+        ({"flatten": 3}, "must be a list"),
         ({"flatten": ["x"]}, "neither keys nor confidential"),
         ({"flatten": ["age"], "shuffle": ["age"]}, "not both"),
         ({"blend": "mean"}, "'element'"),
@@ -276,6 +276,13 @@ def test_wrong_words_get_a_sentence(options, sentence):
     table, schema, _ = hospital(60, 0)
     with pytest.raises(InputError, match=sentence):
         anonymize_records(table, schema, **options)
+
+
+def test_a_text_is_a_list_with_one_column():
+    table, schema, _ = hospital(60, 0)
+    made, wanted = (anonymize_records(table, schema, flatten=given, seed=1) for given in ("age", ["age"]))
+    assert made.frame.to_native().equals(wanted.frame.to_native())
+    assert made.figures["columns"].keys() == wanted.figures["columns"].keys()
 
 
 def test_a_table_that_lacks_a_column():

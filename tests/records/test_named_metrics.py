@@ -69,14 +69,13 @@ def test_a_metric_that_is_an_object_works_and_a_file_is_named_instead(tmp_path):
     table = vr.datasets.hospital(120, seed=2).select("age", "diagnosis", "cost")
     tree = vr.records.Taxonomy(vr.datasets.hospital_taxonomy())
     roles = {"keys": ["age", "diagnosis"], "confidential": ["cost"]}
-    options = {"metrics": {"diagnosis": tree}}
     for more in ({"space": "mixed", "method": "mdav"}, {"method": "records", "seed": 1}):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a seed is a secret
-            release = vr.anonymize(table, **roles, options=options, **more)
+            release = vr.anonymize(table, **roles, metrics={"diagnosis": tree}, **more)
         assert release.figures["columns"]["diagnosis"]["metric"] == "taxonomy"
         release.report(tmp_path / "r.html")
-        assert json.loads(json.dumps(release.to_dict()))["inside"]["recipe"]["options"]["metrics"] == {
+        assert json.loads(json.dumps(release.to_dict()))["inside"]["recipe"]["metrics"] == {
             "diagnosis": "Taxonomy object"
         }
         for name in ("r.toml", "r.json"):

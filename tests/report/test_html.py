@@ -148,8 +148,8 @@ class Guarded:
     """A release whose evidence and utility raise when they are touched."""
 
     def __init__(self, release):
-        names = ("_table", "schema", "recipe", "findings", "risk", "gap", "public_warnings", "figures")
-        names += ("steps", "information_loss", "group_loss")
+        names = ("_held", "schema", "recipe", "findings", "risk", "gap", "public_warnings", "figures")
+        names += ("log", "information_loss", "group_loss")
         self.__dict__.update({name: getattr(release, name) for name in names})
 
     def __getattr__(self, name):
@@ -187,8 +187,8 @@ def test_a_public_page_is_made_from_the_public_part_alone(release):
 def test_public_page_does_not_depend_on_confidential_values(release):
     guarded = Guarded(release)
     outside = public_of(guarded, Context())
-    frame = guarded._table.frame.with_columns(nw.lit("ELSE").alias("diagnosis"))
-    guarded._table = Table.of(frame, guarded.schema)
+    frame = guarded._held.frame.with_columns(nw.lit("ELSE").alias("diagnosis"))
+    guarded._held = Table.of(frame, guarded.schema)
     assert public_of(guarded, Context()) == outside
 
 

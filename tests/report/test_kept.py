@@ -15,9 +15,9 @@ from voronym.report import render
 ROLES = {"keys": ["region", "age"], "confidential": ["pay", "ill"], "other": ["weight", "note"]}
 WEIGHTS = {"weights": "weight"}
 CASES = {
-    "weights averaged": ({"options": WEIGHTS}, {"weight"}),
+    "weights averaged": (WEIGHTS, {"weight"}),
     "all of it": (
-        {"options": WEIGHTS, "steps": ["round pay=50", "suppress note=b", "after shuffle ill"]},
+        {**WEIGHTS, "steps": ["round pay=50", "suppress note=b", "after shuffle ill"]},
         {"weight", "pay", "note", "ill"},
     ),
     "gaps": ({"method": "local-suppression", "steps": ["round age=20"]}, set()),

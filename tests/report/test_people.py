@@ -38,7 +38,7 @@ def test_sizes_and_next_commands_are_about_people():
     for one in commands:
         assert "--identifier mail --person who" in one
         assert "--step 'top age=70'" in one
-        assert "--option suppress=5%" in one
+        assert "--suppress 0.05" in one
 
 
 def stays(people: int = 60) -> pl.DataFrame:

@@ -93,9 +93,9 @@ WISHES: dict[str, tuple[dict[str, Any], str]] = {
     "k of text": ({"k": "five"}, r"k"),
     "k above all": ({"k": 601}, r"k=601 cannot be reached with 600 records"),
     "a small leaf": ({"leaf": 60}, r"a leaf of 60 records is too small for k=4: take 80"),
-    "a leaf of nothing": ({"leaf": 0}, r"leaf must be a whole number of 20 or more"),
-    "no rounds": ({"rounds": 0}, r"rounds must be a whole number of 1 or more"),
-    "no workers": ({"workers": 0}, r"workers must be a whole number of 1 or more"),
+    "a leaf of nothing": ({"leaf": 0}, r"leaf must be a whole number, 20 or more, not 0"),
+    "no rounds": ({"rounds": 0}, r"rounds must be a whole number, 1 or more, not 0"),
+    "no workers": ({"workers": 0}, r"workers must be a whole number, 1 or more, not 0"),
     "no memory": ({"memory": "much"}, r"memory is a size such as 4GB"),
     "memory of nothing": ({"memory": "0GB"}, r"memory is a size such as 4GB"),
     "an unknown engine": ({"engine": "hadoop"}, r"engine"),
@@ -202,16 +202,44 @@ def test_options_that_many_files_do_not_have(tmp_path: Path) -> None:
         "age",
         "--drop-undeclared",
     ]
+
+    def answer(*words: str) -> str:
+        done = CliRunner().invoke(app, [*said, *words])
+        assert done.exit_code == 1, words
+        return " ".join(done.output.split()) + str(done.exception)
+
     refused = {
-        "--space": "mixed", "--publish": "interval", "--hierarchy": "age=a.csv",
-        "--time-limit": "5", "--device": "cuda", "--intruder": "method", "--ledger": "a.ledger",
-        "--on-interrupt": "best", "--out-table": "x",
+        "--device": ["cuda"], "--ledger": ["a.ledger"], "--on-interrupt": ["best"], "--out-table": ["x"],
+        "--keep-groups": [],
     }  # fmt: skip
     for option, value in refused.items():
-        done = CliRunner().invoke(app, [*said, option, value])
-        assert done.exit_code == 1, option
-        assert f"{option} is for single tables" in " ".join(done.output.split()) + str(done.exception), option
+        assert f"{option} is for single tables" in answer(option, *value), option
+    assert "a time limit would make the release depend on the machine" in answer("--time-limit", "5")
+    leaves = {
+        "--space": "mixed", "--publish": "interval", "--hierarchy": "age=a.csv", "--intruder": "method",
+        "--ends": "exact", "--widths": "age=10", "--strata": "age", "--suppress": "1%",
+        "--importance": "age=2", "--step": "top age=80",
+    }  # fmt: skip
+    for option, value in leaves.items():
+        assert "not done over several leaves of 100 records" in answer(option, value, "--leaf", "100"), option
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize(
+    "words", [["--space", "mixed"], ["--publish", "interval"], ["--intruder", "method"], ["--strata", "sex"]]
+)
+def test_what_a_single_leaf_can(words: list[str], tmp_path: Path) -> None:
+    data = write(people(300), tmp_path / "data", 2)
+    roles = ["--key", "age,sex", "--drop-undeclared", "-k", "4", "--method", "mdav", "--workers", "1"]
+    done = CliRunner().invoke(app, ["anonymize", str(data), "-o", str(tmp_path / "out"), *roles, *words])
+    assert done.exit_code == 0, (done.output, done.exception)
+    out = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert len(out) == 300
+    assert out.group_by("age", "sex").len()["len"].min() >= 4
+    if words[0] == "--publish":
+        assert any("–" in age for age in out["age"])
+    if words[0] == "--strata":
+        assert sorted(out["sex"]) == sorted(people(300)["sex"])
 
 
 def test_a_place_that_cannot_be_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_dask(data: Path, tmp_path: Path, local: Path, workers: int) -> None:
         address = client.scheduler.address
         made = vr.anonymize(data, output=tmp_path / "dask", **ASKED, engine="dask", address=address)
     assert rows(tmp_path / "dask").equals(rows(local))
-    assert made.recipe.engine["name"] == "dask"
+    assert made.recipe.engine == "dask"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -50,5 +50,11 @@ def test_an_engine_that_is_not_there(data: Path, tmp_path: Path) -> None:
     with pytest.raises(vr.VoronymError, match="does not answer"):
         vr.anonymize(
             data, output=tmp_path / "out", **ASKED, engine="dask", address="tcp://127.0.0.1:9", workers=1
+        )
+    made = vr.anonymize(data, output=tmp_path / "made", **ASKED, workers=1)
+    assert made.recipe.engine == "local"
+    with pytest.raises(vr.VoronymError, match="does not answer"):  # a recipe runs on another engine, too
+        vr.anonymize(
+            data, output=tmp_path / "out", recipe=made.recipe, engine="dask", address="tcp://127.0.0.1:9"
         )
     assert not (tmp_path / "out").exists()

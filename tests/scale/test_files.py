@@ -156,11 +156,24 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
     done = []
     real = job.STAGES["round"]
     monkeypatch.setitem(job.STAGES, "round", lambda one, number: done.append(number[0]) or real(one, number))
-    vr.anonymize(data, output=tmp_path / "out", **asked)
+    vr.anonymize(data, output=tmp_path / "out", **asked, memory="3GB", engine="local")  # which may differ
     assert 0 not in done
     vr.anonymize(data, output=tmp_path / "plain", **{**asked, "resume": False})
     assert rows(tmp_path / "out").equals(rows(tmp_path / "plain"))
     assert not work.exists()
+
+
+def test_what_is_left_of_another_request_is_not_resumed(data: Path, tmp_path: Path) -> None:
+    asked = {**ROLES, "k": 4, "leaf": 1000, "workers": 1, "resume": True}
+
+    def stop(_: vr.Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vr.anonymize(data, output=tmp_path / "out", **asked, progress=stop)
+    with pytest.raises(vr.InputError, match="of another run, with other files or wishes"):
+        vr.anonymize(data, output=tmp_path / "out", **{**asked, "suppress": "1%"})
+    assert not (tmp_path / "out").exists()
 
 
 def test_cancelling_leaves_nothing(data: Path, tmp_path: Path) -> None:

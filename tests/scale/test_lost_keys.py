@@ -15,8 +15,8 @@ from scale.conftest import KEYS, ROLES, people, write
 from voronym.errors import SchemaError
 from voronym.keyspaces import Coordinates
 from voronym.partition import Partition
-from voronym.table import summaries
 from voronym.run.parts.coding import Coding
+from voronym.table import summaries
 from voronym.table.table import Table
 
 

@@ -112,5 +112,6 @@ def test_recipes_hold_steps(tmp_path):
     assert sorted(same.table["age"].to_list()) == sorted(release.table["age"].to_list())
     with pytest.raises(InputError, match="without steps"):
         vr.anonymize(table, recipe=again, steps=["top age=3"])
-    with pytest.raises(InputError, match="list of texts"):
-        vr.Recipe(again.schema, steps="top age=90")
+    assert vr.Recipe(again.schema, steps="top age=90").steps == ("top age=90",)
+    with pytest.raises(InputError, match="steps must be a text such as 'top age=90', or a list of them"):
+        vr.Recipe(again.schema, steps=[90])

@@ -10,9 +10,12 @@ import numpy as np
 
 import voronym as vr
 from voronym.history import Policy
+from voronym.request.choices import ReleaseChoices
 from voronym.table.table import Table
 from voronym_papers import solvers
 
+GIVEN = ("k", "method", "options", "space", "models", "time_limit", "seed")
+"""Choices that the call of `anonymize` makes; the others are at their defaults."""
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
 
@@ -42,6 +45,9 @@ def calls() -> dict[str, Call]:
             "data": table, **roles, "identifiers": [], "other": [], "k": 3, "method": "mdav", "options": {},
             "space": "euclidean", "models": ["t-closeness=0.9"], "time_limit": None, "seed": 0,
             "progress": None, "recipe": None, "kinds": {}, "orders": {}, "locations": [],
+            **{name: choice.default for name, choice in ReleaseChoices.declared().items()
+               if name not in GIVEN},
+            "person": None, "household": None, "pseudonyms": False, "reading": None, "output": None,
         }),
         "population_risk": (vr.population_risk, {
             "table": patients(), "keys": ["age", "sex"], "weights": None, "sampling_fraction": 0.1,

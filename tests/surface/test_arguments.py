@@ -81,5 +81,7 @@ def test_buffers_are_refused_with_the_reason():
         release.write(io.BytesIO())
     with pytest.raises(vr.InputError, match="source must be a text or a path"):
         vr.read(io.StringIO("a"))
-    with pytest.raises(vr.InputError, match="keys must be"):
+    with pytest.raises(vr.InputError, match="4 of 4 columns have no role"):
         vr.anonymize(patients(), keys=None)
+    with pytest.raises(vr.InputError, match="no column has the role 'key'"):
+        vr.anonymize(patients(), keys=None, drop_undeclared=True)

@@ -6,6 +6,7 @@ import shlex
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -15,15 +16,17 @@ import pytest
 import voronym as vr
 from voronym.cli import main
 from voronym.errors import InputError
+from voronym.request.choices import ReleaseChoices
 from voronym.steps import parse_step
 from voronym.table.table import Table
-from voronym.web.bench import _wrong
+from voronym.web import screens
+from voronym.web.bench import PLACED, Bench, Wishes, _wrong
 from voronym.web.forms import RECIPE, protection_of
 from voronym.web.screens import _rules
 from voronym.web.settings import Settings, refuse_files
 from voronym.web.words import on_page
 
-ROLES = {"age": "key", "region": "key", "income": "confidential", "weight": "other"}
+ROLES = {"keys": ["age", "region"], "confidential": ["income"], "other": ["weight"]}
 FORM = {
     "k": "3",
     "method": "mdav",
@@ -54,44 +57,64 @@ def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
 
 
 def test_a_form_is_what_its_command_does(survey: pl.DataFrame) -> None:
-    chosen = protection_of(FORM, Settings(roles=ROLES))
-    assert chosen.steps == ["top age=80", "round income=1000"]
-    assert chosen.options == {
+    chosen = protection_of(FORM, Settings(ROLES))
+    assert chosen.roles == {"age": "key", "region": "key", "income": "confidential", "weight": "other"}
+    rules = {
+        "steps": ["top age=80", "round income=1000"],
         "publish": {"*": "interval"},
         "strata": ["region"],
         "weights": "weight",
         "suppress": "2%",
     }
+    assert chosen.choices == {**ROLES, **rules, "k": 3, "method": "mdav"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        release = vr.anonymize(survey, **chosen.arguments())
+        release = vr.anonymize(survey, **chosen.choices)
     assert [one.step for one in release.effects] == chosen.steps
     words = [*shlex.split(chosen.command("survey.csv", {})), "--save-recipe", "recipe.toml"]
     with mock.patch.object(sys, "argv", words), pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
     typed = vr.Recipe.load("recipe.toml")
-    assert (typed.steps, typed.options) == (release.recipe.steps, release.recipe.options)
+    assert typed.given == release.recipe.given
     again = Settings.of_recipe(typed)
-    assert (again.steps, again.options) == (chosen.steps, chosen.options)
+    assert again.roles == chosen.roles
+    assert ReleaseChoices(**release_choices(again)) == ReleaseChoices(**release_choices(chosen), seed=0)
 
 
 def test_a_recipe_that_says_more_than_the_fields_stays() -> None:
-    options = {"publish": {"age": "interval"}, "strata": ["age", "region"], "headroom": 1}
-    before = Settings(roles=ROLES, method="mdav", options=options)
+    more = {"publish": {"age": "interval"}, "strata": ["age", "region"], "headroom": 1}
+    own = {"options": {"gamma": 0.5}}
+    before = Settings({**ROLES, "k": 3, "method": "vmdav", **more, **own})
     shown = _rules(before)
     assert (shown["publish"], shown["strata"], shown["weights"]) == (RECIPE, RECIPE, "")
-    form = {"k": "3", "method": "mdav", "rules": "1", "publish": RECIPE, "strata": RECIPE, "weights": ""}
-    assert protection_of(form, before).options == options
-    assert protection_of({**form, "method": "kd"}, before).options == {}
-    assert protection_of({**form, "publish": "", "strata": ""}, before).options == {"headroom": 1}
-    assert protection_of({"k": "3", "method": "mdav"}, before).options == options  # a form without the fields
+    form = {"k": "3", "method": "vmdav", "rules": "1", "publish": RECIPE, "strata": RECIPE, "weights": ""}
+    asked = {"k": 3, "method": "vmdav"}
+    assert release_choices(protection_of(form, before)) == {**asked, **more, **own}
+    other = protection_of({**form, "method": "kd"}, before)  # options are of a method, choices of all of them
+    assert release_choices(other) == {"k": 3, "method": "kd", **more}
+    cleared = protection_of({**form, "publish": "", "strata": ""}, before)
+    assert release_choices(cleared) == {**asked, "headroom": 1, **own}
+    bare = protection_of({"k": "3", "method": "vmdav"}, before)  # a form without the fields
+    assert release_choices(bare) == {**asked, **more, **own}
+
+
+def test_metrics_of_records_are_none_of_another_method() -> None:
+    before = Settings({**ROLES, "method": "records", "metrics": {"region": "nominal"}})
+    assert release_choices(protection_of({"k": "3", "method": "mdav"}, before)) == {"k": 3, "method": "mdav"}
+    mixed = before.having(method="mdav", space="mixed")
+    assert protection_of({"k": "3", "method": "exchange"}, mixed).metrics == {"region": "nominal"}
+
+
+def release_choices(chosen: Settings) -> dict[str, Any]:
+    """Return what settings say about the release."""
+    return {name: value for name, value in chosen.choices.items() if name in ReleaseChoices.names()}
 
 
 def _refused(text: str) -> bool:
     """Say whether a text is refused for its file, or is no step at all."""
     try:
-        refuse_files({}, (), ["round age=5", text])
+        refuse_files(Settings({"steps": ["round age=5", text]}))
         parse_step(text)
     except InputError:
         return True
@@ -110,8 +133,8 @@ def test_no_step_opens_a_file() -> None:
     ):
         assert _refused(text), text
     with pytest.raises(InputError, match="opens no files by their names"):
-        refuse_files({"population": "/etc/passwd"}, ())
-    refuse_files({}, (), ["round age=5", "what is this"])
+        refuse_files(Settings({"population": "/etc/passwd"}))
+    refuse_files(Settings({"steps": ["round age=5", "what is this"]}))
 
 
 def test_what_is_wrong_is_said_as_on_the_command_line(survey: pl.DataFrame) -> None:
@@ -119,25 +142,45 @@ def test_what_is_wrong_is_said_as_on_the_command_line(survey: pl.DataFrame) -> N
     for name, value, part in (
         ("steps", ["tpo age=80"], "tpo"),
         ("steps", ["top agee=80"], "agee"),
-        ("options", {"suppress": "many"}, "suppress must be a share of the records below a half"),
-        ("options", {"publish": {"*": "everything"}}, "publish must be one of mean, median"),
+        ("suppress", "many", "suppress must be a share of the records below a half"),
+        ("publish", {"*": "everything"}, "publish must be 'hierarchy' or 'interval' or 'mean' or 'median'"),
+        ("k", "many", "k must be a whole number"),
     ):
         assert part in _wrong(table, name, value)
     assert _wrong(table, "steps", ["top age=80"]) == ""
-    assert _wrong(table, "options", {"strata": ["region"], "suppress": "1%"}) == ""
+    assert _wrong(table, "strata", ["region"]) == ""
+    assert _wrong(table, "suppress", "1%") == ""
+
+
+def test_what_is_wrong_has_a_place_on_the_page(survey: pl.DataFrame) -> None:
+    bench = Bench()
+    bench._frame = survey
+    asked = Settings({**ROLES, "k": 3})
+
+    def wrong(**given: Any) -> dict[str, str]:
+        return bench.check(Wishes(lambda _: None), settings=asked.having(**given).plain())["errors"]
+
+    assert wrong() == {}
+    assert wrong(space="mixed", metrics={"region": "nominal"}) == {}
+    assert list(wrong(metrics={"region": "nominal"})) == ["options"]  # which has no field of its own
+    assert list(wrong(suppress="many")) == ["suppress"]
+    assert "how many people" in wrong(k=None)["k"]
+    page = Path(screens.__file__).parent.joinpath("templates", "protect.html").read_text(encoding="utf-8")
+    for name in (*PLACED, "options"):
+        assert f'"{name}"' in page
 
 
 def test_a_recipe_of_a_gpu_says_so_until_the_form_says_otherwise(survey: pl.DataFrame) -> None:
     schema = vr.Schema.build(survey, keys=["age", "region"], confidential=["income"], other=["weight"])
     chosen = Settings.of_recipe(vr.Recipe(schema, k=3, method="pairs", device="cuda"))
-    assert chosen.arguments()["device"] == "cuda"
+    assert chosen.choices["device"] == "cuda"
     assert chosen.command("survey.csv", {}).endswith("--device cuda")
     form = {"k": "3", "method": "pairs"}
     assert protection_of(form, chosen).device == "cuda"
-    assert protection_of({**form, "device": ""}, chosen).device is None
-    assert Settings.of_recipe(vr.Recipe(schema, k=3)).device is None
+    assert protection_of({**form, "device": ""}, chosen).device == "cpu"
+    assert Settings.of_recipe(vr.Recipe(schema, k=3)).device == "cpu"
     table = Table.of(survey, schema)
     with mock.patch("voronym._cuda.device.missing", return_value="there is none"):
         sentence = on_page(_wrong(table, "device", "cuda"))
     assert "there is none. “Groups are made on: the processor” needs none" in sentence
-    assert not _wrong(table, "device", None)
+    assert not _wrong(table, "device", "cpu")

@@ -54,13 +54,19 @@ def test_a_release_of_the_page_is_that_of_its_recipe_and_of_its_command(page: Ho
         assert "error-column-1" in wrong.text
         assert client.post(f"{place}/roles", data=roles(ROLES)).status_code == 200
         for field, value, sentence in (
-            ("k", "five", "k must be a whole number, not 'five'"),
+            ("k", "five", "k must be a whole number, 1 or more, not 'five'"),
+            ("k", "", "say how many people are to look alike"),
+            (
+                "suppress",
+                "many",
+                "“Records that may be left out” must be a share of the records below a half",
+            ),
             ("k", "121", "k=121"),
             ("time_limit", "-1", "time_limit must be a number of seconds"),
             ("method", "nonsense", "nonsense"),
             ("models", "t-closeness=2", "t=2 promises nothing"),
         ):
-            wrong = client.post(f"{place}/protect", data={"k": "4", field: value})
+            wrong = client.post(f"{place}/protect", data={"k": "4", "rules": "1", field: value})
             assert wrong.status_code == 422, (field, value)
             beside = wrong.text.partition(f'id="error-{field}"')[2].partition("</p>")[0]
             assert sentence in html.unescape(beside), (field, beside)

@@ -23,7 +23,7 @@ TABLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "near unique": ({ODD: [f"x{i}" for i in range(N)]}, {}),
     "amounts": ({ODD: [f"EUR {i},{i % 10}0" for i in range(N)]}, {}),
     "codes": ({"zip": [10_115 + 37 * i for i in range(N)]}, {}),
-    "no keys": ({"age": list(range(N))}, {"roles": {"age": "other"}}),
+    "no keys": ({"age": list(range(N))}, {"keys": [], "other": ["age"]}),
     "a kind that it is not": ({"age": [f"x{i % 3}" for i in range(N)]}, {"kinds": {"age": "numeric"}}),
     "k too large": ({"age": [i % 7 + 0.5 for i in range(N)]}, {"k": 1000}),
     "no method": ({"age": [i % 7 + 0.5 for i in range(N)]}, {"method": "no"}),
@@ -35,8 +35,8 @@ def test_what_is_wrong_is_said_without_flags(what: str) -> None:
     columns, given = TABLES[what]
     bench = Bench()
     bench._frame = pl.DataFrame({**columns, "rest": np.arange(N) % 5 + 0.5})
-    roles = dict.fromkeys(columns, "key") | {"rest": "other"}
-    settings = Settings(**{"roles": roles, **given}).plain()
+    asked = {"keys": list(columns), "other": ["rest"], "k": 5}
+    settings = Settings({**asked, **given}).plain()
     found = bench.check(Wishes(lambda _: None), settings=settings)
     assert found["errors"]
     for sentence in found["errors"].values():

@@ -13,7 +13,7 @@ from voronym.request.choices import ReleaseChoices
 
 def method_options(
     method: str,
-    pairs: Mapping[str, Any],
+    pairs: Mapping[str, str],
     own: Sequence[tuple[str, str]],
     columns: Sequence[str],
     flags: Sequence[str],
@@ -24,15 +24,12 @@ def method_options(
     written ``--metrics COLUMN=VALUE``, and may be repeated.
     """
     known = options_of(method)
-    given: dict[str, list[str]] = {}
+    given: dict[str, list[str]] = {name: [text] for name, text in pairs.items()}
     for name, text in own:
         if name not in known:
             raise InputError(_unknown(name, method, known, flags))
         given.setdefault(name, []).append(text)
-    return {
-        **pairs,
-        **{name: common.option_value(name, texts, known.get(name), columns) for name, texts in given.items()},
-    }
+    return {name: common.option_value(name, texts, known.get(name), columns) for name, texts in given.items()}
 
 
 def options_of(method: str) -> dict[str, Shape]:

@@ -172,7 +172,7 @@ def flag(name: str) -> str:
 
 def option_value(name: str, texts: Sequence[str], shape: Shape | None, columns: Sequence[str]) -> Any:
     """Read the value of an option, given once or several times, by its shape."""
-    if shape == "by column":
+    if shape == "by column" and not texts[0].startswith("{"):
         return {column: read_value(text) for column, text in pairs(texts, flag(name)).items()}
     if shape == "columns" and not texts[0].startswith("["):
         return names(texts, columns)

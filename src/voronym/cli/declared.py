@@ -145,12 +145,25 @@ def _locations(typed: Sequence[str], _: Sequence[str]) -> list[tuple[str, str]]:
     return places
 
 
+def _trees(flag: str) -> Callable[[Sequence[str], Sequence[str]], dict[str, Any]]:
+    """Return a reader of ``COLUMN=TEXT``, where the text may be a whole tree, as JSON."""
+
+    def read(typed: Sequence[str], _: Sequence[str]) -> dict[str, Any]:
+        given = {name: (text, read_value(text)) for name, text in pairs(typed, flag).items()}
+        return {
+            name: tree if isinstance(tree, (dict, list)) else text for name, (text, tree) in given.items()
+        }
+
+    return read
+
+
 _READ: dict[str, Callable[[Any, Sequence[str]], Any]] = {
     "kinds": files.kinds_of,
     "orders": files.orders_of,
     "models": _models,
     "publish": _publish,
     "locations": _locations,
-    "hierarchies": lambda typed, _: pairs(typed, "--hierarchy"),
-    "metrics": lambda typed, _: pairs(typed, "--metrics"),
+    "hierarchies": _trees("--hierarchy"),
+    "options": lambda typed, _: pairs(typed, "--option"),  # read by the method that takes them
+    "metrics": _trees("--metrics"),
 }

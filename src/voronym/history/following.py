@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,16 +19,19 @@ from voronym.history.policy import Policy
 from voronym.method import METHODS
 from voronym.methods.crowd import Crowd
 from voronym.methods.grouped import Kept, demands_of
+from voronym.methods.mask import mask
 from voronym.methods.strata import check_strata
 from voronym.partition import Partition
 from voronym.privacy import Judge, Model
 from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
+from voronym.result import Grouped
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
+WAITING = ReleaseChoices.defaults()["waiting"]
 ROUNDS = 40
 """Times that groups which break a model are joined, or sent to wait, at most."""
 
@@ -78,10 +82,13 @@ def follow(
     )
     if not booking.entries:
         sentence = f"{made.formed:,} groups were formed, to be kept in later releases"
-    kept = Kept(
-        made.groups[made.published], lambda frame, numbers: put_back(frame, frozen, numbers), sentence
-    )
     rows = crowd.rows_of(np.flatnonzero(made.published))
+    kept = Kept(
+        made.groups[made.published],
+        lambda frame, numbers: put_back(frame, frozen, numbers),
+        sentence,
+        None if follower.frame is None else follower.frame[rows.tolist()],
+    )
     booking.stay(rows)
     return (table if made.published.all() else table.rows(rows)), rows, kept
 
@@ -99,7 +106,9 @@ class _Follower:
         models: Sequence[Model],
     ) -> None:
         self.table, self.crowd, self.k, self.models = table, crowd, k, models
-        self.method, self.options = METHODS[choices.method], options
+        self.method, self.options, self.choices = METHODS[choices.method], options, choices
+        self.frame = None if self.method.groups else table.frame.select(list(table.keys))
+        """What a method publishes that says itself what groups publish, row by row."""
         self.stratum = (
             equivalence_classes(crowd.table.frame, choices.strata).labels
             if choices.strata
@@ -108,6 +117,8 @@ class _Follower:
 
     def divide(self, problem: Problem, people: Ints, ctx: Context) -> Ints:
         """Divide people into new groups, none of which crosses strata; too few of a stratum wait."""
+        if self.frame is not None:
+            return self._published(people, ctx)
         labels = np.full(problem.n, -1, np.int64)
         groups = 0
         plain = problem if self.method.weighted else problem.unweighted()
@@ -120,6 +131,30 @@ class _Follower:
             labels[mine] = groups + part.labels
             groups += part.n_cells
         return labels
+
+    def _published(self, people: Ints, ctx: Context) -> Ints:
+        """Have the method make groups of new people, and keep what it publishes of them."""
+        rows = self.crowd.rows_of(people)
+        some = replace(self.choices, keep_groups=False, headroom=0, dissolved="rejoin", waiting=WAITING)
+        made = mask(
+            self.table.rows(rows),
+            ctx,
+            choices=some,
+            options=self.options,
+            k=self.k + self.choices.headroom,
+            models=self.models,
+        )
+        assert isinstance(made, Grouped)  # noqa: S101 - the method makes groups
+        assert made.partition is not None  # noqa: S101
+        assert self.frame is not None  # noqa: S101
+        place = np.full(len(self.frame), -1, np.int64)
+        place[rows] = np.arange(len(rows))
+        both = nw.concat([self.frame, made.frame.select(self.frame.columns)])
+        self.frame = both[np.where(place >= 0, len(self.frame) + place, np.arange(len(place))).tolist()]
+        if self.crowd.of_row is None:
+            return np.array(made.partition.labels)
+        own = np.searchsorted(people, self.crowd.of_row[rows])
+        return np.array(made.partition.labels[first_rows(own, len(people))])
 
     def obey(self, made: Round) -> Round:
         """Return a round whose groups hold all demands: new ones are joined, kept ones that fail wait."""

@@ -52,11 +52,14 @@ class Kept:
         ``(frame, numbers) -> frame``: what groups would publish, one row each, to what they do.
     sentence : str
         What was done.
+    frame : narwhals DataFrame, optional
+        Of methods that say themselves what groups publish: the keys of each row, of new groups.
     """
 
     numbers: NDArray[np.int64]
     publish: Callable[[nw.DataFrame[Any], NDArray[np.int64]], nw.DataFrame[Any]] | None
     sentence: str
+    frame: nw.DataFrame[Any] | None = None
 
 
 def mask_by_groups(

@@ -161,7 +161,7 @@ def local_suppression(
             f"take {COLUMNS} at most"
         )
     del options  # there are none
-    given = importance_of(table, choices)
+    given = importance_of(table, choices, zero=False)
     if table.schema.pseudonyms and table.schema.household is not None:
         raise InputError(
             "local suppression looks at people one by one, and pseudonyms of households show them together: "

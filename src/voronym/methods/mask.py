@@ -33,6 +33,7 @@ from voronym.result import Grouped, Masked, Stratum
 from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.units import first_of_each
+from voronym.table.values import first_rows
 
 Ints = NDArray[np.int64]
 
@@ -70,6 +71,8 @@ def mask(
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
     if method.groups:
         return mask_by_groups(table, ctx, kept=kept, **given)
+    if kept is not None:
+        return _kept(table, kept)
     return _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
 
 
@@ -82,6 +85,24 @@ def _whole(
     if enforcement(choices) == "blind" and demands_of(table, models):
         return _blind(table, ctx, choices, options, k, models)
     return _released(table, ctx, choices, options, k, models)
+
+
+def _kept(table: Table, kept: Kept) -> Grouped:
+    """Publish groups that are given: new ones what the method said, others what they published before."""
+    frame, publish = kept.frame, kept.publish
+    assert frame is not None  # noqa: S101 - the method published something
+    assert publish is not None  # noqa: S101 - groups are kept
+    of_row = Partition(kept.numbers if table.persons is None else kept.numbers[table.persons])
+    first = first_rows(of_row.labels, of_row.n_cells)
+    numbers = kept.numbers if table.persons is None else kept.numbers[table.persons]
+    shown = publish(frame[first.tolist()], numbers[first])
+    keys = {name: nw.maybe_reset_index(shown[name][of_row.labels]) for name in table.keys}
+    names = [name for name in table.columns if name in table.schema]
+    return Grouped(
+        with_pseudonyms(table, table.frame.select(names).with_columns(**keys)),
+        log=(kept.sentence,),
+        partition=of_row,
+    )
 
 
 # -- methods that publish values of the table -------------------------------------------------------------
@@ -111,7 +132,8 @@ def _in_other_ways(table: Table, made: Grouped, choices: ReleaseChoices, k: int)
     Where local suppression leaves a gap, a group can publish its range instead: all of its records get the
     same one, so that k of them still look alike.
     """
-    asked = [name for name in table.keys if choices.publish and {name, EVERY} & set(choices.publish)]
+    given = {*(choices.publish or {}), *((choices.hierarchies or {}) if choices.method != "lattice" else {})}
+    asked = [name for name in table.keys if {name, EVERY} & given]
     if not asked:
         return made
     part = made.partition

@@ -38,15 +38,26 @@ EVERY = "*"
 """Stands for all keys that are not named."""
 
 
-def texts(name: str, value: Any) -> tuple[str, ...]:
-    """Check for texts such as ``name=value``: one of them, several, or a mapping from names to values."""
-    if isinstance(value, Mapping):
-        return tuple(name if part is None else f"{name}={part}" for name, part in value.items())
-    given = value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    out = tuple(given)
-    if any(part is None or isinstance(part, (bytes, bool, int, float, Mapping)) for part in out):
-        raise InputError(f"{name} must be a text such as name=value, or a list of them, not {value!r}")
-    return tuple(map(str, out))
+def texts(example: str) -> Callable[[str, Any], tuple[str, ...]]:
+    """Return a check for texts: one of them, several, or a mapping from names to values."""
+
+    def check(name: str, value: Any) -> tuple[str, ...]:
+        if isinstance(value, Mapping):
+            return tuple(name if part is None else f"{name}={part}" for name, part in value.items())
+        given = value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+        out = tuple(given)
+        if any(part is None or isinstance(part, (bytes, bool, int, float, Mapping)) for part in out):
+            raise InputError(f"{name} must be a text such as {example!r}, or a list of them, not {value!r}")
+        return tuple(map(str, out))
+
+    return check
+
+
+def by_option(name: str, value: Any) -> dict[str, Any]:
+    """Check for the options of a method."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a mapping from names of options to values, not {value!r}")
+    return dict(value)
 
 
 def by_name(check: Callable[[str, Any], Any]) -> Callable[[str, Any], dict[str, Any]]:
@@ -107,8 +118,9 @@ def _weights(name: str, value: Any) -> str:
 
 def _places(name: str, value: Any) -> tuple[tuple[str, str], ...]:
     """Check for pairs of columns."""
-    pairs = tuple(tuple(pair) for pair in value) if isinstance(value, Iterable) else ()
-    if isinstance(value, str) or any(len(pair) != 2 for pair in pairs):
+    listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    pairs = list(value) if listed else [value]
+    if any(isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 for pair in pairs):
         raise InputError(f"{name} takes pairs of columns, latitude and longitude, not {value!r}")
     return tuple((str(lat), str(lon)) for lat, lon in pairs)
 
@@ -188,8 +200,8 @@ class ReleaseChoices(Options):
         purpose=PROTECTION, value="N", usual="5; none for channel and records", label="k",
     )  # fmt: skip
     models: tuple[str, ...] = option(
-        (), "A further guarantee, such as t-closeness=0.2. Groups are made to obey it.", check=texts,
-        shape="texts", flag="--model", purpose=PROTECTION, value="NAME=VALUE",
+        (), "A further guarantee, such as t-closeness=0.2. Groups are made to obey it.",
+        check=texts("t-closeness=0.2"), shape="texts", flag="--model", purpose=PROTECTION, value="NAME=VALUE",
         accepts="Model | str | Sequence[Model | str] | Mapping[str, Any]", label="“Further guarantees”",
     )  # fmt: skip
     intruder: str = option(
@@ -217,7 +229,7 @@ class ReleaseChoices(Options):
         check=entry_of("method"), purpose=METHOD, value="NAME", accepts="str", label="“Method”",
     )  # fmt: skip
     options: Mapping[str, Any] | None = option(
-        None, "An option of the method. `--NAME VALUE` does the same.", check=by_column, shape="by column",
+        None, "An option of the method. `--NAME VALUE` does the same.", check=by_option, shape="by column",
         flag="--option", purpose=METHOD, value="NAME=VALUE",
     )  # fmt: skip
     space: str = option(
@@ -249,7 +261,7 @@ class ReleaseChoices(Options):
     steps: tuple[str, ...] = option(
         (), "Change a column before groups are made, such as 'top age=90'; 'after ...' changes what they "
         "publish.",
-        check=texts, shape="texts", flag="--step", purpose=PUBLISHING, value="STEP",
+        check=texts("top age=90"), shape="texts", flag="--step", purpose=PUBLISHING, value="STEP",
         accepts="ColumnStep | str | Sequence[ColumnStep | str]", label="“Steps, one a line”",
     )  # fmt: skip
     publish: Mapping[str, str] | None = option(

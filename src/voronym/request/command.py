@@ -81,30 +81,26 @@ def _words(declared: Declared, value: Any) -> list[str]:
         return [word for pair in value for word in (flag, ",".join(pair))]
     if declared.name == "options":
         return _option_words(value)
+    if declared.name == "orders":
+        return [word for name, levels in value.items() for word in (flag, f"{name}={'<'.join(levels)}")]
     if declared.shape == "by column":
         return [word for name, part in value.items() for word in (flag, _pair(name, part))]
     return [flag, value if isinstance(value, str) else json.dumps(value, default=str)]
 
 
 def _pair(name: str, value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return f"{name}={'<'.join(value)}"
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return text if name == EVERY else f"{name}={text}"
 
 
 def _option_words(options: Mapping[str, Any]) -> list[str]:
-    """Return the options of a method; those with several values by flags of their own, which may repeat."""
+    """Return the options of a method; columns by flags of their own, which may repeat."""
     words: list[str] = []
     for name, value in options.items():
-        if isinstance(value, Mapping):
-            listed = [_pair(str(key), part) for key, part in value.items()]
-        elif isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
-            listed = list(value)
+        if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
+            words += [word for text in value for word in ("--" + name.replace("_", "-"), text)]
         else:
             words += ["--option", _pair(name, value)]
-            continue
-        words += [word for text in listed for word in ("--" + name.replace("_", "-"), text)]
     return words
 
 

@@ -112,7 +112,9 @@ class Recipe(ReleaseChoices):
         twice = [name for name in own if name in ReleaseChoices.names()]
         if twice:
             raise InputError(
-                f"{twice[0]} is no option of a method, but a choice of every run: give it by itself"
+                f"{twice[0]} is no option of a method, but a choice of every run: give it by itself, as "
+                f"{ReleaseChoices.declared()[twice[0]].flag}, {twice[0]}=... in Python, or an entry of its "
+                "own in a recipe"
             )
         shared = {name: value for name, value in self.given.items() if name in known.names()}
         return known.of(self.method, own | shared)

@@ -33,12 +33,32 @@ class Rule:
     reason: Callable[[Recipe], str]
 
 
+GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance",
+          "sampling_fraction", "population")  # fmt: skip
+"""Choices about groups and what they publish: a method that makes none has no use for them."""
+HISTORY = ("headroom", "dissolved", "waiting")
+"""Choices about groups that are kept."""
+
+
 def _perturbs(recipe: Recipe) -> bool:
     return not recipe.makes_groups
 
 
-def _publishes_itself(recipe: Recipe) -> bool:
-    return METHODS[recipe.method].makes == "release"
+def _useless(recipe: Recipe) -> list[str]:
+    """Return what is asked of a method without groups that it has no use for."""
+    own = METHODS[recipe.method].options.names()
+    stepped = any(set(step.columns) & set(recipe.hierarchies or {}) for step in recipe.column_steps)
+    used = {*own, *(("hierarchies",) if stepped else ())}
+    return [name for name in GROUPS if name in recipe.given and name not in used]
+
+
+def _about_population(names: list[str]) -> str:
+    if not {"population", "sampling_fraction"} & set(names):
+        return ""
+    return (
+        ". Keys with noise cannot be looked up in a population: `voronym measure` tells that risk of the "
+        "table as it is now, and `voronym attack` what an intruder finds in the release"
+    )
 
 
 RULES: list[Rule] = [
@@ -54,10 +74,17 @@ RULES: list[Rule] = [
         lambda _: "metrics belong to the space 'mixed': choose it, or leave them out",
     ),
     Rule(
-        ("method", "publish"),
-        lambda recipe: _perturbs(recipe) and bool(recipe.publish or recipe.hierarchies or recipe.widths),
-        lambda recipe: f"method {recipe.method!r} makes no groups, which could publish a median or a range: "
-        "leave out publish and hierarchies, or take a method that makes groups",
+        ("method", *GROUPS),
+        lambda recipe: _perturbs(recipe) and bool(_useless(recipe)),
+        lambda recipe: f"method {recipe.method!r} makes no groups and has no use for "
+        f"{', '.join(_useless(recipe))}: leave it out, or take a method that makes groups, such as 'auto'"
+        f"{_about_population(_useless(recipe))}",
+    ),
+    Rule(
+        ("keep_groups", *HISTORY),
+        lambda recipe: not recipe.keep_groups and bool(set(HISTORY) & set(recipe.given)),
+        lambda recipe: f"{', '.join(name for name in HISTORY if name in recipe.given)} is about groups that "
+        "are kept from one release to the next: give keep_groups, too, or leave it out",
     ),
     Rule(
         ("space", "publish"),
@@ -65,12 +92,6 @@ RULES: list[Rule] = [
         and bool({"mean", "median"} & set((recipe.publish or {}).values())),
         lambda _: "in the space 'ranges' every key is published as a range: leave out the space, or publish "
         "no mean and no median",
-    ),
-    Rule(
-        ("method", "importance"),
-        lambda recipe: recipe.method == "channel" and bool(recipe.importance),
-        lambda _: "method 'channel' weighs keys by what they tell about the confidential columns: leave out "
-        "importance",
     ),
     Rule(
         ("weights", "publish_weights"),
@@ -91,8 +112,8 @@ RULES: list[Rule] = [
     ),
     Rule(
         ("method", "keep_groups"),
-        lambda recipe: recipe.keep_groups and not METHODS[recipe.method].groups,
-        lambda recipe: f"method {recipe.method!r} divides no records into groups that could be kept: take "
+        lambda recipe: recipe.keep_groups and (_perturbs(recipe) or recipe.method == "lattice"),
+        lambda recipe: f"method {recipe.method!r} makes no groups that could keep what they published: take "
         "another method, or leave out keep_groups",
     ),
     Rule(

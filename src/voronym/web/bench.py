@@ -18,6 +18,7 @@ from voronym.core.atomic import together
 from voronym.core.context import FinishEarly, Progress
 from voronym.errors import Cancelled, InputError, SchemaError, VoronymError
 from voronym.evaluate.risk import risk
+from voronym.method import METHODS
 from voronym.privacy import split_models
 from voronym.problem import check_k
 from voronym.request.choices import ReleaseChoices
@@ -44,6 +45,9 @@ MANY, SAMPLE = 20_000, 5_000
 SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
 """All k of the picture; those that say most come first."""
 FEW = (5, 10, 3, 20, 15)
+PLACED = ("k", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
+          "time_limit", "seed", "space", "device")  # fmt: skip
+"""Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
 SEARCHED = 6_000
 """Rows up to which the default method takes a second or two for each k."""
 
@@ -176,9 +180,16 @@ class Bench:
             table = Request.of(chosen.about_columns()).table(self.frame)
         except VoronymError as error:
             return {"errors": errors | {"columns": on_page(str(error))}}
+        sound: dict[str, Any] = {}
         for name in ReleaseChoices.names() if not errors else ():  # what names files is not looked at
-            if name in chosen.choices and (sentence := _wrong(table, name, chosen.get(name))):
-                errors[name] = sentence
+            if name not in chosen.choices:
+                continue
+            if sentence := _wrong(table, name, chosen.get(name), sound):
+                errors[name if name in PLACED else "options"] = sentence
+            else:
+                sound[name] = chosen.get(name)
+        if not errors and chosen.k is None and METHODS[chosen.method].keeps_k:
+            errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         allowed = {name: chosen.get(name) for name in ("allow_near_unique", "allow_loss")}
         try:
             checks.before(table, ReleaseChoices(**allowed))
@@ -248,11 +259,11 @@ def _warm_up() -> None:
         compare(datasets.hospital(40), keys=["age", "weight"], k=[3], methods=["mdav"])
 
 
-def _wrong(table: Table, name: str, value: Any) -> str:
-    """Return what is wrong with one choice on its own; nothing where it is fine."""
+def _wrong(table: Table, name: str, value: Any, beside: Mapping[str, Any] | None = None) -> str:
+    """Return what is wrong with one choice beside others that are fine; nothing where it is fine, too."""
     try:
         choice: dict[str, Any] = {name: tuple(split_models(value)) if name == "models" else value}
-        made = Recipe(table.schema, **choice)
+        made = Recipe(table.schema, **{**(beside or {}), **choice})
         if name == "device":
             choose(value)  # says why there is none
         if name == "k" or (name == "models" and value):

@@ -113,6 +113,7 @@ def protection_of(fields: Fields, before: Settings) -> Settings:
         models=models,
         method=method,
         options=before.options if method == before.method else None,
+        metrics=before.metrics if method == before.method or before.space == "mixed" else None,
         steps=[line.strip() for line in fields.get("steps", "").splitlines() if line.strip()],
         time_limit=number(fields.get("time_limit", "")),
         seed=number(fields.get("seed", "")),

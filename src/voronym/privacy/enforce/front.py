@@ -86,7 +86,6 @@ def enforce(problem: Problem, part: Partition, ctx: Context, *, method: str = "a
     >>> from voronym.privacy.cells import Levels
     >>> from voronym.privacy.enforce import enforce
     >>> from voronym.core.context import Context
-    from voronym.core.registry import Registry
     >>> from voronym.problem import Problem
     >>> records = Problem.of([[1.0], [1.1], [1.2], [5.0], [5.1], [5.2]], 3).records
     >>> ill = Levels("ill", np.array([0, 0, 0, 1, 1, 1]), False, ("no", "yes"))

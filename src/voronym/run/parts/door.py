@@ -21,7 +21,7 @@ from voronym.history.booking import Entering
 from voronym.history.ledger import Ledger
 from voronym.privacy import Finding
 from voronym.release import Folder, Release
-from voronym.request.choices import ReleaseChoices, RunChoices
+from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run import checks
@@ -92,7 +92,7 @@ def release_parts(
         style=style,
         report=report,
     )
-    name = request.release.engine if recipe is None else recipe.engine
+    name = engine_of(request, recipe)
     ctx = Context(progress=progress)
     with folders(job.work, target.absolute(), resume=run.resume) as made:
         _enter(job, run.resume)
@@ -155,7 +155,8 @@ def job_of(
         release=release,
         files=tuple(str(file.absolute()) for file in files),
         names=tuple(file.name for file in files),
-        request=replace(request, run=RunChoices()),  # a run may go on with other workers
+        # A run may go on with other workers, of another engine.
+        request=Request(request.columns, replace(request.release, engine="local", leaf=None, rounds=None)),
         reading={**({} if recipe is None else recipe.reading), **(reading or {})},
         leaf=own["leaf"] or LEAF,
         wanted=own["rounds"] or ROUNDS,
@@ -167,6 +168,11 @@ def job_of(
         ledger=request.run.ledger,
         workers=request.run.workers or 1 if plan.time_limit is not None else 1,
     )
+
+
+def engine_of(request: Request, recipe: Recipe | None) -> str:
+    """Return who does the work: whom somebody asks for now, or whom the recipe names."""
+    return request.release.engine if recipe is None or "engine" in request.asked else recipe.engine
 
 
 def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> None:

@@ -20,7 +20,7 @@ from voronym.problem import Problem
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
 from voronym.run.parts import database
-from voronym.run.parts.door import bytes_of, job_of
+from voronym.run.parts.door import bytes_of, engine_of, job_of
 from voronym.run.parts.engine import Engine
 from voronym.run.parts.grouping import SEARCHES, WIDTH, begin, improve, visits
 from voronym.run.parts.job import LOOK, needed
@@ -125,7 +125,7 @@ def plan_parts(
         As for `voronym.run.parts.door.release_parts`.
     """
     files, run = find(source), request.run
-    engine = request.release.engine if recipe is None else recipe.engine
+    engine = engine_of(request, recipe)
     size = sum(file.stat().st_size for file in files)
     known, how = None, dict(reading or {})
     if database.is_database(files[0]):  # a part of what the query yields says enough
