@@ -113,9 +113,51 @@ def promises(table: pl.DataFrame, frame: pl.DataFrame, release: vr.Release, choi
                     > 0.5 + 1e-9
                 ):
                     return "t-closeness is broken"
+    if broken := _passed_over(table, frame, release, choices):
+        return f"{broken} was passed over in silence"
     for stratum in choices.get("strata", ()):
         if any(len({row[stratum] for row in rows}) > 1 for rows in classes.values()):
             return "a group crosses strata"
+    return ""
+
+
+def _passed_over(
+    table: pl.DataFrame, frame: pl.DataFrame, release: vr.Release, choices: dict[str, Any]
+) -> str:
+    """Return a choice of which nothing is to be seen in the table; each is looked for by what it does."""
+    true = dict(zip(frame["row"], frame.select("ill", "cost", "income").rows(), strict=True))
+    own = [(true[row], ill, cost) for row, ill, cost in table.select("row", "ill", "cost").rows()]
+    texts = {name: table[name].cast(pl.String).drop_nulls().to_list() for name in table.columns}
+    steps, ways = choices.get("steps", ()), dict(choices.get("publish") or {})
+    changed = not choices.get("keep_groups")  # what kept groups publish was decided before
+    if "noise cost=0.1" in steps and all(was[1] == cost for was, _, cost in own):
+        return "noise"
+    if "pram ill=0.2" in steps and all(was[0] == ill for was, ill, _ in own):
+        return "pram"
+    if "after round cost=50" in steps and any(cost % 50 for _, _, cost in own):
+        return "a step that comes after"
+    if any(step.startswith("recode town") for step in steps) and {"Ulm", "Jena"} & {*texts["town"]}:
+        return "recode"
+    if (
+        choices.get("suppress")
+        and changed
+        and choices.get("method") != "lattice"
+        and len(table) == len(frame)
+    ):
+        return "suppress"
+    if ways.get("age") == "interval" and not any("–" in age for age in texts["age"]):
+        return "interval"
+    by_tree = "town" in (choices.get("hierarchies") or {}) and ways.get("town", "hierarchy") == "hierarchy"
+    if by_tree and {*texts["town"]} - {"Ulm", "Bonn", "Jena", "Köln", "south", "west", "east", "*", "small"}:
+        return "hierarchy"
+    if choices.get("pseudonyms") and "person" not in table.columns:
+        return "pseudonyms"
+    if choices.get("publish_weights") == "mean" and table["weight"].n_unique() <= 3:
+        return "publish-weights"
+    if choices.get("space") == "ranges" and not any("–" in age for age in texts["age"]):
+        return "space"
+    if release.recipe.given.get("k") != choices.get("k"):
+        return "k"
     return ""
 
 
