@@ -95,9 +95,9 @@ def promises(table: pl.DataFrame, frame: pl.DataFrame, release: vr.Release, choi
                     return f"fewer than {k} of {unit} share a class"
     drawn = any("ill" in step and step.startswith(("pram",)) for step in choices.get("steps", ()))
     for model in choices.get("models", ()) if choices.get("method") not in ("channel", "records") else ():
-        if model.startswith("l-diversity") and not drawn:
-            if any(len({row["ill"] for row in rows}) < 2 for rows in classes.values()):
-                return "l-diversity is broken"
+        diverse = all(len({row["ill"] for row in rows}) >= 2 for rows in classes.values())
+        if model.startswith("l-diversity") and not drawn and not diverse:
+            return "l-diversity is broken"
         if (
             model.startswith("t-closeness")
             and "person" not in choices
