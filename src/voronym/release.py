@@ -200,13 +200,17 @@ class Release:
         log: Sequence[str] = (),
         effects: Sequence[Effect] = (),
         schema: Schema | None = None,
+        figures: Mapping[str, Any] | None = None,
+        costs: Sequence[Cost] = (),
+        public_notes: Sequence[str] = (),
     ) -> Release:
         """Build a release that lies in a folder, from what was counted in its files."""
         made = cls.__new__(cls)
-        made._fill(recipe, recipe.schema if schema is None else schema, notes, ())
+        made._fill(recipe, recipe.schema if schema is None else schema, notes, public_notes)
         made.folder, made.findings = folder, tuple(findings)
         made.information_loss, made.group_loss = information_loss, group_loss
         made.log, made.effects = tuple(log), tuple(effects)
+        made.figures, made.costs = dict(figures or {}), tuple(costs)
         vars(made)["risk"] = risk
         made._keep_promise()
         return made

@@ -15,6 +15,8 @@ import voronym as vr
 from pairs.cases import TREE, merged, people
 
 WORKS, REFUSED, DEFECT = "works", "refused", "defect"
+LEAF = 150
+"""Records of a leaf, where the table of 600 is grouped over several."""
 
 
 def outcome(names: tuple[str, ...], *, leaf: int | None = None) -> tuple[str, str]:

@@ -103,7 +103,7 @@ LIMITED = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from voronym.run.parts import job, spill, tasks
+from voronym.run.parts import job, spill
 from voronym.run.parts.runners.local import _begin
 
 @job.stage("greedy")
@@ -111,7 +111,7 @@ def greedy(one, number):
     return np.ones(number * 10**6, np.uint8).sum()
 
 folder = Path(sys.argv[1])
-spill.keep(folder / "job.pickle", job.Job(folder, folder, (), ()))
+spill.keep(folder / "job.json", job.Job(folder, folder, (), ()))
 _begin(1_500_000_000, os.getpid())
 print(job.perform(str(folder), "greedy", 100))
 try:
@@ -128,7 +128,7 @@ def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None
     said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240).stdout.splitlines()
     assert said[0] == "100000000"
     assert said[1].startswith("VoronymError a task of the stage 'greedy' needs more memory than a worker has")
-    assert said[2] == "['greedy-000100.done', 'job.pickle']"
+    assert said[2] == "['greedy-000100.done', 'job.json']"
 
 
 def test_too_little_memory_is_said(tmp_path: Path) -> None:

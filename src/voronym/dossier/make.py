@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -83,25 +84,36 @@ def dossier(release: Release, ctx: Context | None = None) -> Dossier:
 
 def public_of(release: Release, ctx: Context) -> Public:
     """Take from a release what everybody may know; nothing else of it goes any further."""
-    recipe, schema = release.recipe, release.schema
-    table = release._held
-    story = story_of(recipe)
-    drawn = story != GROUPS
+    table, schema = release._held, release.schema
     ctx.tell(0.0, whole=True)
     counted = release.risk
     ctx.tell(0.2, whole=True)
-    plane = _cloud(table, ctx)
+    return replace(
+        public_words(release),
+        recipe=_public_recipe(release.recipe, lambda name: _present(table.frame, name)),
+        plane=_cloud(table, ctx),
+        distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
+        places=places.published(table.frame, schema)
+        if story_of(release.recipe) == GROUPS and counted.k > 1
+        else None,
+        population=outlook(table, release.recipe, ctx.part(0.8, 1.0)),
+    )
+
+
+def public_words(release: Release) -> Public:
+    """Return what everybody may know of a release without a look at its rows, wherever these lie."""
+    recipe, schema = release.recipe, release.schema
+    story = story_of(recipe)
     options = recipe.options or {}
-    published_as = methods.published_as(story, release.figures, options, schema) if drawn else {}
-    published_as = {**published_as, **_fates(release)}
+    published_as = methods.published_as(story, release.figures, options, schema) if story != GROUPS else {}
     return Public(
         story=story,
         method=recipe.method,
         guarantee=METHODS[recipe.method].guarantee if recipe.method in METHODS else "",
         k=recipe.k,
-        columns=_columns(schema, published_as, recipe),
-        records=table.n,
-        risk=counted,
+        columns=_columns(schema, {**published_as, **_fates(release)}, recipe),
+        records=release.rows,
+        risk=release.risk,
         findings=tuple(release.findings),
         information_loss=release.information_loss,
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
@@ -109,13 +121,9 @@ def public_of(release: Release, ctx: Context) -> Public:
         warnings=release.public_warnings,
         steps=(*(one.says() for one in recipe.column_steps), *release.log),
         seeded=recipe.seed is not None,
-        recipe=_public_recipe(recipe, lambda name: _present(table.frame, name)),
-        plane=plane,
-        distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
+        recipe={},
         channel=methods.channel_of(release.figures, options) if story == "channel" else None,
         stirred=methods.stirred_of(release.figures, options, schema) if story == "records" else None,
-        places=places.published(table.frame, schema) if story == GROUPS and counted.k > 1 else None,
-        population=outlook(table, recipe, ctx.part(0.8, 1.0)),
     )
 
 

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from voronym.errors import InputError, SchemaError
 from voronym.keyspaces import Coordinates
+from voronym.method import METHODS
+from voronym.methods.weights import averaged
 from voronym.request.choices import ReleaseChoices
+from voronym.request.recipe import Recipe
 from voronym.result import Grouped, Masked
 from voronym.table.doubts import Doubt, check_published, refuse
 from voronym.table.table import Table
@@ -32,6 +35,21 @@ def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str
 def before(table: Table, choices: ReleaseChoices) -> tuple[Doubt, ...]:
     """Return what is worth a warning about a table; raise where it should not be released as it is."""
     return refuse(table.doubts, allowed(choices, table.keys))
+
+
+def of_recipe(table: Table, recipe: Recipe) -> tuple[Doubt, ...]:
+    """Return what is worth a warning about a table whose steps are done, before it is masked by a recipe.
+
+    Columns that a step draws afresh, and weights that are averaged, are not kept as they are.
+    """
+    redrawn = {name for step in recipe.column_steps if step.random for name in step.columns} - set(table.keys)
+    if METHODS[recipe.method].groups and (heavy := averaged(table, recipe, recipe.required_k)):
+        redrawn.add(heavy)
+    return tuple(
+        doubt
+        for doubt in before(table, recipe)
+        if doubt.name not in ("near-unique", "tells") or doubt.column not in redrawn
+    )
 
 
 def after(

@@ -20,7 +20,6 @@ from voronym.method import METHODS
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
-from voronym.methods.weights import averaged
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.recipe import Recipe
@@ -29,7 +28,6 @@ from voronym.run import checks
 from voronym.steps import ColumnStep
 from voronym.steps import run as run_steps
 from voronym.table import tidy
-from voronym.table.doubts import Doubt
 from voronym.table.table import Table
 from voronym.table.units import Units
 
@@ -62,7 +60,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     original = table
     stayed: NDArray[np.int64] | None = None
     table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
-    doubts = _doubts(table, recipe)
+    doubts = checks.of_recipe(table, recipe)
     clock.lap("reading")
     masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
     if recipe.suppress and recipe.method != "lattice":  # which suppresses by itself
@@ -121,19 +119,6 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     if booking is not None:
         _check_history(booking, release, masked, grouped_frame, table.units)
     return release
-
-
-def _doubts(table: Table, recipe: Recipe) -> tuple[Doubt, ...]:
-    """Return what is worth a warning about a table, less that about columns that are stirred."""
-    stirred = {name for one in recipe.column_steps if one.random for name in one.columns} - set(table.keys)
-    if METHODS[recipe.method].groups and (heavy := averaged(table, recipe, recipe.required_k)):
-        stirred.add(heavy)
-    return tuple(
-        one
-        for one in checks.before(table, recipe)
-        if one.name not in ("near-unique", "tells")
-        or one.column not in stirred  # which are not kept as they are
-    )
 
 
 def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.int64]) -> Table:

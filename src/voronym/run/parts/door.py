@@ -287,6 +287,9 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         log=course.log,
         effects=course.effects,
         schema=job.released_schema,
+        figures=answers[0].get("figures"),
+        costs=answers[0].get("costs", ()),
+        public_notes=_of_leaves([answer["public_notes"] for answer in answers], partly=False),
     )
 
 

@@ -98,9 +98,9 @@ def look(job: Job, number: int) -> dict[str, Any]:
     except VoronymError as error:
         raise _blamed(job, error) from None
     recipe = job.request.recipe(table) if job.fixed is None else job.fixed
-    if recipe.steps:  # a column that a step changes is not published as it is
-        return {"recipe": recipe, "notes": [], "looked_at": len(frame)}
-    doubts = checks.before(table, recipe)
+    # What a step changes is not published as it is: the sample is looked at with its steps done.
+    steps = [step for step in recipe.column_steps if step.when == "before"]
+    doubts = checks.of_recipe(run_steps(table, steps, least=recipe.required_k)[0], recipe)
     return {"recipe": recipe, "notes": [str(doubt) for doubt in doubts], "looked_at": len(frame)}
 
 

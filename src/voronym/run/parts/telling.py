@@ -10,11 +10,10 @@ import narwhals as nw
 
 from voronym.core.context import Context
 from voronym.dossier.disclosed import Disclosed, by_chance, in_order
-from voronym.dossier.make import GROUPS, _columns, _public_recipe
-from voronym.dossier.parts import Dossier, Inside, Loss, Public
+from voronym.dossier.make import GROUPS, _public_recipe, public_words, story_of
+from voronym.dossier.parts import Dossier, Inside, Loss
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility, utility
-from voronym.method import METHODS
 from voronym.release import Folder, Release
 from voronym.run.parts import counting, portrait
 from voronym.run.parts.engine import Engine
@@ -42,21 +41,8 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     new = portrait.merged(lead._stage(f"bars@{portrait.RELEASED}", files))
     old = portrait.merged(lead._stage(f"bars@{portrait.ORIGINAL}", parts))
     dates = {name: after.frame[name].dtype in (nw.Date, nw.Datetime) for name in schema.keys}
-    public = Public(
-        story=GROUPS,
-        method=recipe.method,
-        guarantee=METHODS[recipe.method].guarantee,
-        k=recipe.k,
-        columns=_columns(schema, {}, recipe),
-        records=made.rows,
-        risk=made.risk,
-        findings=made.findings,
-        information_loss=made.information_loss,
-        group_loss=made.group_loss,
-        gap=None,
-        warnings=(),
-        steps=(),
-        seeded=recipe.seed is not None,
+    public = replace(
+        public_words(made),
         recipe=_public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
         distributions=portrait.distributions(schema, edges, dates, new, None),
         sampled=_sampled(made),
@@ -113,8 +99,9 @@ def _inside(
 ) -> Inside:
     """Compare a release with its originals."""
     recipe = lead.job.recipe
-    known = _disclosed(lead, made, new, before)
-    silent = [one for one in recipe.schema.confidential if one not in {two.column for two in known}]
+    known = _disclosed(lead, made, new, before) if story_of(recipe) == GROUPS else ()
+    counted = {column.column for column in known}
+    silent = [name for name in recipe.schema.confidential if name not in counted] if known else []
     unseen = [f"{', '.join(silent)}: too many different values to look for people whose value is certain"]
     drawn_from = [
         f"statistics before and after, and whether a model can tell both apart: {drawn[0].n:,} records of "
@@ -122,9 +109,9 @@ def _inside(
     ]
     return Inside(
         recipe=recipe.to_dict(),
-        columns=_columns(recipe.schema, {}, recipe),
+        columns=public_words(made).columns,
         warnings=made.warnings,
-        figures={},
+        figures=dict(made.figures),
         seconds={_turn(name): one for name, one in _folder(made).seconds.items()},
         risk=Risk.of_sizes(counting.sizes(before)),
         linkage=None,
@@ -134,7 +121,9 @@ def _inside(
                 key=lambda one: -one.published,
             )
         ),
-        costs=(),
+        costs=made.costs,
+        effects=made.effects,
+        ledger=lead.job.ledger is not None,
         utility=_utility(lead, made, *drawn),
         told=None,
         distributions=(),
@@ -151,13 +140,15 @@ def _inside(
 
 def _utility(lead: Engine, made: Release, after: Table, before: Table) -> Utility:
     """Estimate on samples what changed."""
-    found = utility(
-        before.frame, after.frame, lead.job.recipe.schema, ctx=Context(seed=lead.job.recipe.seed or 0)
+    recipe = lead.job.recipe
+    names = [name for name in after.columns if name not in recipe.schema.identifiers]  # no pseudonyms
+    changes = utility(
+        before.frame, after.select(names).frame, recipe.schema, ctx=Context(seed=recipe.seed or 0)
     )
     if after.n == before.n == made.rows:
-        return found
+        return changes
     note = f"Estimated on random samples, {after.n:,} and {before.n:,} of {made.rows:,} records."
-    return replace(found, notes=(note, *found.notes))
+    return replace(changes, notes=(note, *changes.notes))
 
 
 def _disclosed(

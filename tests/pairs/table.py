@@ -1,0 +1,83 @@
+"""The documentation's table of combinations: what is refused, where, and why. The tests of all pairs make it.
+
+Record it again, after all pairs were tried (some minutes), with ``python -m pairs.table`` from ``tests``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from multiprocessing import Pool
+from pathlib import Path
+
+from pairs.cases import CASES, tuples
+from pairs.run import DEFECT, LEAF, REFUSED, WORKS, outcome
+
+PAGE = Path(__file__).parents[2] / "docs" / "combinations.md"
+BEGIN, END = "<!-- begin: made by the test of all pairs -->", "<!-- end -->"
+ROW = re.compile(r"^\| `([\w-]+)` \| `([\w-]+)` \| (\S.*?) \| (\S.*?) \|$", re.MULTILINE)
+Outcomes = dict[tuple[str, ...], tuple[str, str]]
+
+
+def text(memory: Outcomes, parts: Outcomes) -> str:
+    """Return the table: the share of pairs that work, and a line for each pair that does not."""
+    lines = []
+    for where, outcomes in (("in memory", memory), ("over several leaves", parts)):
+        works = sum(state == WORKS for state, _ in outcomes.values())
+        lines.append(
+            f"- {where}: {works:,} of {len(outcomes):,} pairs work ({100 * works / len(outcomes):.1f} %)"
+        )
+    lines += ["", "| choice | with | refused | reason |", "|---|---|---|---|"]
+    reasons: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for where, outcomes in (("in memory", memory), ("over leaves", parts)):
+        for names, (state, reason) in outcomes.items():
+            if state == REFUSED:
+                reasons[names][_plain(reason)].append(where)
+    for names in sorted(reasons):
+        for reason, places in reasons[names].items():
+            lines.append(f"| `{names[0]}` | `{names[1]}` | {' and '.join(places)} | {reason} |")
+    return "\n".join(lines)
+
+
+def _plain(reason: str) -> str:
+    """Return a reason without what differs from run to run, such as folders."""
+    return re.sub(r"/\S*/", "", reason).replace("|", "/").replace("\n", " ").strip()
+
+
+def refused() -> dict[str, set[tuple[str, str]]]:
+    """Return the pairs that the page calls refused, by where."""
+    out: dict[str, set[tuple[str, str]]] = {"in memory": set(), "over leaves": set()}
+    for first, second, places, _ in ROW.findall(PAGE.read_text(encoding="utf-8")):
+        for place in places.split(" and "):
+            out[place].add((first, second))
+    return out
+
+
+def _try(job: tuple[tuple[str, ...], int | None]) -> tuple[tuple[str, ...], int | None, tuple[str, str]]:
+    return *job, outcome(job[0], leaf=job[1])
+
+
+def all_outcomes(processes: int = 2) -> tuple[Outcomes, Outcomes]:
+    """Try every choice alone and all pairs, in memory and over leaves; return the pairs' outcomes."""
+    jobs = [(names, leaf) for names in [*((name,) for name in CASES), *tuples(2)] for leaf in (None, LEAF)]
+    out: dict[int | None, Outcomes] = {None: {}, LEAF: {}}
+    with Pool(processes) as pool:
+        for names, leaf, result in pool.imap_unordered(_try, jobs, chunksize=4):
+            if result[0] == DEFECT:
+                where = "in memory" if leaf is None else "over leaves"
+                sys.stderr.write(f"{' + '.join(names)}, {where}: {result[1]}\n")
+            if len(names) == 2:
+                out[leaf][names] = result
+    return out[None], out[LEAF]
+
+
+def record(memory: Outcomes, parts: Outcomes) -> None:
+    """Write the table into its page."""
+    page = PAGE.read_text(encoding="utf-8")
+    head, tail = page.split(BEGIN)[0], page.split(END)[1]
+    PAGE.write_text(f"{head}{BEGIN}\n{text(memory, parts)}\n{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record(*all_outcomes())
