@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import warnings
+import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,7 @@ from voronym.request.rules import check_ledger
 from voronym.run.memory import make_release
 from voronym.run.parts.door import release_parts
 from voronym.run.parts.plan import Plan, plan_parts
-from voronym.run.source import has_parts
+from voronym.run.source import as_files, collected, engine_of_frame, has_parts, is_frame
 from voronym.table.read import load, read
 from voronym.table.table import Table
 
@@ -58,15 +62,17 @@ def anonymize(
     ----------
     data : dataframe, str, Path or sequence of paths
         A pandas, Polars or PyArrow table, or a file that `voronym.read` reads. A folder, a pattern such as
-        ``"people/*.parquet"`` or several files are a data set of many parts, which need not fit the memory:
-        the release is a folder, too.
+        ``"people/*.parquet"``, several files, or a frame of Dask or Spark are a data set of many parts, which
+        need not fit the memory: the release is a folder, too. So is that of any table, where a choice about
+        parts is made, such as ``leaf``.
     {choices}
     recipe : Recipe, optional
         Take all choices about columns and release from a recipe; then none of them may be given.
     reading : mapping, optional
         How to read the file, where ``data`` is one, such as ``{"decimal": ","}``: what `voronym.read` takes.
     output : str or Path, optional
-        Where to write the release: a file, or the folder of a data set of many parts, which needs one.
+        Where to write the release: a file, or the folder of a data set of many parts; without it, that
+        folder is temporary, and gone with the `Release`.
     format : {"parquet", "csv"}, optional
         Of the files of a data set of many parts: text where the source is text, else Parquet.
     style : mapping, optional
@@ -106,9 +112,7 @@ def anonymize(
     request = Request.of(choices)
     request.refuse_beside(recipe)
     if _over_parts(data, request):
-        if output is None:
-            raise InputError("a data set of many parts is released to a folder: name it, output='release'")
-        release = release_parts(
+        release = _in_parts(
             data,
             output,
             request,
@@ -120,7 +124,8 @@ def anonymize(
             report=report,
             progress=progress,
         )
-        return _told(release)
+        return _warned(release)
+    data = collected(data)
     if isinstance(data, (str, os.PathLike)):
         data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
     elif reading:
@@ -146,11 +151,37 @@ def anonymize(
     ctx.done()
     if output is not None:
         release.write(output, overwrite=overwrite, **(style or {}))
-    return _told(release)
+    return _warned(release)
 
 
-def _told(release: Release) -> Release:
-    """Tell the warnings of a release, and return it."""
+def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:
+    """Make a release over parts, of files where they lie or of a frame that is laid down in some."""
+    if is_frame(data):
+        if request.run.resume:
+            raise InputError(
+                "a run over a frame cannot go on later: write the table to files, and name these"
+            )
+        if how["reading"]:
+            raise InputError("reading says how to read a file, and the table is none: give the path")
+        engine = engine_of_frame(data)
+        if engine is not None and "engine" not in request.asked and how["recipe"] is None:
+            request = replace(request, release=replace(request.release, engine=engine))
+    private = tempfile.mkdtemp(prefix="voronym-") if output is None else None
+    target = Path(private) / "release" if private is not None else Path(output)  # type: ignore[arg-type]
+    try:
+        with as_files(data, request.run.work or target.absolute().parent) as files:
+            release = release_parts(files, target, request, **how)
+    except BaseException:
+        if private is not None:
+            shutil.rmtree(private, ignore_errors=True)
+        raise
+    if private is not None:  # it lives as long as the release
+        weakref.finalize(release, shutil.rmtree, private, ignore_errors=True)
+    return release
+
+
+def _warned(release: Release) -> Release:
+    """Show the warnings of a release, and return it."""
     for note in release.warnings:
         warnings.warn(note, stacklevel=4)
     return release
@@ -158,8 +189,9 @@ def _told(release: Release) -> Release:
 
 def _over_parts(data: Any, request: Request) -> bool:
     """Whether a run goes over parts: the source has several, or a choice about parts was made."""
-    scaled = any(declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked)
-    return has_parts(data) or (scaled and isinstance(data, (str, os.PathLike)))
+    return has_parts(data) or any(
+        declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked
+    )
 
 
 def plan(

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
+import polars as pl
+
+from voronym.table.frame import as_frame
+
+GROUP = 50_000
+"""Rows of a row group of a frame that is laid down in a file, so that it can be read in parts."""
+
 
 def has_parts(data: Any) -> bool:
-    """Whether a source is a data set of many parts: a folder, a pattern, or several files."""
+    """Whether a source is a data set of many parts: a folder, a pattern, several files, or a cluster's."""
+    if engine_of_frame(data) is not None:
+        return True
     if isinstance(data, (list, tuple)):
         return bool(data) and all(isinstance(path, (str, os.PathLike)) for path in data)
     if not isinstance(data, (str, os.PathLike)):
@@ -18,3 +31,55 @@ def has_parts(data: Any) -> bool:
         return path.is_dir() or (not path.exists() and any(sign in str(data) for sign in "*?["))
     except OSError:  # too long a name, say, or a place that is closed: reading says so
         return False
+
+
+def engine_of_frame(data: Any) -> str | None:
+    """Return the engine whose distributed frame this is: "dask", "spark", or None."""
+    room = type(data).__module__.partition(".")[0]
+    if room in ("dask", "dask_expr") and hasattr(data, "to_parquet"):
+        return "dask"
+    if room == "pyspark" and hasattr(data, "toPandas"):
+        return "spark"
+    return None
+
+
+def is_frame(data: Any) -> bool:
+    """Whether a source is a table in memory or a plan of one, not the name of files."""
+    return not isinstance(data, (str, os.PathLike, list, tuple))
+
+
+@contextlib.contextmanager
+def as_files(data: Any, beside: str | os.PathLike[str] | None) -> Iterator[Any]:
+    """Lay a frame down in Parquet files, for as long as a run reads it; files stay where they are.
+
+    Nobody else can open the folder, and it is gone afterwards.
+
+    Parameters
+    ----------
+    data : frame or paths
+        A table in memory, a Polars LazyFrame, or a frame of Dask or Spark, which writes its own partitions.
+    beside : path, optional
+        A folder to make it in; where frames of a cluster are written, all its machines must see it.
+    """
+    if not is_frame(data):
+        yield data
+        return
+    with tempfile.TemporaryDirectory(prefix=".voronym-", dir=beside) as private:
+        folder = Path(private) / "source"
+        engine = engine_of_frame(data)
+        if engine == "dask":
+            data.to_parquet(str(folder), write_index=False)
+        elif engine == "spark":
+            data.write.parquet(folder.absolute().as_uri())
+        else:
+            folder.mkdir()
+            if isinstance(data, pl.LazyFrame):
+                data.sink_parquet(folder / "table.parquet", row_group_size=GROUP)
+            else:
+                as_frame(data).to_polars().write_parquet(folder / "table.parquet", row_group_size=GROUP)
+        yield folder
+
+
+def collected(data: Any) -> Any:
+    """Return a lazy frame's table; anything else as it is."""
+    return data.collect() if isinstance(data, (pl.LazyFrame, nw.LazyFrame)) else data
