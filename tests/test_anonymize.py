@@ -337,9 +337,8 @@ NOISE = {"keys": ["a"], "confidential": ["w"], "method": "channel", "options": {
     [
         (
             {"enforce": "swap", "options": {"max_distortion": 0.5}},
-            "'channel' has no use for enforce: leave it out",
+            "'channel' makes no groups and has no use for enforce: leave it out",
         ),
-        ({"time_limit": 1.0}, "no use for time_limit"),
         ({"max_distortion": 0.5}, "unexpected keyword argument 'max_distortion'"),
         ({"sensitive": ["ill"]}, "'sensitive'; it is called 'confidential' here"),
     ],

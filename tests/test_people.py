@@ -209,7 +209,6 @@ def test_recipes_know_people(tmp_path):
         ({"person": ["patient"]}, "person must be the name of a column"),
         ({"person": "age"}, "declared twice"),
         ({"pseudonyms": True, "identifiers": ["patient"]}, "people or households"),
-        ({"person": "patient", "method": "records", "k": None}, "row by row"),
     ],
 )
 def test_wrong_words(tmp_path, options, word):

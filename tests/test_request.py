@@ -87,6 +87,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "options": {"method": "records", "k": None},
     "metrics": {"space": "mixed"},
     "publish_weights": {"weights": "w"},
+    **{name: {"keep_groups": True} for name in ("headroom", "waiting", "dissolved")},
 }
 """What else must be chosen for a recipe with the choice."""
 CASES = [

@@ -71,11 +71,6 @@ def test_channel_tells_its_matrices(voronym):  # noqa: F811
         (["--flatten", "zip"], 2, "It is one of --method records"),
         (["--method", "channel", "--population", "patients.csv"], 2, "`voronym measure` tells that risk"),
         (["--population", "p.csv"], 2, "population must be a file with a table of the whole population"),
-        (
-            ["--method", "records", "--suppress", "1%"],
-            2,
-            "'records' has no use for suppress: leave it out, or take another method, such as 'auto'",
-        ),
         (["--enforce", "magic"], 2, "no way to enforce models is called 'magic'; there are: auto, blind"),
         (["--weights", "age=2"], 2, "--importance age=2"),
         (["--space", "mixed", "--weights", "age=2"], 2, "keys that count more take importance"),

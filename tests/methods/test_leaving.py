@@ -205,5 +205,4 @@ def test_what_it_cannot():
     for wrong in ("60%", -0.1, "many", True):
         with pytest.raises(InputError, match="share of the records below a half"):
             vr.anonymize(frame, suppress=wrong, **how)
-    with pytest.raises(InputError, match="which the space 'mixed' has not"):
-        vr.anonymize(frame, suppress=0.1, space="mixed", **how)
+    assert len(vr.anonymize(frame, suppress=0.1, space="mixed", **how).table) < 100

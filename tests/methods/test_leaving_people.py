@@ -160,9 +160,8 @@ def test_the_same_people_twice_and_the_ways_out(tmp_path):
     assert 0 < len(out) <= 3
     with pytest.raises(GuaranteeError, match="of an earlier release: --suppress leaves them"):
         publish(frame, paths[1], ledger)  # who comes in is the difference of the two
-    with pytest.raises(InputError, match=r"give --suppress 5% or more"):
-        publish(frame, paths[1], ledger, "2%")
-    again = publish(frame, paths[1], ledger, "20%")  # of those who are known nobody leaves, nobody comes in
+    again = publish(frame, paths[1], ledger, "2%")
+    # More than the budget stay out; of those who are known nobody leaves, nobody comes in
     assert f"{len(out)} of 60 people" in again.log[0].replace("records", "people")
     assert "as in an earlier release" in again.log[0]
     assert {tag for tag, past in seen(paths[1:2], everybody).items() if past == ("left out",)} == out
@@ -204,8 +203,8 @@ def test_rows_of_one_person_are_not_torn_apart(tmp_path):
 
 
 def test_kept_groups_let_people_wait_instead(tmp_path):
-    with pytest.raises(InputError, match="--waiting"):
-        publish(crowd(60, 3), tmp_path / "1.csv", tmp_path / "l.ledger", "5%", keep_groups=True)
+    release = publish(crowd(60, 3), tmp_path / "1.csv", tmp_path / "l.ledger", "5%", keep_groups=True)
+    assert 57 <= len(release.table) <= 60
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -35,7 +35,7 @@ MODULES = {
     "late": "from voronym.plugins import verb\n@verb('late', purpose='Look up')\ndef register(app): pass",
     "silent": "from voronym.plugins import verb\n@verb('silent', purpose='Look up')\ndef register(app): pass",
     "loud": "def start():\n    raise KeyError('start')",
-    "opener": "import voronym.scale.runners.local, voronym.report.html\nraise RuntimeError('too late')",
+    "opener": "import voronym.run.parts.runners.local, voronym.report.html\nraise RuntimeError('too late')",
 }
 POINTS = """[voronym.plugins]
 lacking = lacking
@@ -137,7 +137,7 @@ import warnings
 warnings.simplefilter("ignore")
 "no such method" in METHODS
 from voronym.report.section import sections
-from voronym.scale.runners import RUNNERS
+from voronym.run.parts.runners import RUNNERS
 assert "local" in RUNNERS
 assert len(sections) > 5
 assert not {name for plugin in vr.plugins.plugins() for _, name in plugin.entries} & {*sections, "local"}

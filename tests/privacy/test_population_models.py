@@ -14,7 +14,6 @@ from privacy import oracles
 from voronym.errors import GuaranteeError, InputError
 from voronym.privacy import AlphaK, BetaLikeness, DeltaDisclosure, DeltaPresence, KMap, parse_model
 from voronym.privacy.contract import check_model
-from voronym.run.parts.grouping import demanding
 from voronym.table import Table
 
 words = st.one_of(st.none(), st.sampled_from("abcd"))
@@ -116,13 +115,6 @@ def test_the_contract_beside_a_population(tmp_path):
     pl.DataFrame({"key": [f"secret-key-{i}" for i in range(8) for _ in range(1 + 2 * i)]}).write_csv(path)
     check_model(KMap(3, population=path), at=lambda v: KMap(int(v), population=path))
     check_model(DeltaPresence(0.5, population=path), at=lambda v: DeltaPresence(v, population=path))
-
-
-def test_data_sets_of_many_files_refuse_what_they_do_not_count():
-    asked = [KMap(3), AlphaK(0.5)]
-    with pytest.raises(InputError, match="k-map is not counted over data sets of many files"):
-        demanding(asked, ["ill"])
-    assert demanding(asked[1:], ["ill"]) == asked[1:]
 
 
 def test_a_person_with_several_rows_is_one():

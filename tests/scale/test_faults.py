@@ -148,11 +148,12 @@ from pathlib import Path
 import numpy as np, polars as pl
 from voronym.run.parts import counting, spill
 from voronym.run.parts.runners.local import _begin
+from voronym.table.table import Table
 
 path = Path(sys.argv[1], "rows.arrow")
 counting.sort(pl.DataFrame({"x": np.arange(1000) // 5}), ["x"], ["x"], path, 3)
 frame = pl.concat(spill.gather([path], 0, 3))
-counting.count(frame, ["x"], (), None)
+counting.count(frame, Table.build(frame, keys=["x"]).schema, (), None)
 held = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
 print(int(held.split()[1]) // 1024, flush=True)
 _begin(1, os.getpid())

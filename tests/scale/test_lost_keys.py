@@ -11,13 +11,8 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from scale.conftest import KEYS, ROLES, people, write
+from scale.conftest import write
 from voronym.errors import SchemaError
-from voronym.keyspaces import Coordinates
-from voronym.partition import Partition
-from voronym.run.parts.coding import Coding
-from voronym.table import summaries
-from voronym.table.table import Table
 
 
 def towns(n: int = 1200) -> pl.DataFrame:
@@ -44,12 +39,3 @@ def test_a_key_that_is_gone_is_refused_unless_that_is_allowed(tmp_path: Path) ->
     made = release(folder, "out", allow_loss=["town"])
     assert made.rows == 1200
     assert made.folder.key_losses["town"] > 150.0
-
-
-def test_one_row_for_everybody_is_that_of_the_table_in_memory() -> None:
-    frame = people(900).with_columns(many=pl.Series([f"m{i * i % 97}" for i in range(900)]))
-    table = Table.build(frame, **{**ROLES, "keys": [*KEYS, "many"]})
-    coding = Coding(table.schema, summaries.look(table, table.schema, ()), table.n)
-    keys = Coordinates(table)
-    row = table.like(keys.publish(Partition(np.zeros(table.n, np.int64))).frame)
-    np.testing.assert_allclose(coding.for_everybody(), keys.codec.encode(row)[0], atol=1e-9)

@@ -43,10 +43,13 @@ def test_counts_and_models_are_those_of_one_table(tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-def test_a_model_that_is_not_counted_is_refused(tmp_path: Path) -> None:
+def test_a_model_of_a_population_is_counted_too(tmp_path: Path) -> None:
     write(coarse(1500), tmp_path / "data", 2)
-    with pytest.raises(vr.InputError, match="k-map is not counted over data sets of many files"):
-        vr.measure(tmp_path / "data", keys=KEYS, models=["k-map=3"], workers=1)
+    coarse(4000).select(KEYS).write_parquet(tmp_path / "everybody.parquet")
+    model = f"k-map=3,population={tmp_path / 'everybody.parquet'}"
+    parts = vr.measure(tmp_path / "data", keys=KEYS, models=[model], workers=1)
+    whole = vr.measure(coarse(1500), keys=KEYS, models=[model])
+    assert [str(finding) for finding in parts.findings] == [str(finding) for finding in whole.findings]
 
 
 def test_a_class_whose_rows_lie_in_many_files_is_one(tmp_path: Path) -> None:

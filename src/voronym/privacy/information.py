@@ -82,7 +82,7 @@ def estimate(runs: Runs, levels: Levels, *, confidence: float = 0.95) -> Estimat
     spread = max(0.0, math.fsum(share * np.square(score)) - plug_in**2)
     z = float(ndtri(0.5 + confidence / 2))
     half = z * float(np.sqrt(spread / n))
-    chance = expected_by_chance(runs.sizes[runs.occupied], levels.counts)
+    chance = expected_by_chance(runs.sizes[runs.occupied], levels.counts, n)
     excess = max(0.0, plug_in - chance)
     low = max(0.0, min(corrected, excess) - max(half, likely_drop(runs, levels, z)))
     high = min(most, max(corrected, excess) + half)
@@ -120,20 +120,21 @@ def likely_drop(runs: Runs, levels: Levels, z: float) -> float:
     return max(0.0, math.fsum(share * np.log(r)) - left)
 
 
-def expected_by_chance(sizes: Ints, counts: Ints) -> float:
+def expected_by_chance(sizes: Ints, counts: Ints, n: int | None = None) -> float:
     """Return the mean plug-in mutual information over all ways to deal the values out to the classes.
 
     A class of s records gets X of the q records of a level, X hypergeometric; the expectation of
     (X / n) ln(n X / (s q)) is summed over classes and levels. Equal sizes and equal counts are done once.
     Where X is above `_MANY` on average its expectation is taken to the second order, Var X / (2 n E X),
-    which is right to a third of a percent there.
+    which is right to a third of a percent there. Where the classes are some of a larger table, ``n`` has its
+    records; then the sum is their share of the expectation.
 
     References
     ----------
     Vinh, N.X., Epps, J., Bailey, J.: Information theoretic measures for clusterings comparison: variants,
     properties, normalization and correction for chance. JMLR 11, 2010.
     """
-    n = int(sizes.sum())
+    n = int(sizes.sum()) if n is None else n
     size, times = np.unique(sizes, return_counts=True)
     count, often = np.unique(counts, return_counts=True)
     total = 0.0

@@ -74,6 +74,8 @@ class Recipe(ReleaseChoices):
     def __post_init__(self) -> None:
         """Check every choice, fill in the defaults that depend on the method, and make all values plain."""
         super().__post_init__()
+        if not isinstance(self.schema, Schema):
+            raise InputError(f"schema must be a Schema, not {type(self.schema).__name__}")
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
             self._set("seed", 0 if self.seed is None else self.seed)

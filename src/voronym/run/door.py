@@ -189,9 +189,8 @@ def _warned(release: Release) -> Release:
 
 def _over_parts(data: Any, request: Request) -> bool:
     """Whether a run goes over parts: the source has several, or a choice about parts was made."""
-    return has_parts(data) or any(
-        declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked
-    )
+    scaled = any(declared.purpose == PARTS for name, declared in DECLARED.items() if name in request.asked)
+    return has_parts(data) or (scaled and not isinstance(data, (list, tuple)))
 
 
 def plan(

@@ -278,6 +278,7 @@ def _turn(job: Job, name: str, number: int) -> Any:
 
 def allow_stored() -> None:
     """Allow what a work folder holds: values of these classes, and nothing else."""
+    from voronym.dossier.parts import Dossier
     from voronym.history.ledger import Entry
     from voronym.privacy.base import Finding
     from voronym.request.choices import ColumnChoices, ReleaseChoices, RunChoices
@@ -300,5 +301,5 @@ def allow_stored() -> None:
     store.stored(
         Job, Request, ColumnChoices, ReleaseChoices, RunChoices, Recipe, Schema, Column, Dataset, Part,
         Layout, Dialect, Reading, Source, Spelling, Number, Moment, Moments, LevelCounts, NumberSummary,
-        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry,
+        PlaceSummary, Tree, Cuts, Shape, Finding, Effect, Cost, Entry, *store.classes_of(Dossier),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,24 @@ _TAG = "voronym"
 def stored(*classes: type) -> None:
     """Allow instances of classes to be kept: their fields, or all that they hold."""
     for cls in classes:
-        CLASSES[cls.__name__] = cls
+        CLASSES[_name(cls)] = cls
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def classes_of(cls: type) -> set[type]:
+    """Return a dataclass and all that its fields name, however deep."""
+    out: set[type] = set()
+    waiting: list[Any] = [cls]
+    while waiting:
+        kind = waiting.pop()
+        if is_dataclass(kind) and isinstance(kind, type) and kind not in out:
+            out.add(kind)
+            waiting += get_type_hints(kind).values()
+        waiting += get_args(kind)
+    return out
 
 
 def dump(value: Any) -> bytes:
@@ -63,8 +80,8 @@ def _plain(value: Any) -> Any:
     for name, (kind, write, _) in _KINDS.items():
         if isinstance(value, kind):
             return {_TAG: name, "of": write(value)}
-    if type(value).__name__ in CLASSES and CLASSES[type(value).__name__] is type(value):
-        return {_TAG: "object", "class": type(value).__name__, "of": _plain(dict(_state(value)))}
+    if CLASSES.get(_name(type(value))) is type(value):
+        return {_TAG: "object", "class": _name(type(value)), "of": _plain(dict(_state(value)))}
     raise TypeError(f"{type(value).__name__} is not kept in a work folder")
 
 
