@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from voronym.certify.bound import Bound
+from voronym.certify.costs import Costs
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
 from voronym.certify.relax import relax
@@ -15,8 +13,7 @@ from voronym.certify.state import State
 from voronym.core.context import Context
 from voronym.errors import Unfinished
 from voronym.partition import Partition
-
-Floats = NDArray[np.float64]
+from voronym.problem import Problem
 
 LARGEST = 6000
 """Most records: all distances are kept, 8 n^2 bytes."""
@@ -44,7 +41,7 @@ LONGEST = 600.0
 """Seconds that the first steps are planned for, where there are more or no end."""
 
 
-def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence[Partition] = ()) -> Bound:
+def columns(problem: Problem, part: Partition, ctx: Context, *, seeds: Sequence[Partition] = ()) -> Bound:
     """Bound the SSE by the linear relaxation of set partitioning, and look among its groups for partitions.
 
     The problem: choose groups of k to 2k-1 records, each record in exactly one, of least total SSE. Relaxed,
@@ -60,10 +57,8 @@ def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence
 
     Parameters
     ----------
-    X : array, shape (n, d)
-        The records.
-    k : int
-        Least size of a group.
+    problem : Problem
+        The records, and k.
     part : Partition
         A partition to start from: the better, the sooner the proof ends.
     ctx : Context
@@ -81,14 +76,14 @@ def columns(X: Floats, k: int, part: Partition, ctx: Context, *, seeds: Sequence
 
     Examples
     --------
-    >>> from voronym import Partition, datasets
+    >>> from voronym import Partition, Problem, datasets
     >>> X = datasets.gaussian(30, 2)
-    >>> bound = columns(X, 2, Partition([0, 1] * 15, k=2), Context())
+    >>> bound = columns(Problem.of(X, 2), Partition([0, 1] * 15, k=2), Context())
     >>> bound.optimal, bound.sse <= bound.partition.sse(X)
     (True, True)
     """
     ctx = ctx.part(0.0, 1.0)
-    state = State(X, k, part, ctx)
+    state = State(Costs.of(problem, ctx), problem.k, part, ctx)
     for start in seeds:
         state.add_partition(start)
     _search(state, ctx)
@@ -108,6 +103,9 @@ def _search(state: State, ctx: Context) -> None:
     solved = relax(state, ctx.limited(FIRST * planned))
     if not solved and not state.closed and state.nodes > HARD * state.n:
         climb(state, ctx.limited(CLIMB * planned))
+    if not state.flat:
+        relax(state, ctx)
+        return
     tighten(state, ctx.limited(max(0.0, PROOF * planned - ctx.spent)))  # leave time for partitions
     if not state.closed:
         dive(state, ctx.limited(0.1 * planned))

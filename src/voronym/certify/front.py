@@ -122,7 +122,7 @@ def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition
     first = _start(problem, ctx.part(0.0, 0.1, time=0.1)) if part is None else part
     if ctx.over and n > FEW:  # no time for all distances
         return replace(neighbours(X, k, ctx), partition=first)
-    return replace(columns(X, k, first, ctx.part(0.1, 1.0)), seconds=ctx.spent)
+    return replace(columns(problem, first, ctx.part(0.1, 1.0)), seconds=ctx.spent)
 
 
 def _start(problem: Problem, ctx: Context) -> Partition:

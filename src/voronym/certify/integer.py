@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.certify.master import group_cost
 from voronym.certify.state import State
 from voronym.core.context import Context
 from voronym.core.linear import Programme
@@ -69,7 +68,7 @@ def choose(
     programme = Programme(
         low, np.ones(height), presolve="on", solver="choose", mip_rel_gap=0.0, mip_abs_gap=1e-9
     )
-    programme.add_columns([group_cost(state.D2, group) for group in groups], rows, upper=1.0)
+    programme.add_columns([state.costs.group(group) for group in groups], rows, upper=1.0)
     programme.make_integer((np.arange(len(groups)) < len(cells)).astype(float))
     ended = programme.run(ctx, tell=state.tell)
     taken = [groups[s] for s in np.flatnonzero(programme.values > 0.5)]
@@ -111,7 +110,7 @@ def regions(state: State, ctx: Context, *, size: int) -> bool:
 
 def _worth(state: State, cells: list[Integers]) -> tuple[NDArray[np.float64], Integers]:
     """Return the reduced costs of the best partition's groups, and the group that meets each cut twice."""
-    worth = np.array([group_cost(state.D2, cell) - state.center[cell].sum() for cell in cells])
+    worth = np.array([state.costs.group(cell) - state.center[cell].sum() for cell in cells])
     labels = state.partition.labels[np.array(state.master.triples, np.int64).reshape(-1, 3)]
     a, b, c = labels.T if len(labels) else np.empty((3, 0), np.int64)
     twice = np.where((a == b) | (a == c), a, np.where(b == c, b, -1))

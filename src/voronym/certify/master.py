@@ -15,26 +15,21 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def group_cost(D2: Floats, group: Integers) -> float:
-    """Return the SSE of a group from the squared distances of its pairs."""
-    return float(D2[np.ix_(group, group)].sum()) / (2 * len(group))
-
-
 class Master:
-    """Minimise ``sum_S SSE(S) x_S`` so that each record is in groups of total weight 1, x >= 0.
+    """Minimise ``sum_S cost(S) x_S`` so that each record is in groups of total weight 1, x >= 0.
 
     Groups join a live model, so that the simplex method goes on from its last basis. Cuts (subset rows) are
     rows ``sum of x_S over groups with two or three of a triple <= 1``.
     """
 
-    def __init__(self, D2: Floats) -> None:
-        self.D2, self.n = D2, len(D2)
+    def __init__(self, cost: Callable[[Integers], float], n: int) -> None:
+        self.cost, self.n = cost, n
         self.groups: list[Integers] = []
         self.costs: list[float] = []
         self.triples: list[tuple[int, int, int]] = []
         self._index: dict[bytes, int] = {}
         self._of_record: dict[int, list[int]] = {}
-        self._having: list[list[int]] = [[] for _ in range(len(D2))]
+        self._having: list[list[int]] = [[] for _ in range(n)]
         self.programme = Programme(np.ones(self.n), np.ones(self.n))
         # Artificial columns: one too few of a record, one too many. Their costs are a box around its price.
         each = [np.array([i]) for i in range(self.n)]
@@ -59,7 +54,7 @@ class Master:
                 new.append(group)
         if not new:
             return 0
-        costs = [group_cost(self.D2, group) for group in new]
+        costs = [self.cost(group) for group in new]
         self.programme.add_columns(costs, [self.rows(group) for group in new])
         self.groups += new
         self.costs += costs

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.certify.bound import UNIT
+from voronym.certify.costs import Costs
 from voronym.certify.master import Master
-from voronym.certify.pricing import Cuts, Priced, Pricer
+from voronym.certify.pricing import Cuts, ModePricer, Priced, Pricer
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
@@ -20,21 +21,23 @@ class Prices:
 
     Parameters
     ----------
-    D2 : array, shape (n, n)
-        Squared distances, scaled so that a record's price is about 1.
+    costs : Costs
+        What groups cost, scaled so that a record's price is about 1.
     k : int
         Least size of a group.
-    columns : int
-        Columns of the table: rounding of the distances grows with them.
     near : array, shape (n, 2k - 1 or more)
         What `Pricer` takes.
+    start : array, shape (n,), optional
+        Valid prices to begin with; by default half the least sum of distances.
     """
 
-    def __init__(self, D2: Floats, k: int, columns: int, near: Floats) -> None:
-        self.D2, self.k, self.n, self.columns = D2, k, len(D2), columns
-        self.pricer = Pricer(D2, k, near)
-        self.master = Master(D2)
-        self.center = near[:, k - 1] / (2 * k)  # half the least sum of distances: valid
+    def __init__(self, costs: Costs, k: int, near: Floats, start: Floats | None = None) -> None:
+        self.costs, self.k, self.n = costs, k, len(costs)
+        self.D2, self.columns = costs.D2, costs.width + len(costs.weights)
+        self.pricer = Pricer(costs.D2, k, near)
+        self.quick = ModePricer(costs, k, near)
+        self.master = Master(costs.group, self.n)
+        self.center = near[:, k - 1] / (2 * k) if start is None else start
         self.fines = np.empty(0)
         self.bound = 0.0
         self.nodes = 0  # of the last pricing: how hard it is
@@ -88,16 +91,16 @@ class Prices:
         """Price groups between the master's prices and the best feasible, and prove what follows.
 
         Without cuts, groups of k are all that count. The k-subsets T of a group S of m cost on average
-        ``SSE(S) (k-1) / (m-1)``, and their prices are on average ``k/m`` of those of S. So where no T costs
-        less than its prices, ``SSE(S) >= k (m-1) / (m (k-1))`` times the prices of S: at least the prices
-        where they are positive, and SSE(S) >= 0 anyway.
+        ``k/m`` of what S costs, at most, as they could publish what S does; and their prices are on average
+        ``k/m`` of those of S. So where no T costs less than its prices, nor does S.
         """
         prices, fines = self.mix(share)
-        largest = self.pricer.largest if len(fines) else self.k
-        priced = self.pricer(
-            prices, ctx, budget=budget, most=most, limit=limit, cuts=self.cuts(fines),
-            largest=largest, tell=self.tell,
-        )  # fmt: skip
+        if len(fines):
+            priced = self.pricer(
+                prices, ctx, budget=budget, most=most, limit=limit, cuts=self.cuts(fines), tell=self.tell
+            )
+        else:
+            priced = self.quick(prices, ctx, budget=budget, most=most, limit=limit, tell=self.tell)
         self.prove(prices, priced.lower, fines)
         self.nodes = priced.nodes
         return priced

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym._kernels import mode_pricing as modes
 from voronym._kernels import pricing as kernels
+from voronym.certify.costs import Costs
 from voronym.core.context import Context
 
 Floats = NDArray[np.float64]
@@ -159,6 +161,76 @@ class Pricer:
         of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
         penalties = np.ascontiguousarray(cuts.penalties)
         return kernels.Cuts(cuts.triples, penalties, starts, of_record, np.empty(0, np.int64), np.empty(0))
+
+
+class ModePricer:
+    """Branch and bound over groups of exactly k, without cuts, where groups may publish modes.
+
+    Parameters
+    ----------
+    costs : Costs
+        What groups cost.
+    k : int
+        Size of a group.
+    near : array, shape (n, 2k - 1 or more)
+        As for `Pricer`, of the numbers.
+    """
+
+    def __init__(self, costs: Costs, k: int, near: Floats) -> None:
+        self.costs, self.k, self.n, self.near = costs, k, len(costs), near
+        self.categories = int(costs.codes.max(initial=-1)) + 1
+
+    def __call__(
+        self,
+        prices: Floats,
+        ctx: Context,
+        *,
+        limit: float = 0.0,
+        budget: int = 10**15,
+        most: int = 1,
+        tell: Callable[[], None] | None = None,
+    ) -> Priced:
+        """Find groups of reduced cost below ``limit``; see `Pricer`."""
+        n, k, costs = self.n, self.k, self.costs
+        order = np.argsort(-prices, kind="stable")
+        rank = np.empty(n, np.int64)
+        rank[order] = np.arange(n)
+        anchors = order[k * prices[order] + limit > 0.0]
+        count = len(anchors)
+        halt = np.zeros(1, np.int64)
+        near = np.ascontiguousarray(self.near[:, :k].T)
+        table = modes.Prices(costs.D2, near, costs.codes, costs.weights, prices, rank, anchors, halt)
+        out = modes.Found(
+            np.empty((count, most)),
+            np.empty((count, most, k), np.int64),
+            np.zeros(count, np.int64),
+            np.full(count, limit),
+            np.zeros(count, np.int64),
+        )
+        step = max(1, min(64, count // (4 * ctx.threads) + 1, 20_000 // max(1, budget)))
+
+        def work(first: int) -> None:
+            if ctx.over:
+                halt[0] = 1
+            room = modes.scratch(len(costs.weights), self.categories, k, n)
+            modes.price(table, *room, out, first, min(first + step, count), limit, budget)
+
+        def wait() -> None:
+            if ctx.over:
+                halt[0] = 1
+            if tell is None:
+                ctx.tell(0.0)
+            else:
+                tell()
+
+        ctx.map(work, range(0, count, step), tell=wait)
+        a, q = np.nonzero(np.arange(most) < out.count[:, None])
+        groups = [np.sort(out.sets[x, y]) for x, y in zip(a, q, strict=True)]
+        each = np.full(n, min(limit, 0.0))
+        each[anchors] = np.minimum(out.lower, 0.0)
+        complete = halt[0] == 0 and bool((out.spent < budget).all())
+        all_found = bool((out.count < most).all())
+        return Priced(groups, out.values[a, q], each, int(out.spent.sum()), complete, all_found)
 
 
 def levels_of(cuts: kernels.Cuts, depth: int, n: int) -> tuple[kernels.Cuts, kernels.Levels]:

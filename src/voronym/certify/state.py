@@ -8,9 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.certify.bound import Bound, percent, shave, total_squares
-from voronym.certify.exact import distances
-from voronym.certify.master import group_cost
+from voronym.certify.bound import Bound, shave
+from voronym.certify.costs import Costs
 from voronym.certify.prices import Prices
 from voronym.certify.pricing import nearest_table
 from voronym.core.context import Context
@@ -37,20 +36,30 @@ class State(Prices):
     records: solvers have absolute tolerances.
     """
 
-    def __init__(self, X: Floats, k: int, part: Partition, ctx: Context) -> None:
-        self.X, self.ctx = X, ctx
-        self.total = total_squares(X)
-        D2 = distances(X, ctx)
+    def __init__(self, costs: Costs, k: int, part: Partition, ctx: Context) -> None:
+        self.ctx = ctx
+        self.total = costs.total
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
-        self.partition, self.sse = part, math.fsum(group_cost(D2, cell) for cell in part.cells())
-        guess = max(self.sse if self.sse > 0.0 else float(D2.max()), 1e-250)
-        self.scale = 2.0 ** round(math.log2(len(X)) - math.log2(guess))
-        D2 *= self.scale
+        sse = costs.cells(part.cells())
+        self.partition, self.sse = part, sse / costs.scale
+        most = float(costs.D2.max()) + float(costs.weights.sum())
+        guess = max(sse if sse > 0.0 else most, 1e-250)
+        costs = costs.scaled(2.0 ** round(math.log2(len(costs)) - math.log2(guess)))
+        self.scale = costs.scale
         self.settled = False
         self.floor = 0.0  # proven before, in the units of the data
-        self.near = nearest_table(D2, min(2 * k - 1, len(D2)), ctx)
-        super().__init__(D2, k, X.shape[1], self.near)
+        largest = min(2 * k - 1, len(costs))
+        self.near = nearest_table(costs.D2, largest, ctx)
+        start = None
+        if len(costs.weights):
+            start = nearest_table(costs.pairs(k, ctx), k, ctx)[:, k - 1] / (2 * k)
+        super().__init__(costs, k, self.near, start)
         self.add_partition(part)
+
+    @property
+    def flat(self) -> bool:
+        """Whether groups cost squares alone: cuts, dives and regions know nothing else."""
+        return len(self.costs.weights) == 0
 
     @property
     def upper(self) -> float:
@@ -86,7 +95,7 @@ class State(Prices):
 
     def rescaled(self) -> State:
         """Return a new start from the best partition, with a scale that fits it; what is proven stays so."""
-        state = State(self.X, self.k, self.partition, self.ctx)
+        state = State(self.costs, self.k, self.partition, self.ctx)
         state.floor = self.proven / self.scale
         return state
 
@@ -118,7 +127,7 @@ class State(Prices):
         """Add the cells of a partition to the groups; keep it if it is better than the best."""
         small = [np.sort(cell) for cell in part.cells() if len(cell) < 2 * self.k]
         self.master.add(small)
-        sse = math.fsum(group_cost(self.D2, cell) for cell in part.cells()) / self.scale
+        sse = self.costs.cells(part.cells()) / self.scale
         better = sse < self.sse
         if better:
             self.partition, self.sse = part, sse
@@ -127,6 +136,7 @@ class State(Prices):
     def result(self, kind: str = "columns") -> Bound:
         """Return what is proven and what is found."""
         sse = shave(min(self.proven / self.scale, self.sse))
+        loss = shave(100.0 * sse / self.total) if self.total > 0.0 else 0.0
         return Bound(
-            sse, percent(self.X, sse), self.k, self.n, kind, self.closed, self.ctx.spent, self.partition
+            sse, loss, self.k, self.n, kind, self.closed, self.ctx.spent, self.partition
         )

@@ -1,0 +1,278 @@
+"""Groups of least reduced cost where groups publish modes: branch and bound over modes, then over records.
+
+The reduced cost of a group S of m records against prices ``lam`` is ``(sum of squared distances over its pairs) /
+m - lam(S) + (weights of the categories that are not the group's most frequent ones)``. The last term is the least
+over all choices of a category for each column; so for a given choice it is a sum over records, like the prices.
+Choices are made column by column. A choice for some columns bounds all that go on from it, and most of them end
+there: too few records share the category.
+
+Without columns of categories this is `voronym._kernels.pricing` without cuts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import inner, kernel
+from voronym._kernels.pricing import Levels, keep, levels, narrow, select
+
+
+class Prices(NamedTuple):
+    """The distances of the numbers, the categories, and the prices of the records."""
+
+    D2: NDArray[np.float64]  # (n, n) squared distances
+    near: NDArray[np.float64]  # (largest, n) sums of the least ones: near[q] of q + 1 records
+    codes: NDArray[np.int64]  # (c, n) categories, numbered within their column
+    weights: NDArray[np.float64]  # (c,) what a wrong one costs
+    lam: NDArray[np.float64]  # (n,)
+    rank: NDArray[np.int64]  # (n,)
+    anchors: NDArray[np.int64]  # the records that can be anchors
+    halt: NDArray[np.int64]  # (1,) not 0: somebody waits, end soon
+
+
+class Choices(NamedTuple):
+    """Scratch: the candidates after each choice of a category."""
+
+    members: NDArray[np.int64]  # (c + 1, n)
+    raw: NDArray[np.float64]  # (c + 1, n) what a candidate adds to the anchor
+    score: NDArray[np.float64]  # (c + 1, n) the same with a bound on what is still to come
+    sizes: NDArray[np.int64]  # (c + 1,)
+    base: NDArray[np.float64]  # (c + 1,) what the anchor brings
+    next: NDArray[np.int64]  # (c + 1,) the category that is next
+    there: NDArray[np.int64]  # (c, categories) how many candidates have each
+
+
+class Found(NamedTuple):
+    """What is found for each anchor."""
+
+    values: NDArray[np.float64]  # (anchors, most) reduced costs, best first
+    sets: NDArray[np.int64]  # (anchors, most, k) the groups
+    count: NDArray[np.int64]  # (anchors,)
+    lower: NDArray[np.float64]  # (anchors,) what no reduced cost is below
+    spent: NDArray[np.int64]  # (anchors,) nodes looked at
+
+
+def scratch(columns: int, categories: int, depth: int, n: int) -> tuple[Choices, Levels]:
+    """Return the scratch of one thread."""
+    rows = (columns + 1, n)
+    choices = Choices(
+        np.empty(rows, np.int64),
+        np.empty(rows),
+        np.empty(rows),
+        np.zeros(columns + 1, np.int64),
+        np.zeros(columns + 1),
+        np.zeros(columns + 1, np.int64),
+        np.zeros((columns, categories), np.int64),
+    )
+    return choices, levels(depth, n)
+
+
+@inner
+def tally(prices, choices, depth, anchor):
+    """Count the categories of a column among the candidates."""
+    there = choices.there[depth]
+    for v in range(there.shape[0]):
+        there[v] = 0
+    there[prices.codes[depth, anchor]] += 1
+    for t in range(choices.sizes[depth]):
+        there[prices.codes[depth, choices.members[depth, t]]] += 1
+
+
+@inner
+def thin(choices, depth, size, need, room, least):
+    """Keep the candidates that can be in a group of cost below ``room``; return the bound of them all."""
+    members, raw, score = choices.members[depth], choices.raw[depth], choices.score[depth]
+    if select(score, size, need, least) < need:
+        choices.sizes[depth] = 0
+        return np.inf
+    others = 0.0
+    for t in range(need - 1):
+        others += least[t]
+    total = others + least[need - 1]
+    kept = min(0, size)
+    if total < room:
+        for t in range(size):
+            if score[t] + others < room:
+                members[kept], raw[kept], score[kept] = members[t], raw[t], score[t]
+                kept += 1
+    choices.sizes[depth] = kept
+    return total
+
+
+@inner
+def choose(prices, choices, depth, anchor, v, need, limit, least):
+    """Let groups publish category v of a column: fill the candidates that are left; return a bound."""
+    weight, codes = prices.weights[depth], prices.codes[depth]
+    base = choices.base[depth] + (0.0 if codes[anchor] == v else weight)
+    choices.base[depth + 1] = base
+    size = choices.sizes[depth]
+    for t in range(size):
+        i = choices.members[depth, t]
+        more = 0.0 if codes[i] == v else weight
+        choices.members[depth + 1, t] = i
+        choices.raw[depth + 1, t] = choices.raw[depth, t] + more
+        choices.score[depth + 1, t] = choices.score[depth, t] + more
+    return base + thin(choices, depth + 1, size, need, limit - base, least)
+
+
+@inner
+def descend(prices, work, anchor, base, size, m, budget, room, values, sets, found):
+    """Look for groups among the candidates in the first level; return how many, nodes, and a lower bound."""
+    D2, near, halt = prices.D2, prices.near, prices.halt
+    nodes = min(0, m)
+    level = min(0, m)
+    lower = room
+    work.chosen[0], work.base[0], work.places[0] = anchor, base, 0
+    work.sizes[0] = narrow(
+        work.members[0], work.raw[0], work.score[0], size, m - 1, room - base, work.least
+    )
+    while level >= 0:
+        need = m - 1 - level
+        t, size = work.places[level], work.sizes[level]
+        bound = work.base[level]
+        if t + need <= size:
+            for q in range(t, t + need):
+                bound += work.score[level, q]
+        if t + need > size or bound >= room:
+            level -= 1
+            continue
+        if nodes >= budget or halt[0] != 0:  # leave, and remember what might have been here and above
+            lower = min(lower, bound)
+            level -= 1
+            continue
+        nodes += 1
+        work.places[level] = t + 1
+        j = work.members[level, t]
+        if need == 1:
+            found = keep(values, sets, found, bound, work.chosen, j, m)
+            if found == values.shape[0]:
+                room = min(room, values[found - 1])
+            continue
+        members, raw = work.members[level], work.raw[level]
+        next_members, next_raw, next_score = (
+            work.members[level + 1], work.raw[level + 1], work.score[level + 1],
+        )  # fmt: skip
+        apart, still = D2[j], near[need - 2]
+        start = work.base[level] + raw[t]
+        here = min(0, m)
+        for q in range(t + 1, size):
+            i = members[q]
+            value = raw[q] + apart[i] / m
+            next_members[here] = i
+            next_raw[here] = value
+            next_score[here] = value + still[i] / (2.0 * m)
+            here += 1
+        work.chosen[level + 1], work.base[level + 1], work.places[level + 1] = j, start, 0
+        work.sizes[level + 1] = narrow(
+            next_members, next_raw, next_score, here, need - 1, room - start, work.least
+        )
+        level += 1
+    return found, nodes, lower
+
+
+@inner
+def gather(prices, choices, anchor, m, limit):
+    """Fill the candidates of an anchor: all of lower rank that are not too far; return how many."""
+    D2, rank, lam, weights, codes = prices.D2, prices.rank, prices.lam, prices.weights, prices.codes
+    reach = m * lam[anchor] + limit  # no price is above the anchor's
+    mine, still = rank[anchor], prices.near[m - 2]
+    size = min(0, m)
+    for j in range(D2.shape[0]):
+        # SSE(S) >= D2[anchor, j] / 2, and of two categories one is wrong.
+        if rank[j] <= mine or 0.5 * D2[anchor, j] >= reach:
+            continue
+        cost = 0.5 * D2[anchor, j]
+        for c in range(weights.shape[0]):
+            if codes[c, j] != codes[c, anchor]:
+                cost += weights[c]
+        if cost < reach:
+            choices.members[0, size] = j
+            choices.raw[0, size] = D2[anchor, j] / m - lam[j]
+            choices.score[0, size] = choices.raw[0, size] + still[j] / (2.0 * m)
+            size += 1
+    return size
+
+
+@inner
+def price_anchor(prices, choices, work, anchor, m, limit, budget, values, sets):
+    """Find the best groups of m records with this anchor whose reduced cost is below ``limit``.
+
+    Fills ``values`` and ``sets``. Returns how many, the nodes looked at, and a lower bound on the reduced
+    cost of every such group: ``limit``, or the best found, or, where the budget ended the search, the least
+    bound among the nodes not looked at.
+    """
+    columns, need = prices.weights.shape[0], m - 1
+    found = min(0, m)
+    nodes = min(0, m)
+    room = limit
+    lower = limit
+    choices.base[0] = -prices.lam[anchor]
+    bound = choices.base[0] + thin(
+        choices, 0, gather(prices, choices, anchor, m, limit), need, limit - choices.base[0], work.least
+    )
+    if bound >= limit:
+        return found, nodes, lower
+    depth = min(0, m)
+    if columns > 0:
+        tally(prices, choices, 0, anchor)
+        choices.next[0] = 0
+    while depth >= 0:
+        if depth == columns:
+            size = choices.sizes[depth]
+            for t in range(size):
+                work.members[0, t] = choices.members[depth, t]
+                work.raw[0, t] = choices.raw[depth, t]
+                work.score[0, t] = choices.score[depth, t]
+            found, more, least = descend(
+                prices, work, anchor, choices.base[depth], size, m, budget - nodes, room, values, sets, found
+            )
+            nodes += more
+            lower = min(lower, least)
+            if found == values.shape[0]:
+                room = min(room, values[found - 1])
+            depth -= 1
+            continue
+        v = choices.next[depth]
+        if v == choices.there.shape[1]:
+            depth -= 1
+            continue
+        choices.next[depth] = v + 1
+        if choices.there[depth, v] == 0:
+            continue
+        bound = choose(prices, choices, depth, anchor, v, need, room, work.least)
+        if bound >= room:
+            continue
+        nodes += 1
+        if nodes >= budget or prices.halt[0] != 0:
+            lower = min(lower, bound)
+            continue
+        depth += 1
+        if depth < columns:
+            tally(prices, choices, depth, anchor)
+            choices.next[depth] = 0
+    if found > 0:
+        lower = min(lower, values[0])
+    return found, nodes, lower
+
+
+@kernel
+def price(prices, choices, work, out, first, last, limit, budget):
+    """Price groups of k for the anchors first..last-1.
+
+    Once somebody waits, an anchor gets the bound that its price alone proves: no member has a higher one.
+    """
+    k = out.sets.shape[2]
+    for a in range(first, last):
+        anchor = prices.anchors[a]
+        if prices.halt[0] != 0:
+            out.lower[a] = min(limit, -k * prices.lam[anchor])
+            continue
+        if prices.lam[anchor] <= 0.0 and limit <= 0.0:
+            out.lower[a] = limit
+            continue
+        out.count[a], out.spent[a], out.lower[a] = price_anchor(
+            prices, choices, work, anchor, k, limit, budget, out.values[a], out.sets[a]
+        )

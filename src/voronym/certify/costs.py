@@ -1,0 +1,116 @@
+"""What groups cost, as column generation reads it: squares of numbers, and categories that are not the mode."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.certify.bound import total_squares
+from voronym.certify.exact import distances
+from voronym.core.context import Context
+from voronym.problem import Problem
+from voronym.space.published import PublishedPoints
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """A group costs its squares about the mean, and a weight for each member without its mode of a column.
+
+    A group's cost is the least sum, over what it could publish, of what its members lose by it. So the
+    subsets of k of a group of m cost on average at most ``k/m`` of what it costs itself: prices that are
+    valid for groups of k are valid for larger ones.
+
+    Parameters
+    ----------
+    D2 : array, shape (n, n)
+        Squared distances between the numbers.
+    codes : array of int, shape (c, n)
+        The categories of each column, numbered from 0.
+    weights : array, shape (c,)
+        What a wrong category costs.
+    width : int
+        Number of columns of numbers: rounding grows with them.
+    total : float
+        What the loss is a share of: the sum of squares of all coordinates, in the units of the data.
+    scale : float
+        By what distances and weights were multiplied.
+    """
+
+    D2: Floats
+    codes: Integers
+    weights: Floats
+    width: int
+    total: float
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, problem: Problem, ctx: Context) -> Costs:
+        """Return the costs of a problem: what its groups publish, or the squares about their means."""
+        records = problem.records
+        if not isinstance(records, PublishedPoints):
+            return cls.plain(problem.points, ctx)
+        shown = records.shown
+        exact = np.flatnonzero(shown.exact)
+        codes = np.ascontiguousarray(shown.codes[:, exact].T)
+        codes -= codes.min(axis=1, keepdims=True, initial=np.iinfo(np.int64).max)
+        order = np.argsort(-shown.weights[exact], kind="stable")  # what costs most decides first
+        D2 = distances(shown.bounded, ctx) if shown.bounded.shape[1] else np.zeros((problem.n, problem.n))
+        return cls(
+            D2,
+            np.ascontiguousarray(codes[order]),
+            np.ascontiguousarray(shown.weights[exact][order]),
+            shown.bounded.shape[1],
+            total_squares(records.points),
+        )
+
+    @classmethod
+    def plain(cls, X: Floats, ctx: Context) -> Costs:
+        """Return the costs of means alone."""
+        return cls(distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X.shape[1], total_squares(X))
+
+    def __len__(self) -> int:
+        return len(self.D2)
+
+    def scaled(self, factor: float) -> Costs:
+        """Return the costs times a factor; the distances are changed in place, as they are large."""
+        self.D2[...] *= factor
+        return replace(self, weights=self.weights * factor, scale=self.scale * factor)
+
+    @property
+    def numbers(self) -> Costs:
+        """The costs of the numbers alone."""
+        return replace(self, codes=self.codes[:0], weights=self.weights[:0])
+
+    def group(self, group: Integers) -> float:
+        """Return the cost of a group."""
+        cost = float(self.D2[np.ix_(group, group)].sum()) / (2 * len(group))
+        for codes, weight in zip(self.codes, self.weights.tolist(), strict=True):
+            cost += weight * (len(group) - int(np.bincount(codes[group]).max()))
+        return cost
+
+    def cells(self, cells: list[Integers]) -> float:
+        """Return the cost of all groups of a partition."""
+        return math.fsum(self.group(cell) for cell in cells)
+
+    def pairs(self, k: int, ctx: Context) -> Floats:
+        """Return distances whose sum over the pairs of k records is at most k times what they cost.
+
+        Of m records of which M have the mode, at most ``(m - M) (m + M - 1) / 2`` pairs differ, and M is at
+        most m - 1 where any does: so the members without the mode are at least the pairs that differ, divided
+        by m - 1.
+        """
+        if not len(self.weights):
+            return self.D2
+        out = self.D2.copy()
+        for start in range(0, len(self), 512):
+            ctx.check()
+            rows = slice(start, start + 512)
+            for codes, weight in zip(self.codes, self.weights.tolist(), strict=True):
+                out[rows] += weight * k / (k - 1) * (codes[rows, None] != codes[None, :])
+        return out

@@ -1,0 +1,138 @@
+"""Points that cost what is published for them: the most frequent category, and rounded means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import cells as states
+from voronym._kernels import published as kernels
+from voronym.partition import Partition, group_means
+from voronym.space.base import Space
+from voronym.space.records import Array, Ints, Pace, Points
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What groups publish of each column, as kernels read it.
+
+    Parameters
+    ----------
+    numbers : array, shape (n, d)
+        Columns with plain means first, then rounded ones, then those that publish medians.
+    rounded, medians : int
+        Where the latter begin.
+    origin, step : arrays, shape (d,)
+        The grid that means are rounded to: one of its values, and its width.
+    codes : array of int, shape (n, c)
+        Categories; those of different columns have different codes.
+    weights : array, shape (c,)
+        What a wrong category costs.
+    exact : array of bool, shape (c,)
+        Whether it costs just that, whichever category it is.
+    bounded : array, shape (n, some)
+        The numbers, and coordinates of the categories that are not exact: squares about the means of these
+        are no more than what is published costs.
+    """
+
+    numbers: Array
+    rounded: int
+    medians: int
+    origin: Array
+    step: Array
+    codes: Ints
+    weights: Array
+    exact: NDArray[np.bool_]
+    bounded: Array
+
+    def subset(self, rows: Ints) -> Shown:
+        """Return some of the records."""
+        numbers, codes = np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows])
+        bounded = np.ascontiguousarray(self.bounded[rows])
+        return replace(self, numbers=numbers, codes=codes, bounded=bounded)
+
+    def scaled(self, factor: float) -> Shown:
+        """Return the same with coordinates that are so many times as large."""
+        return replace(
+            self,
+            numbers=self.numbers * factor,
+            origin=self.origin * factor,
+            step=self.step * factor,
+            weights=self.weights * factor**2,
+            bounded=self.bounded * factor,
+        )
+
+
+class PublishedPoints(Points):
+    """Points whose groups cost what is lost when they publish values that can occur.
+
+    Scans, trees and neighbours are those of points; costs are not.
+
+    Parameters
+    ----------
+    space : Space
+        Their space.
+    X, points : arrays, shape (n, d)
+        The records, as the space has them and as coordinates.
+    shown : Shown
+        What groups publish.
+    """
+
+    pace = Pace(chains=2, kicks=4.0, triples=0.25, speed=4e6, least=300.0)
+    by_squares = False
+
+    def __init__(self, space: Space, X: Array, points: Array | None, shown: Shown) -> None:
+        super().__init__(space, X, points)
+        self.shown = shown
+
+    def plain(self) -> Points:
+        """Return the same points with the cost of their means."""
+        return Points(self.space, self.X, self.points)
+
+    def unit(self) -> PublishedPoints:
+        """Return the points divided by the largest magnitude."""
+        largest = float(np.abs(self.points - self.points.mean(axis=0)).max())
+        factor = 1.0 / largest if largest > 0.0 else 1.0
+        return PublishedPoints(self.space, self.X, self.points * factor, self.shown.scaled(factor))
+
+    def subset(self, rows: Ints) -> PublishedPoints:
+        """Return some of the records."""
+        X = np.ascontiguousarray(self.X[rows])
+        return PublishedPoints(self.space, X, self.points[rows], self.shown.subset(rows))
+
+    @cached_property
+    def total(self) -> float:
+        """The cost of a single group of all records; exactly 0 where all are equal."""
+        if not np.ptp(self.points, axis=0).any():
+            return 0.0
+        return self.cost(Partition(np.zeros(len(self), np.int64)))
+
+    def model(self, room: int) -> kernels.Published:  # type: ignore[override]
+        """Return the cost model of what is published."""
+        shown = self.shown
+        grid = np.stack([shown.origin, shown.step])
+        return kernels.make(
+            shown.numbers,
+            (shown.rounded, shown.medians),
+            grid,
+            shown.codes,
+            shown.weights,
+            room,
+        )
+
+    def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:  # type: ignore[override]
+        """Return the means of groups under change, in all coordinates."""
+        return np.nan_to_num(group_means(self.points, cells.labels, len(model.top)))
+
+    def cost(self, part: Partition) -> float:
+        """Return what is lost when the groups publish."""
+        self.check(part)
+        model = self.model(part.n_cells)
+        cells = states.make(part.labels, part.n_cells, int(part.sizes.max()))
+        total = 0.0
+        for first in range(0, part.n_cells, 1024):  # short calls, so that Ctrl-C works
+            total += states.refresh_all(model, cells, first, min(part.n_cells, first + 1024))
+        return total
