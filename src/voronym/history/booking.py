@@ -239,8 +239,7 @@ class Booking:
                 f"they are (--person {self.named_by[0]}), or leave out --keep-groups"
             )
         self._check_facts(facts)
-        changed = self._changed(self.people)
-        return presence(histories(self.entries, self.people), changed)
+        return presence(histories(self.entries, self.people))
 
     def _check_facts(self, facts: Mapping[str, Any]) -> None:
         """Refuse to publish people of earlier releases otherwise than these did."""
@@ -526,6 +525,12 @@ class Booking:
                 "of a group: whoever knows whose values changed finds their rows. Nothing was released. "
                 "--changed publish releases them all the same"
             )
+        came = len(np.unique(self.rows[np.isin(self.rows, _left_before(self.entries))]))
+        out = (
+            f". {came:,} of the people were left out of an earlier release: --suppress leaves them out again"
+            if came
+            else ""
+        )
         last = self.entries[-1]
         few = people[shared_of(self.entries, people, groups, start, homes) < found.k]
         if not (last.of(last.groups, few) >= 0).any():
@@ -534,14 +539,8 @@ class Booking:
                 f"{len(few):,} of {found.people:,} people were not in the release before, and would be fewer "
                 f"than k={found.k} of their groups: the difference of the releases would be theirs. Nothing "
                 f"was released. Let them wait for others (--waiting {np.ceil(100 * share) / 100:g}), or "
-                "build on the groups of the earlier releases (--keep-groups)"
+                f"build on the groups of the earlier releases (--keep-groups){out}"
             )
-        came = len(np.unique(self.rows[np.isin(self.rows, _left_before(self.entries))]))
-        out = (
-            f". {came:,} of the people were left out of an earlier release: --suppress leaves them out again"
-            if came
-            else ""
-        )
         return (
             f"{bare.below:,} of {bare.people:,} people would be in groups that, together with those of "
             f"{len(self.entries)} earlier releases in the ledger, fewer than k={bare.k} people share (the "
