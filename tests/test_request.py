@@ -73,10 +73,12 @@ EXAMPLES: dict[str, list[Any]] = {
     "headroom": [3],
     "dissolved": ["retire"],
     "waiting": [0.0, 0.5],
+    "changed": ["publish"],
     "engine": ["dask"],
     "leaf": [20, 50_000],
     "rounds": [1],
     "ledger": ["people.ledger"],
+    "strangers": [True],
     "address": ["tcp://scheduler:8786"],
     "workers": [2],
     "memory": ["16GB", 4_000_000_000],
@@ -284,6 +286,7 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "intruder",
         "space",
         "metrics",
+        "changed",
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today

@@ -37,12 +37,13 @@ def files(tmp_path):
 def test_two_months(files):
     march = run("anonymize", files / "march.csv", "-o", files / "1.csv", *ROLES, "--ledger", files / "l")
     assert "with earlier releases" in march.output
+    assert "none of its 90 people is known yet" in " ".join(march.output.split())
     april = ["anonymize", files / "april.csv", "-o", files / "2.csv", *ROLES, "--ledger", files / "l"]
     run(*april, fails=GuaranteeError)
     assert not (files / "2.csv").exists()
     kept = run(*april, "--keep-groups", "--waiting", "0", "--json")
     figures = json.loads(kept.stdout)["ledger"]
-    assert figures["known"] == 84
+    assert figures["known_to_ledger"] == 84
     assert figures["smallest_history"] >= 4
     assert figures["waiting"] < 4
 
@@ -50,10 +51,18 @@ def test_two_months(files):
     assert [one["people"] for one in shown] == [90, 94 - figures["waiting"]]
     assert shown[0]["named_by"] == ["patient_id"]
     assert "2.csv" in run("ledger", "show", files / "l").output
-    checked = json.loads(run("ledger", "check", files / "l", "--json").stdout)
+    checked = json.loads(run("ledger", "check", files / "l", "--unrecognised", "--json").stdout)
     assert [one["below"] for one in checked] == [0, 0]
     assert checked[1]["known"] == 84
-    assert "recognised" in run("ledger", "check", files / "l").output
+    below = checked[1]["recognised_below"]
+    assert below > 0
+    # It says first what the stronger intruder finds, and the choice; and does not end well.
+    told = CliRunner().invoke(app, ["ledger", "check", str(files / "l")])
+    assert told.exit_code == 3
+    first = " ".join(told.output.split())
+    assert first.startswith(f"release 2: {below} of {checked[1]['people']} people stand in sets of fewer")
+    assert "--dissolved retire" in first
+    assert "stand in sets" not in run("ledger", "check", files / "l", "--unrecognised").output
 
     pl.read_csv(files / "march.csv")[:3].write_csv(files / "gone.csv")
     assert "3 people" in run("ledger", "forget", files / "l", "--people", files / "gone.csv").output

@@ -144,7 +144,7 @@ def test_the_column_of_persons_tells_people_apart(tmp_path):
 def test_people_who_are_new_may_be_released(tmp_path):
     people = patients(120)
     vr.anonymize(people[:60], ledger=tmp_path / "l", **ROLES).write(tmp_path / "1.csv")
-    vr.anonymize(people[60:], ledger=tmp_path / "l", **ROLES).write(tmp_path / "2.csv")
+    vr.anonymize(people[60:], ledger=tmp_path / "l", strangers=True, **ROLES).write(tmp_path / "2.csv")
     assert [entry.released for entry in Ledger(tmp_path / "l").entries] == [60, 60]
 
 

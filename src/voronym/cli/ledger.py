@@ -87,9 +87,21 @@ def check(
             help="The ledger of another department, made with --key-of.",
         ),
     ] = None,
+    unrecognised: Annotated[
+        bool,
+        typer.Option(
+            "--unrecognised",
+            rich_help_panel="Against whom",
+            help="Nobody can recognise the rows of a person in two releases by values that do not change.",
+        ),
+    ] = False,
     json: common.Json = False,
 ) -> None:
-    """Say how many people share all groups of a person, release by release; exit code 3 if fewer than k."""
+    """Say how many people share all groups of a person, release by release; exit code 3 if fewer than k.
+
+    Counted for an intruder who recognises the rows of a person in two releases by values that do not change,
+    and for others. The first is the stronger; --unrecognised says that there is none.
+    """
     from voronym.history import Ledger
     from voronym.history.check import again, between
 
@@ -112,8 +124,8 @@ def check(
     if json:
         common.emit([{"of": name, **vars(one)} for name, one in found])
     else:
-        _tell(found)
-    if any(one.below for _, one in found):
+        _tell(found, unrecognised=unrecognised)
+    if any(one.below or (one.recognised_below and not unrecognised) for _, one in found):
         raise typer.Exit(3)
 
 
@@ -169,17 +181,28 @@ def _plain(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _tell(found: list[tuple[str, Standing]]) -> None:
+def _tell(found: list[tuple[str, Standing]], *, unrecognised: bool) -> None:
     from rich.table import Table
 
-    grid = Table("", "people", "known", "smallest", "below k", "recognised: smallest", "below k", box=None)
-    for name, one in found:
-        last = (one.smallest, f"{one.below:,}", one.recognised_smallest, f"{one.recognised_below:,}")
-        grid.add_row(name, f"{one.people:,}", f"{one.known:,}", *map(str, last))
     out = common.console()
+    name, last = found[-1]
+    if last.recognised_below and not unrecognised:
+        out.print(
+            f"{name}: {last.recognised_below:,} of {last.people:,} people stand in sets of fewer than "
+            f"k={last.k} (the fewest: {last.recognised_smallest}) for an intruder who recognises the rows of "
+            "a person by values that do not change. --dissolved retire does not publish such people again; "
+            "if nobody can recognise rows, check with --unrecognised."
+        )
+    grid = Table("", "people", "known", "recognised: smallest", "below k", "others: smallest", "below k",
+                 "left below k", box=None)  # fmt: skip
+    for label, one in found:
+        counts = (one.recognised_smallest, f"{one.recognised_below:,}", one.smallest, f"{one.below:,}")
+        row = (f"{one.people:,}", f"{one.known:,}", *map(str, counts), f"{one.leavers_below:,}")
+        grid.add_row(label, *row)
     out.print(grid)
     out.print(
-        "known: people who were in an earlier release. smallest: the least number of people who share all "
-        "groups of one of them since their group was formed. recognised: the same for an intruder who "
-        "recognises the rows of a person by values that do not change."
+        "known: people who were in an earlier release. recognised: the smallest number of people with the "
+        "same groups in all releases, for an intruder who recognises rows. others: the smallest number of "
+        "people in the same releases, and in the same groups since these were formed. left: people of the "
+        "release before who left as fewer than k of their group."
     )

@@ -90,8 +90,8 @@ def _done(release: Release) -> Lines:
         told = release.booking.figures
         yield (
             "with earlier releases",
-            f"{told['known']:,} people are in the {told['earlier_releases']} before it; "
-            f"{told['smallest_history']} or more share all groups of each since they were formed"
+            f"{told['known_to_ledger']:,} of {told['in_table']:,} people are known; each shares their group "
+            f"history with at least {told['smallest_history']} people"
             if told["earlier_releases"]
             else "none yet: this is the first in the ledger",
         )

@@ -13,17 +13,22 @@ from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError, InputError
-from voronym.history.check import Standing, begun, standing
+from voronym.history.cells import Cells
+from voronym.history.check import Standing, begun, histories, leavers, presence, shared_of, standing
 from voronym.history.engine import Divide, Round, advance
-from voronym.history.frozen import as_plain
+from voronym.history.frozen import as_plain, put_back
 from voronym.history.ledger import LEFT_OUT, Entry, Ledger, now
-from voronym.history.people import Prints, fingerprints, naming_columns
+from voronym.history.marks import Marks, Words, changes, corrected, hashed, marks_of
+from voronym.history.people import Prints, fingerprints, loose_fingerprints, naming_columns
 from voronym.history.policy import Policy
 from voronym.partition import Partition
 from voronym.space.records import Records
 from voronym.table.schema import Schema
+from voronym.table.table import Table
 
 Ints = NDArray[np.int64]
+FEW = 0.05
+"""Share of the people of a table, or of a ledger that has fewer, of whom more have to be known."""
 
 
 class Booking:
@@ -39,21 +44,97 @@ class Booking:
         Of the table.
     declared : sequence of str
         The identifiers that somebody named.
+    strangers : bool
+        Whether it is right that nearly nobody of the table is known.
     """
 
     def __init__(
-        self, ledger: Ledger, frame: nw.DataFrame[Any], schema: Schema, declared: Sequence[str]
+        self,
+        ledger: Ledger,
+        frame: nw.DataFrame[Any],
+        schema: Schema,
+        declared: Sequence[str],
+        *,
+        strangers: bool = False,
     ) -> None:
         self.ledger, self.entries = ledger, ledger.entries
         bound = self.entries[-1].about["named_by"] if self.entries else ()
         self.named_by = naming_columns(schema, frame, declared, bound)
         self.rows: Prints = fingerprints(frame, self.named_by, ledger.key)
+        self.everyone: Prints = self.rows
+        """The person of every row of the table, those included that are not released."""
         self.people: Prints = self.rows
         """Those whom groups are made of, in the order of the records; rows, where these are people."""
         self.round: Round | None = None
         self.entry: Entry | None = None
         self.standing: Standing | None = None
         self.left: Prints = self.rows[:0]
+        self.late: Prints = self.rows[:0]
+        """People who wait, where groups are not kept."""
+        self.cells = Cells(self.entries)
+        self.values: dict[str, Words] = {}
+        self.drawn: set[str] = set()
+        self.corrected = 0
+        self.publish_changed = False
+        self._meet(loose_fingerprints(frame, self.named_by, ledger.key), strangers=strangers)
+
+    # -- who is known ----------------------------------------------------------------------------------------
+
+    def _meet(self, loose: Prints, *, strangers: bool) -> None:
+        """Count who is known, by name and by other spellings of it; refuse a table of strangers."""
+        people, first = np.unique(self.rows, return_index=True)
+        self._loose: dict[bytes, bytes] = dict(zip(people.tolist(), loose[first].tolist(), strict=True))
+        none = self.rows[:0]
+        ever = np.unique(np.concatenate([none, *(entry.people for entry in self.entries)]))
+        known = np.isin(people, ever)
+        self.many, self.known = len(people), int(known.sum())
+        absent = [
+            entry.loose[~np.isin(entry.people, people)] for entry in self.entries if entry.loose is not None
+        ]
+        self.respelled = int(np.isin(loose[first][~known], np.concatenate([none, *absent])).sum())
+        if not strangers and self.known < FEW * min(self.many, len(ever)):
+            alike = (
+                f"; {self.respelled:,} of them are known under another spelling (letter case, dashes, zeros "
+                "in front, signs that are not seen), so spell them as before"
+                if self.respelled
+                else ""
+            )
+            raise InputError(
+                f"{self.known:,} of {self.many:,} people are known to the ledger, which has {len(ever):,}: "
+                f"check that {', '.join(self.named_by)} names people as it did{alike}; or, if these are "
+                "other people, say so (--strangers)"
+            )
+
+    @property
+    def sentence(self) -> str:
+        """Who is known, as a sentence."""
+        if not self.entries:
+            return f"This is the first release in the ledger: none of its {self.many:,} people is known yet."
+        return f"{self.known:,} of {self.many:,} people are known to the ledger."
+
+    def begin(self, recipe: Any) -> None:
+        """Take note of what is asked for."""
+        self.keys = tuple(recipe.schema.keys)
+        self.cells.k = max(recipe.required_k, 2)
+        self.publish_changed = recipe.changed == "publish"
+        self.drawn |= {name for step in recipe.column_steps if step.random for name in step.columns}
+
+    def lasting(self, table: Table) -> list[str]:
+        """Return the columns whose values would be the same again if nothing changed: none that is drawn."""
+        return [name for name in table.columns if name in table.schema and name not in self.drawn]
+
+    # -- what people have ------------------------------------------------------------------------------------
+
+    def read_values(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
+        """Take note of what everybody has in some columns, to see what changes from release to release."""
+        for name in names:
+            words = hashed(frame[name].to_list(), self.ledger.key)
+            tail = self.cells.tails.get(name)
+            self.values[name] = words if tail is None else np.where(tail, np.uint64(0), words)
+
+    def watch(self, step: Any, before: Table, after: Table) -> Table:
+        """Look at a step: a figure over people that an earlier release has, too, is not computed again."""
+        return self.cells.watch(step, before, after, self.rows)
 
     # -- leaving people out ----------------------------------------------------------------------------------
 
@@ -74,12 +155,157 @@ class Booking:
             )
         self.rows, self.left = here, left
 
+    def who_waits(self, part: Partition, *, k: int, share: float, homes: Ints | None = None) -> Ints:
+        """Return the rows of people who have to wait: the difference of two releases would be theirs.
+
+        They were not in the release before, and fewer than k of a group share their history. Nobody waits
+        where that is no way out: then the release is refused.
+
+        Parameters
+        ----------
+        part : Partition
+            The groups of the rows.
+        k : int
+            What the release promises.
+        share : float
+            The largest share of the people who may wait.
+        homes : array of int, optional
+            The household of each row.
+        """
+        none = np.empty(0, np.int64)
+        if not self.entries:
+            return none
+        people, groups = _people(self.rows, part.labels)
+        sizes = shared_of(
+            self.entries,
+            people,
+            groups,
+            begun(self.entries, people),
+            self._homes(people, homes),
+            self._changed(people),
+        )
+        few = people[sizes < k]
+        last = self.entries[-1]
+        many = len(few) + len(self.late)
+        if not len(few) or (last.of(last.groups, few) >= 0).any() or many > int(share * self.many + 1e-9):
+            return none
+        return np.flatnonzero(np.isin(self.rows, few))
+
+    def postpone(self, stays: Ints) -> None:
+        """Let all rows but some wait for a later release."""
+        self.late = np.unique(np.concatenate([self.late, np.delete(self.rows, stays)]))
+        self.rows = self.rows[stays]
+
+    def _homes(self, people: Prints, homes: Ints | None) -> Ints | None:
+        """Return the households of people from those of the rows."""
+        if homes is None:
+            return None
+        sort = np.argsort(self.rows, kind="stable")
+        return np.asarray(homes[sort[np.searchsorted(self.rows[sort], people)]])
+
+    def _marks(self, people: Prints) -> Marks:
+        return marks_of(self.everyone, people, self.values)
+
+    def _changed(self, people: Prints) -> NDArray[np.bool_] | None:
+        """Return in which releases people had other values than before, where that counts."""
+        if self.publish_changed or not self.entries:
+            return None
+        order = np.argsort(people, kind="stable")
+        out = np.empty((len(people), len(self.entries) + 1), bool)
+        names = list(self.values)
+        out[order] = changes(self.entries, people[order], names, self._marks(people[order]), self.keys)
+        return out
+
+    keys: tuple[str, ...] = ()
+    """The keys of the release."""
+
     # -- building on the old groups --------------------------------------------------------------------------
+
+    def meet(self, first: Ints, facts: Mapping[str, Any]) -> Ints:
+        """Say whom groups are made of; return in which releases they were, 0 for people who were in none.
+
+        Parameters
+        ----------
+        first : array of int
+            A row of each of them.
+        facts : mapping
+            How the release publishes (see `facts_of`): what groups have published is not published in
+            another way.
+        """
+        self.people = self.rows[first]
+        if len(np.unique(self.people)) < len(self.people):
+            raise InputError(
+                "groups are kept for people with one record each, and here some have several: say whose rows "
+                f"they are (--person {self.named_by[0]}), or leave out --keep-groups"
+            )
+        self._check_facts(facts)
+        return presence(histories(self.entries, self.people))
+
+    def _check_facts(self, facts: Mapping[str, Any]) -> None:
+        """Refuse to publish people of earlier releases otherwise than these did."""
+        for entry in self.entries:
+            if not (entry.of(entry.groups, self.people) >= 0).any():
+                continue
+            other = [
+                name
+                for name, value in facts.items()
+                if entry.about.get(name, value if name != "keys" else None) != value
+            ]
+            if other:
+                raise InputError(
+                    f"groups that are kept publish what they published before, and {', '.join(other)} differ "
+                    f"from release {entry.number}: what is computed again, without the people who left, "
+                    "would tell what they had. Keep them as they were, or begin another history: leave out "
+                    "--keep-groups, and release people who are in no earlier release"
+                )
+
+    def stood_in(self, table: Table, weights: str | None) -> Table:
+        """Return a table in which what groups published stands for the keys of the people they published.
+
+        So the keys of a person enter one published figure and no other, and nothing that comes later tells
+        more about them, nor about people who left.
+        """
+        rows, numbers = self._published(self.rows)
+        if not rows or not all(entry.about.get("plain", True) for entry in self.entries):
+            return table
+        names = list(next(iter(rows.values())))
+        shown = {number: [row.get(name) for name in table.keys] for number, row in rows.items()}
+        frame = put_back(table.frame.select(list(table.keys)), shown, numbers)
+        made = {name: frame[name] for name in table.keys}
+        if weights is not None and weights in names and weights in table.columns:
+            values = table.frame[weights].cast(nw.Float64()).to_list()
+            mine = [
+                value if number not in rows else rows[number][weights]
+                for value, number in zip(values, numbers.tolist(), strict=True)
+            ]
+            made[weights] = nw.new_series(weights, mine, nw.Float64(), backend=table.frame.implementation)
+        return table.like(
+            table.frame.with_columns(**{name: nw.maybe_reset_index(one) for name, one in made.items()}),
+            table.source,
+        )
+
+    def _published(self, people: Prints) -> tuple[dict[int, dict[str, Any]], Ints]:
+        """Return what was published last of people, by the number of their group, and this number of each."""
+        numbers = np.full(len(people), -1, np.int64)
+        rows: dict[int, dict[str, Any]] = {}
+        for entry in self.entries:
+            mine = entry.of(entry.groups, people)
+            numbers = np.where(mine >= 0, mine, numbers)
+            if "keys" in entry.published:
+                held = zip(entry.published["groups"], entry.published["values"], strict=True)
+                rows |= {number: dict(zip(entry.published["keys"], row, strict=True)) for number, row in held}
+        wanted = set(numbers[numbers >= 0].tolist())
+        if lacking := wanted - set(rows):
+            raise InputError(
+                f"the ledger does not know what {len(lacking):,} groups published, so they cannot publish it "
+                "again: leave out --keep-groups, and release people who are in no earlier release"
+            )
+        return {number: rows[number] for number in wanted}, numbers
 
     def follow(
         self,
         records: Records,
-        first: Ints,
+        apart: Ints,
         k: int,
         ctx: Context,
         *,
@@ -93,22 +319,24 @@ class Booking:
         ----------
         records : Records
             The people.
-        first : array of int
-            A row of each of them.
+        apart : array of int
+            In which releases they were, as from `meet`.
         k, ctx, policy, divide
             As for `advance`.
         obey : callable, optional
             Makes the groups of a round obey what else is asked of them.
         """
-        self.people = self.rows[first]
-        if len(np.unique(self.people)) < len(self.people):
-            raise InputError(
-                "groups are kept for people with one record each, and here some have several: say whose rows "
-                f"they are (--person {self.named_by[0]}), or leave out --keep-groups"
-            )
         last, waited = self._last(policy)
         made = advance(
-            records, last, k, ctx, policy=policy, waited=waited, number=self.ledger.next_group, divide=divide
+            records,
+            last,
+            k,
+            ctx,
+            policy=policy,
+            waited=waited,
+            number=self.ledger.next_group,
+            divide=divide,
+            apart=apart,
         )
         self.round = made if obey is None else obey(made)
         if not self.round.published.any():
@@ -153,17 +381,22 @@ class Booking:
             )
 
     def frozen(self, keys: Sequence[str]) -> dict[int, list[Any]]:
-        """Return what groups that live have published, by their numbers, where it was the same keys."""
+        """Return what groups publish that have no new people, by their numbers.
+
+        Groups that live publish what they did. Where what is published cannot stand for keys (ranges), new
+        groups of people who were published before publish what the group of most of them did.
+        """
         assert self.round is not None  # noqa: S101 - asked after `follow`
-        living = set(self.round.groups[self.round.published & ~self.round.began].tolist())
+        made = self.round
+        rows, numbers = self._published(self.people)
+        plain = all(entry.about.get("plain", True) for entry in self.entries)
+        settled = made.published & (numbers >= 0) & (~made.began if plain else True)
         out: dict[int, list[Any]] = {}
-        for entry in self.entries:
-            if list(entry.published.get("keys", ())) == list(keys):
-                rows = zip(entry.published["groups"], entry.published["values"], strict=True)
-                out |= {number: values for number, values in rows if number in living}
-            else:
-                for number in np.unique(entry.groups).tolist():
-                    out.pop(number, None)
+        pairs, many = np.unique(
+            np.column_stack([made.groups[settled], numbers[settled]]), axis=0, return_counts=True
+        )
+        for at in np.lexsort((-pairs[:, 1], many)):  # that of most of them comes last
+            out[int(pairs[at, 0])] = [rows[int(pairs[at, 1])].get(name) for name in keys]
         return out
 
     # -- checking --------------------------------------------------------------------------------------------
@@ -176,6 +409,7 @@ class Booking:
         k: int,
         about: Mapping[str, Any],
         homes: Ints | None = None,
+        computed: bool = True,
     ) -> None:
         """Check the groups of a release against all earlier ones, and have the entry ready.
 
@@ -188,20 +422,19 @@ class Booking:
         k : int
             What the release promises.
         about : mapping
-            Keys, columns, steps and method.
+            Keys, columns, steps and method, and how the release publishes.
         homes : array of int, optional
             The household of each row that is released: then k counts households.
+        computed : bool
+            Whether groups publish figures of their people, such as means, and not true values alone.
         """
         following = self.round
         if following is None:
             numbers = self.ledger.next_group + part.labels
             people, groups = _people(self.rows, numbers)
-            people = np.concatenate([people, self.left])
-            order = np.argsort(people, kind="stable")
-            people = people[order]
-            groups = np.concatenate([groups, np.full(len(self.left), LEFT_OUT)])[order]
             start = begun(self.entries, people)
             waited = np.zeros(len(people), np.int64)
+            late = self.late
         else:
             order = np.argsort(self.people, kind="stable")
             people, groups = self.people[order], following.groups[order]
@@ -209,70 +442,160 @@ class Booking:
             numbers = groups[inside][np.searchsorted(people[inside], self.rows)]
             start = np.where(following.began[order], 0, begun(self.entries, people))
             waited = following.waited[order]
-            people = np.concatenate([people, self.left])
-            order = np.argsort(people, kind="stable")
-            gone = np.zeros(len(self.left), np.int64)
-            people, groups = people[order], np.concatenate([groups, gone + LEFT_OUT])[order]
-            start = np.concatenate([start, begun(self.entries, self.left)])[order]
-            waited = np.concatenate([waited, gone])[order]
+            late = self.rows[:0]
+        people = np.concatenate([people, self.left, late])
+        order = np.argsort(people, kind="stable")
+        people = people[order]
+        groups = np.concatenate([groups, np.full(len(self.left), LEFT_OUT), np.full(len(late), -1)])[order]
+        start = np.concatenate([start, *(begun(self.entries, who) for who in (self.left, late))])[order]
+        waits = [np.zeros(len(self.left), np.int64), self._waited(late) + 1]
+        waited = np.concatenate([waited, *waits])[order]
         out = groups >= 0
-        lived = None
-        if homes is not None:
-            sort = np.argsort(self.rows, kind="stable")
-            lived = homes[sort[np.searchsorted(self.rows[sort], people[out])]]
-        self.standing = standing(self.entries, people[out], groups[out], start[out], k, lived)
+        lived = self._homes(people[out], homes)
+        marks = self._marks(people)
+        changed = self._changed(people[out])
+        self.standing = standing(self.entries, people[out], groups[out], start[out], k, lived, changed)
         if self.standing.below:
-            came = np.isin(self.rows, _left_before(self.entries))
-            raise GuaranteeError(self.refusal(self.standing, len(np.unique(self.rows[came]))))
+            bare = standing(self.entries, people[out], groups[out], start[out], k, lived)
+            raise GuaranteeError(
+                self.refusal(self.standing, bare, people[out], groups[out], start[out], lived)
+            )
+        if computed and following is None and self.entries:
+            left = int(leavers(self.entries, people[out], k, ever=True).sum())
+            if left:
+                raise GuaranteeError(
+                    f"{left:,} people of earlier releases are not in this one, as fewer than k={k} of their "
+                    "groups, and what groups publish is computed from their people: the difference would "
+                    "tell what the others had. Nothing was released. --keep-groups publishes what groups "
+                    "published before"
+                )
+        names = list(self.values)
+        self.corrected = int(corrected(self.entries, people[out], names, marks[out], self.keys).sum())
         first = np.unique(numbers, return_index=True)[1]
         rows = as_plain(frame[first.tolist()])
+        if rows is None and following is not None:
+            raise InputError(
+                "groups that are kept publish the same again, and values of the keys are of a kind that the "
+                "ledger cannot hold: make them numbers, texts or dates, or leave out --keep-groups"
+            )
         shown = {"keys": frame.columns, "groups": numbers[first].tolist(), "values": rows}
-        facts = {**about, "named_by": self.named_by, "kept_groups": following is not None}
+        facts = {
+            **about,
+            "named_by": self.named_by,
+            "kept_groups": following is not None,
+            "marked": names,
+            "cells": [cell.about for cell in self.cells.now],
+        }
         self.entry = Entry(
-            0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {}
-        )
+            0, now(), k, facts, people, groups, start, waited, published=shown if rows is not None else {},
+            loose=np.array([self._loose[one] for one in people.tolist()], people.dtype),
+            marks=marks,
+            cells=self.cells.members(people),
+        )  # fmt: skip
 
-    def refusal(self, found: Standing, came: int = 0) -> str:
+    def _waited(self, people: Prints) -> Ints:
+        """Return for how many releases people have waited."""
+        last = self.entries[-1] if self.entries else None
+        if last is None:
+            return np.zeros(len(people), np.int64)
+        return np.maximum(last.of(last.waited, people, 0), 0)
+
+    def refusal(
+        self,
+        found: Standing,
+        bare: Standing,
+        people: Prints,
+        groups: Ints,
+        start: Ints,
+        homes: Ints | None,
+    ) -> str:
         """Return the sentence that says why nothing was released, and the ways out.
 
         Parameters
         ----------
-        found : Standing
-            What was counted.
-        came : int
-            People in it whom an earlier release left out.
+        found, bare : Standing
+            What was counted, and what would be if no value had changed.
+        people, groups, start, homes
+            As for `standing`.
         """
-        new = found.people - found.known
+        if not bare.below:
+            return (
+                f"{found.below:,} of {found.people:,} people would be told apart because values beside the "
+                f"keys are others than in an earlier release, or are not, for fewer than k={found.k} people "
+                "of a group: whoever knows whose values changed finds their rows. Nothing was released. "
+                "--changed publish releases them all the same"
+            )
+        came = len(np.unique(self.rows[np.isin(self.rows, _left_before(self.entries))]))
         out = (
             f". {came:,} of the people were left out of an earlier release: --suppress leaves them out again"
             if came
             else ""
         )
+        last = self.entries[-1]
+        few = people[shared_of(self.entries, people, groups, start, homes) < found.k]
+        if not (last.of(last.groups, few) >= 0).any():
+            share = (len(few) + len(self.late)) / self.many
+            return (
+                f"{len(few):,} of {found.people:,} people were not in the release before, and would be fewer "
+                f"than k={found.k} of their groups: the difference of the releases would be theirs. Nothing "
+                f"was released. Let them wait for others (--waiting {np.ceil(100 * share) / 100:g}), or "
+                f"build on the groups of the earlier releases (--keep-groups){out}"
+            )
         return (
-            f"{found.below:,} of {found.people:,} people would be in groups that, together with those of "
-            f"{len(self.entries)} earlier releases in the ledger, fewer than k={found.k} people share (the "
-            f"fewest: {found.smallest}): whoever keeps the releases could tell them apart. Nothing was "
+            f"{bare.below:,} of {bare.people:,} people would be in groups that, together with those of "
+            f"{len(self.entries)} earlier releases in the ledger, fewer than k={bare.k} people share (the "
+            f"fewest: {bare.smallest}): whoever keeps the releases could tell them apart. Nothing was "
             "released. Three ways out: (1) --keep-groups builds this release on the groups of the earlier "
-            f"ones; (2) release only the {new:,} people who were in none of them; (3) if an earlier release "
-            f"never left the house, forget it: voronym ledger forget {self.ledger.path.name} --release NUMBER"
-            f"{out}"
+            f"ones; (2) release only the {self.many - self.known:,} people who were in none of them, with "
+            "--strangers; (3) if an earlier release never left the house, forget it: voronym ledger forget "
+            f"{self.ledger.path.name} --release NUMBER{out}"
         )
 
-    def notes(self) -> tuple[str, ...]:
-        """Return what the data holder should know."""
+    def notes(self, *, chosen: bool = True) -> tuple[str, ...]:
+        """Return what the data holder should know, the weightiest first.
+
+        Parameters
+        ----------
+        chosen : bool
+            Whether somebody chose what becomes of the people of groups that fall below k.
+        """
         found, following = self.standing, self.round
         out: list[str] = []
-        if following is not None and following.waiting:
-            out.append(
-                f"{following.waiting:,} of {len(following.groups):,} people wait and are not in the release: "
-                "no group of theirs is near enough yet"
-            )
         if found is not None and found.recognised_below:
             out.append(
-                f"an intruder who recognises the rows of a person in several releases, by values that do not "
-                f"change, could follow {found.recognised_below:,} people into sets of fewer than k={found.k} "
-                f"(the fewest: {found.recognised_smallest}): people leave, and groups are formed anew. "
-                "With --dissolved retire such people are not published again"
+                f"{found.recognised_below:,} of {found.people:,} people stand in sets of fewer than "
+                f"k={found.k} (the fewest: {found.recognised_smallest}) for an intruder who recognises the "
+                "rows of a person in several releases, by values that do not change: people left, and groups "
+                "were formed of the others. With --dissolved retire such people are not published again"
+            )
+        if following is not None and not chosen and not any(e.about["kept_groups"] for e in self.entries):
+            out.append(
+                "groups that fall below k in later releases are dissolved, and their people join others: an "
+                "intruder who recognises rows by values that do not change can follow them. Choose now: "
+                "--dissolved retire does not publish such people again, --dissolved rejoin accepts it"
+            )
+        if self.respelled:
+            out.append(
+                f"{self.respelled:,} people are not known, but somebody who is missing now has the same "
+                f"{', '.join(self.named_by)} in another spelling (letter case, dashes, zeros in front, signs "
+                "that are not seen): if they are the same people, spell them as before"
+            )
+        waiting = following.waiting if following is not None else len(self.late)
+        if waiting:
+            out.append(
+                f"{waiting:,} of {self.many:,} people wait and are not in the release: too few people who "
+                "were in the same releases as they were are near enough"
+            )
+        out += self.cells.notes
+        if self.corrected and following is not None:
+            out.append(
+                f"{self.corrected:,} people have other keys now than when they were first published, and the "
+                "release still publishes what their group published then: groups that are kept do not change"
+            )
+        if found is not None and found.leavers_below:
+            out.append(
+                f"{found.leavers_below:,} people of the release before are not in this one, as fewer than "
+                f"k={found.k} of their group: whoever compares the two sees which values are lacking"
             )
         return tuple(out)
 
@@ -285,9 +608,15 @@ class Booking:
             out |= {
                 "people": found.people,
                 "known": found.known,
+                "known_to_ledger": self.known,
+                "in_table": self.many,
+                "known_by_other_spelling": self.respelled,
                 "smallest_history": found.smallest,
                 "recognised_smallest": found.recognised_smallest,
                 "recognised_below_k": found.recognised_below,
+                "leavers_below_k": found.leavers_below,
+                "corrected": self.corrected,
+                "waiting": len(self.late),
             }
         if following is not None:
             out |= {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voronym.history.ledger import LEFT_OUT, Entry
+from voronym.history.ledger import Entry
 from voronym.history.people import Prints
 from voronym.history.sets import shared
 
@@ -34,6 +34,9 @@ class Standing:
     recognised_smallest, recognised_below : int
         The same if histories do not end with a group: for an intruder who recognises the rows of a person in
         two releases by values that do not change.
+    leavers_below : int
+        People of the release before who are not in this one, and are fewer than k of one history: what is
+        lacking now was theirs.
     """
 
     people: int
@@ -43,17 +46,18 @@ class Standing:
     below: int
     recognised_smallest: int
     recognised_below: int
+    leavers_below: int = 0
 
 
 def histories(entries: Sequence[Entry], people: Prints) -> Ints:
-    """Return the groups of people in every entry, shape (n, entries); -1 where they were not in it.
+    """Return the groups of people in every entry, shape (n, entries); -1 where a release had no row of them.
 
-    Who was left out is in a group with all others who were: an intruder who knows the keys knows them, and
-    finds in a later release what was not in this one.
+    Whoever was absent, waited, or was left out has no row in a release: that is a history, too. What is in a
+    later release and was not in this one is theirs.
     """
     columns = [entry.of(entry.groups, people) for entry in entries]
     rows = np.stack(columns, axis=1) if columns else np.empty((len(people), 0), np.int64)
-    return np.where(rows == LEFT_OUT, np.iinfo(np.int64).max, rows)
+    return np.maximum(rows, -1)
 
 
 def begun(entries: Sequence[Entry], people: Prints) -> Ints:
@@ -65,6 +69,31 @@ def begun(entries: Sequence[Entry], people: Prints) -> Ints:
     return out
 
 
+def presence(rows: Ints, changed: NDArray[np.bool_] | None = None) -> Ints:
+    """Return a number for each set of releases that people were in, 0 for people who were in none.
+
+    Parameters
+    ----------
+    rows : array of int, shape (n, releases)
+        As from `histories`.
+    changed : array of bool, shape (n, releases or more), optional
+        In which releases somebody's values were others than before: these people are apart, too.
+    """
+    inside = (rows >= 0).astype(np.int64)
+    kind = alike(inside if changed is None else np.column_stack([inside, changed]))
+    new = ~inside.any(axis=1)
+    return np.where(new, 0, kind + 1)
+
+
+def alike(rows: Ints) -> Ints:
+    """Return a number for each distinct row, from 0 on."""
+    kind = np.zeros(len(rows), np.int64)
+    for column in rows.T[::-1]:
+        codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+        kind = np.unique(kind * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    return kind
+
+
 def standing(
     entries: Sequence[Entry],
     people: Prints,
@@ -72,8 +101,12 @@ def standing(
     start: Ints,
     k: int,
     homes: Ints | None = None,
+    changed: NDArray[np.bool_] | None = None,
 ) -> Standing:
     """Say how people stand who are to be released in these groups.
+
+    Two people share a history if they were in the same groups since these were formed, and in the same
+    releases before: "in none until now" is a history like any other.
 
     Parameters
     ----------
@@ -89,22 +122,82 @@ def standing(
         What is asked for.
     homes : array of int, shape (n,), optional
         The household of each: then k counts households.
+    changed : array of bool, shape (n, entries + 1), optional
+        In which releases their values were others than before, where that counts.
     """
-    rows = np.column_stack([histories(entries, people), groups])
-    numbers = np.array([entry.number for entry in entries], np.int64)
-    first = np.where(start == 0, len(entries), np.searchsorted(numbers, start))
-    known = (rows[:, :-1] >= 0).any(axis=1)
-    sizes, all_sizes = shared(rows, first, homes)[known], shared(rows, None, homes)[known]
+    before = histories(entries, people)
+    known = (before >= 0).any(axis=1)
     least = int(np.bincount(groups)[groups].min()) if len(groups) else 0
+    if not entries or not len(groups):
+        return Standing(len(people), 0, k, least, 0, least, 0)
+    sizes, all_sizes = (shared_of(entries, people, groups, first, homes, changed) for first in (start, None))
     return Standing(
         len(people),
         int(known.sum()),
         k,
-        int(sizes.min(initial=least)),
+        int(sizes.min()),
         int((sizes < k).sum()),
-        int(all_sizes.min(initial=least)),
+        int(all_sizes.min()),
         int((all_sizes < k).sum()),
+        int(leavers(entries, people, k).sum()),
     )
+
+
+def shared_of(
+    entries: Sequence[Entry],
+    people: Prints,
+    groups: Ints,
+    start: Ints | None,
+    homes: Ints | None = None,
+    changed: NDArray[np.bool_] | None = None,
+) -> Ints:
+    """Return how many people share the history of each; with ``start`` None, histories never end.
+
+    Parameters
+    ----------
+    entries, people, groups, start, homes, changed
+        As for `standing`.
+    """
+    before = histories(entries, people)
+    if start is None:
+        first, last = None, alike(np.column_stack([before, presence(before, changed), groups]))
+    else:
+        numbers = np.array([entry.number for entry in entries], np.int64)
+        first = np.where(start == 0, len(entries), np.searchsorted(numbers, start))
+        last = alike(np.column_stack([presence(before, changed), groups]))
+    return shared(np.column_stack([before, last]), first, homes)
+
+
+def leavers(entries: Sequence[Entry], people: Prints, k: int, *, ever: bool = False) -> NDArray[np.bool_]:
+    """Say who of the people of earlier releases left, as one of fewer than k with the same history.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The releases before.
+    people : array
+        Fingerprints of the people of the release that comes now.
+    k : int
+        What is asked for.
+    ever : bool
+        Also count who left before the last release, where somebody of their groups is in this one.
+
+    Returns
+    -------
+    array of bool
+        Of everybody who was published once, in the order of their fingerprints.
+    """
+    everybody = np.unique(np.concatenate([one.people[one.groups >= 0] for one in entries]))
+    rows = histories(entries, everybody)
+    here = np.isin(everybody, people)
+    kind = alike(np.column_stack([rows, here]))
+    few = ~here & (np.bincount(kind)[kind] < k)
+    if not ever:
+        return few & (rows[:, -1] >= 0)
+    near = np.zeros(len(everybody), bool)
+    for column in rows.T:
+        near |= (column >= 0) & np.isin(column, column[here & (column >= 0)])
+    return few & near
 
 
 def again(entries: Sequence[Entry]) -> list[tuple[Entry, Standing]]:

@@ -80,6 +80,7 @@ def advance(
     waited: ArrayLike | None = None,
     number: int = 0,
     divide: Divide | None = None,
+    apart: ArrayLike | None = None,
 ) -> Round:
     """Keep the groups that still have k people, and form groups of all others.
 
@@ -102,6 +103,9 @@ def advance(
     divide : callable, optional
         ``(problem, people, ctx) -> groups``, which forms groups, -1 for people who wait; by default the
         method of the policy.
+    apart : array of int, shape (n,), optional
+        People with different numbers are never put into one group: in which releases each was before, 0 for
+        people who were in none. The difference of two releases tells who was in one of them.
 
     Returns
     -------
@@ -123,11 +127,13 @@ def advance(
     if now.shape != (n,) or before.shape != (n,):
         raise InputError(f"there are {n} people, and groups of {len(now)}: give one for everybody, or -1")
     k = check_k(k, max(n, k) if isinstance(k, int) else n)  # too few people wait; that is no error
+    kind = np.zeros(n, np.int64) if apart is None else np.asarray(apart, np.int64)
     number = max(number, int(now.max(initial=-1)) + 1)
     sizes = np.bincount(now[now >= 0], minlength=number)
-    weak = np.flatnonzero((sizes > 0) & (sizes < k))
-    living = np.flatnonzero(sizes >= k)
-    extra = _neighbours(records, now, weak, living, chosen)
+    least = _least_alike(now, kind, number)
+    weak = np.flatnonzero((sizes > 0) & (least < k))
+    living = np.flatnonzero((sizes > 0) & (least >= k))
+    extra = _neighbours(records, now, kind, weak, living, k, chosen)
     drop = np.zeros(number + 1, bool)
     drop[weak] = drop[extra] = True
     pool = np.flatnonzero((now < 0) | drop[now])  # now is -1 for new people: the last entry, never dropped
@@ -135,8 +141,8 @@ def advance(
         pool = pool[now[pool] < 0]
     out = now.copy()
     out[(now < 0) | drop[now]] = -1
-    labels = _form(records, pool, k, ctx, chosen, divide)
-    labels = _postpone(records, pool, labels, out, before, chosen)
+    labels = _form(records, pool, kind, k, ctx, chosen, divide)
+    labels = _postpone(records, pool, labels, out, before, kind[pool] > 0, chosen)
     placed = labels >= 0
     fresh = np.unique(labels[placed], return_inverse=True)[1].reshape(-1)
     out[pool[placed]] = number + fresh
@@ -150,8 +156,24 @@ def advance(
     )  # fmt: skip
 
 
-def _neighbours(records: Records, now: Ints, weak: Ints, living: Ints, policy: Policy) -> Ints:
-    """Return living groups that are dissolved with those that fell below k: the nearest, within a budget."""
+def _least_alike(now: Ints, kind: Ints, number: int) -> Ints:
+    """Return the least number of people of one kind in each group."""
+    out = np.zeros(number, np.int64)
+    inside = np.flatnonzero(now >= 0)
+    pairs, many = np.unique(np.column_stack([now[inside], kind[inside]]), axis=0, return_counts=True)
+    out[pairs[:, 0]] = np.iinfo(np.int64).max
+    np.minimum.at(out, pairs[:, 0], many)
+    return out
+
+
+def _neighbours(
+    records: Records, now: Ints, kind: Ints, weak: Ints, living: Ints, k: int, policy: Policy
+) -> Ints:
+    """Return living groups that are dissolved with those that fell below k: the nearest of their kind.
+
+    As many as the budget allows; and beyond it one where fewer than k people of a kind have no group. They
+    would wait otherwise, and be of a kind of their own from then on.
+    """
     none = np.empty(0, np.int64)
     if not policy.neighbours or not len(weak) or not len(living) or policy.dissolved == "retire":
         return none
@@ -160,27 +182,59 @@ def _neighbours(records: Records, now: Ints, weak: Ints, living: Ints, policy: P
     size = np.bincount(now[inside])
     sums = [np.bincount(now[inside], column) for column in points[inside].T]
     centre = np.stack(sums, axis=1) / np.maximum(size, 1)[:, None]
-    many = min(policy.neighbours, len(living))
-    gap, near = cKDTree(centre[living]).query(centre[weak], many)
-    order = np.argsort(np.reshape(gap, -1), kind="stable")
-    found = living[np.reshape(near, -1)[order]]
-    first = np.sort(np.unique(found, return_index=True)[1])
-    found = found[first]  # each once, the nearest first
-    return np.asarray(found[np.cumsum(size[found]) <= policy.renewed * len(now)])
+    of_group = np.zeros(len(size), np.int64)
+    of_group[now[inside]] = kind[inside]
+    free = np.bincount(kind[~np.isin(now, living)], minlength=int(kind.max(initial=0)) + 1)
+    out: list[int] = []
+    budget = policy.renewed * len(now)
+    pairs: list[tuple[float, int, bool]] = []
+    for mine in np.unique(of_group[weak]).tolist():
+        some, others = weak[of_group[weak] == mine], living[of_group[living] == mine]
+        if not len(others):
+            continue
+        many = min(policy.neighbours, len(others))
+        gap, near = cKDTree(centre[others]).query(centre[some], many)
+        found = sorted(zip(np.reshape(gap, -1).tolist(), others[np.reshape(near, -1)].tolist(), strict=True))
+        needed = 0 < free[mine] < k
+        pairs += [(far, group, needed and not at) for at, (far, group) in enumerate(found)]
+    for _, group, needed in sorted(pairs):
+        if group not in out and (needed or size[group] <= budget):
+            out.append(group)
+            budget -= size[group]
+    return np.array(out, np.int64)
 
 
-def _form(records: Records, pool: Ints, k: int, ctx: Context, policy: Policy, divide: Divide | None) -> Ints:
-    """Return the groups of the people who have none, by keys alone; -1 where they are too few."""
-    if len(pool) < k:
-        return np.full(len(pool), -1, np.int64)
-    problem = Problem(records.subset(pool), min(k + policy.headroom, len(pool)))
-    if divide is None:
-        return np.array(METHODS[policy.method].partition(problem, ctx).labels)
-    return np.array(divide(problem, pool, ctx))
+def _form(
+    records: Records, pool: Ints, kind: Ints, k: int, ctx: Context, policy: Policy, divide: Divide | None
+) -> Ints:
+    """Return the groups of the people who have none, by keys alone; -1 where they are too few of a kind."""
+    labels = np.full(len(pool), -1, np.int64)
+    groups = 0
+    for one in np.unique(kind[pool]).tolist():
+        mine = np.flatnonzero(kind[pool] == one)
+        if len(mine) < k:
+            continue
+        people = pool[mine]
+        problem = Problem(records.subset(people), min(k + policy.headroom, len(mine)))
+        if divide is None:
+            made = np.array(METHODS[policy.method].partition(problem, ctx).labels)
+        else:
+            made = np.array(divide(problem, people, ctx))
+        labels[mine] = np.where(made >= 0, made + groups, -1)
+        groups += int(made.max(initial=-1)) + 1
+    return labels
 
 
-def _postpone(records: Records, pool: Ints, labels: Ints, out: Ints, waited: Ints, policy: Policy) -> Ints:
-    """Let the widest of the groups wait, as many as the share of waiting people allows."""
+def _postpone(
+    records: Records,
+    pool: Ints,
+    labels: Ints,
+    out: Ints,
+    waited: Ints,
+    seen: NDArray[np.bool_],
+    policy: Policy,
+) -> Ints:
+    """Let the widest of the groups of new people wait, as many as the share of waiting people allows."""
     room = int(policy.waiting * len(out)) - int((labels < 0).sum())
     if room <= 0 or (labels < 0).all() or not (out >= 0).any():
         return labels
@@ -189,7 +243,7 @@ def _postpone(records: Records, pool: Ints, labels: Ints, out: Ints, waited: Int
     X = records.X[pool[there]]
     paid = records.space.paired(X, records.space.centroids(X, part.labels, part.n_cells), part.labels)
     each = np.bincount(part.labels, paid) / part.sizes
-    patient = np.bincount(part.labels, waited[pool[there]] >= policy.patience) == 0
+    patient = np.bincount(part.labels, (waited[pool[there]] >= policy.patience) | seen[there]) == 0
     order = np.argsort(-each, kind="stable")
     order = order[patient[order]]
     late = order[np.cumsum(part.sizes[order]) <= room]

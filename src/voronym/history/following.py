@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +14,7 @@ from voronym.core.context import Context
 from voronym.core.options import Options
 from voronym.errors import GuaranteeError
 from voronym.history.booking import Booking
+from voronym.history.check import alike
 from voronym.history.engine import Round
 from voronym.history.frozen import put_back
 from voronym.history.policy import Policy
@@ -27,6 +29,7 @@ from voronym.problem import Problem
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped
 from voronym.table.classes import equivalence_classes
+from voronym.table.schema import Schema
 from voronym.table.table import Table
 from voronym.table.values import first_rows
 
@@ -66,19 +69,24 @@ def follow(
     """
     if choices.strata:
         check_strata(table, choices.strata)
+    table = booking.stood_in(table, choices.weights)
     crowd = Crowd.of(table, ctx, choices)
     crowd.check(k)
-    policy = Policy(headroom=choices.headroom, dissolved=choices.dissolved, waiting=choices.waiting)
+    policy = Policy(
+        headroom=choices.headroom, dissolved=choices.dissolved or "rejoin", waiting=choices.waiting
+    )
     people = len(crowd.keys.records)
     first = np.arange(people) if crowd.of_row is None else first_rows(crowd.of_row, people)
-    follower = _Follower(table, crowd, choices, options, k, models)
+    apart = booking.meet(first, facts_of(choices, table.schema))
+    follower = _Follower(table, crowd, choices, options, k, models, apart)
     made = booking.follow(
-        crowd.keys.records, first, k, ctx, policy=policy, divide=follower.divide, obey=follower.obey
+        crowd.keys.records, apart, k, ctx, policy=policy, divide=follower.divide, obey=follower.obey
     )
     frozen = booking.frozen(table.keys)
     sentence = (
         f"{made.kept:,} groups were kept from earlier releases and publish what they published then; "
-        f"{made.formed:,} were formed of new people and of {made.dissolved:,} groups that fell below k"
+        f"{made.formed:,} were formed, of new people alone or of people of {made.dissolved:,} groups that "
+        "fell below k; what these had published stands for the keys of the latter"
     )
     if not booking.entries:
         sentence = f"{made.formed:,} groups were formed, to be kept in later releases"
@@ -93,6 +101,20 @@ def follow(
     return (table if made.published.all() else table.rows(rows)), rows, kept
 
 
+def facts_of(choices: ReleaseChoices, schema: Schema) -> dict[str, Any]:
+    """Return what must not change for groups that are kept: all that says how they publish."""
+    method = METHODS[choices.method]
+    return {
+        "keys": list(schema.keys),
+        "kinds": {name: schema[name].kind for name in schema.keys},
+        "publish": {name: choices.way(name) for name in schema.keys},
+        "hierarchies": sorted(set(choices.hierarchies or {}) & set(schema.keys)),
+        "weights": choices.weights,
+        "publish_weights": choices.publish_weights if choices.weights else None,
+        "published values": "centres" if method.groups else method.name,
+    }
+
+
 class _Follower:
     """Forms new groups, and makes all groups obey what is asked of them."""
 
@@ -104,21 +126,22 @@ class _Follower:
         options: Options,
         k: int,
         models: Sequence[Model],
+        apart: Ints,
     ) -> None:
         self.table, self.crowd, self.k, self.models = table, crowd, k, models
         self.method, self.options, self.choices = METHODS[choices.method], options, choices
         self.frame = None if self.method.groups else table.frame.select(list(table.keys))
         """What a method publishes that says itself what groups publish, row by row."""
-        self.stratum = (
+        strata = (
             equivalence_classes(crowd.table.frame, choices.strata).labels
             if choices.strata
             else np.zeros(len(crowd.keys.records), np.int64)
         )
+        self.stratum = alike(np.column_stack([strata, apart]))
+        """Groups cross neither strata nor histories."""
 
     def divide(self, problem: Problem, people: Ints, ctx: Context) -> Ints:
         """Divide people into new groups, none of which crosses strata; too few of a stratum wait."""
-        if self.frame is not None:
-            return self._published(people, ctx)
         labels = np.full(problem.n, -1, np.int64)
         groups = 0
         plain = problem if self.method.weighted else problem.unweighted()
@@ -126,16 +149,23 @@ class _Follower:
             mine = np.flatnonzero(self.stratum[people] == stratum)
             if len(mine) < problem.k:
                 continue
-            some = plain if len(mine) == problem.n else plain.subset(mine)
-            part = self.method.partition(some, ctx, self.options)
-            labels[mine] = groups + part.labels
-            groups += part.n_cells
+            if self.frame is not None:
+                own = self._published(people[mine], ctx)
+            else:
+                some = plain if len(mine) == problem.n else plain.subset(mine)
+                own = np.array(self.method.partition(some, ctx, self.options).labels)
+            labels[mine] = np.where(own >= 0, groups + own, -1)
+            groups += int(own.max(initial=-1)) + 1
         return labels
 
     def _published(self, people: Ints, ctx: Context) -> Ints:
         """Have the method make groups of new people, and keep what it publishes of them."""
+        units = self.crowd.table.units
+        homes = None if units is None else units.household
+        if homes is not None and len(np.unique(homes[people])) < self.k + self.choices.headroom:
+            return np.full(len(people), -1, np.int64)
         rows = self.crowd.rows_of(people)
-        some = replace(self.choices, keep_groups=False, headroom=0, dissolved="rejoin", waiting=WAITING)
+        some = replace(self.choices, keep_groups=False, headroom=0, dissolved=None, waiting=WAITING)
         made = mask(
             self.table.rows(rows),
             ctx,

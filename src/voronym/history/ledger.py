@@ -26,15 +26,17 @@ Ints = NDArray[np.int64]
 LEFT_OUT = -2
 """The group of people whom a release left out, which an intruder may know."""
 
-FORMAT = 1
+FORMAT = 2
 _TABLES = """
 create table facts (name text primary key, value blob);
 create table release (
     number integer primary key autoincrement, made text, k integer, about text, waiting integer,
     path text, sha256 text, pending integer,
-    people blob, groups blob, begun blob, waited blob, published text
+    people blob, groups blob, begun blob, waited blob, published text, loose blob, marks blob, cells blob
 );
 """
+_SINCE_2 = ("loose", "marks", "cells")
+"""What releases have in ledgers of format 2, and lack in those of format 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,13 @@ class Entry:
         For how many releases each has been waiting.
     published : mapping
         What the groups published, by key: values that are in the release.
+    loose : array, shape (n,), optional
+        Fingerprints that other spellings of a name share.
+    marks : array of uint16, shape (n, columns), optional
+        Marks of what each had in every column, by which a change is seen (see `voronym.history.marks`);
+        ``about["marked"]`` names the columns.
+    cells : array of bool, shape (n, figures), optional
+        Over whom figures of columns were computed; ``about["cells"]`` says which.
     """
 
     number: int
@@ -73,6 +82,9 @@ class Entry:
     waited: Ints
     path: str = ""
     published: Mapping[str, Any] = field(default_factory=dict)
+    loose: Prints | None = None
+    marks: NDArray[np.uint16] | None = None
+    cells: NDArray[np.bool_] | None = None
 
     @property
     def released(self) -> int:
@@ -163,14 +175,18 @@ class Ledger:
             return tuple(self._entries(base))
 
     def _entries(self, base: sqlite3.Connection) -> Iterator[Entry]:
-        wanted = "number, made, k, about, people, groups, begun, waited, path, published"
+        wanted = "number, made, k, about, people, groups, begun, waited, path, published, loose, marks, cells"
         for row in base.execute(f"select {wanted} from release where pending = 0 order by number"):  # noqa: S608
-            number, made, k, about, people, *arrays, path, published = row
+            number, made, k, about, people, *arrays, path, published, loose, marks, cells = row
             prints = np.frombuffer(people, f"S{SIZE}")
             groups, begun, waited = (np.frombuffer(one, np.int64) for one in arrays)
+            facts, n = json.loads(about), len(prints)
             yield Entry(
-                number, made, k, json.loads(about), prints, groups, begun, waited, path, json.loads(published)
-            )
+                number, made, k, facts, prints, groups, begun, waited, path, json.loads(published),
+                None if loose is None else np.frombuffer(loose, f"S{SIZE}"),
+                None if marks is None else np.frombuffer(marks, np.uint16).reshape(n, -1 if n else 0),
+                None if cells is None else np.frombuffer(cells, np.bool_).reshape(n, -1 if n else 0),
+            )  # fmt: skip
 
     @property
     def next_group(self) -> int:
@@ -199,7 +215,7 @@ class Ledger:
             values = (
                 entry.made, entry.k, json.dumps(dict(entry.about)), entry.waiting,
                 str(path.resolve()), sha256, 1, entry.people.tobytes(), _bytes(entry.groups), b"",
-                _bytes(entry.waited), json.dumps(dict(entry.published)),
+                _bytes(entry.waited), json.dumps(dict(entry.published)), *_blobs(entry),
             )  # fmt: skip
             marks = ", ".join("?" * len(values))
             done = base.execute(f"insert into release values (null, {marks})", values)  # noqa: S608
@@ -236,8 +252,14 @@ class Ledger:
                 keep = ~out
                 arrays = (entry.groups, entry.begun, entry.waited)
                 base.execute(
-                    "update release set people = ?, groups = ?, begun = ?, waited = ? where number = ?",
-                    (entry.people[keep].tobytes(), *(_bytes(one[keep]) for one in arrays), entry.number),
+                    "update release set people = ?, groups = ?, begun = ?, waited = ?, loose = ?, marks = ?, "
+                    "cells = ? where number = ?",
+                    (
+                        entry.people[keep].tobytes(),
+                        *(_bytes(one[keep]) for one in arrays),
+                        *_blobs(entry, keep),
+                        entry.number,
+                    ),
                 )
         return len(gone)
 
@@ -249,8 +271,13 @@ class Ledger:
                 found = base.execute("select value from facts where name = 'format'").fetchone()
             except sqlite3.DatabaseError:
                 found = None
-            if found is None or found[0] != FORMAT:
+            if found is None or found[0] not in (1, FORMAT):
                 raise InputError(f"{self.path.name!r} is no ledger of this version")
+            if found[0] == 1:
+                for name in _SINCE_2:
+                    base.execute(f"alter table release add column {name} blob")
+                base.execute("update facts set value = ? where name = 'format'", (FORMAT,))
+                base.commit()
             base.execute("begin immediate")
             open_ones = base.execute("select number, path, sha256 from release where pending = 1").fetchall()
             for number, path, digest in open_ones:
@@ -300,6 +327,12 @@ def _is(path: str, digest: str) -> bool:
 
 def _bytes(values: Sequence[int] | Ints) -> bytes:
     return np.ascontiguousarray(values, np.int64).tobytes()
+
+
+def _blobs(entry: Entry, keep: NDArray[np.bool_] | slice = slice(None)) -> list[bytes | None]:
+    """Return what `_SINCE_2` names, of some people."""
+    arrays = (getattr(entry, name) for name in _SINCE_2)
+    return [None if array is None else np.ascontiguousarray(array[keep]).tobytes() for array in arrays]
 
 
 def now() -> str:

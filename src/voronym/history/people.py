@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 import math
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -66,7 +67,7 @@ def fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -
     Numbers are written in one way whatever their type, texts without spaces around them and in one Unicode
     form, so that two departments with one key agree on who is who.
     """
-    texts = [[_text(value) for value in frame[name].to_list()] for name in columns]
+    texts = [[spelled(value) for value in frame[name].to_list()] for name in columns]
     rows = list(zip(*texts, strict=True))
     unknown = sum(not any(row) for row in rows)
     if unknown:
@@ -74,8 +75,50 @@ def fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -
             f"{unknown} records have nothing in {', '.join(columns)}: the ledger cannot know who they are. "
             "Complete them, or leave them out"
         )
-    found = [hmac.digest(key, _packed(row), "sha256")[:SIZE] for row in rows]
-    return np.array(found, f"S{SIZE}")
+    return _prints(rows, key)
+
+
+def loose_fingerprints(frame: nw.DataFrame[Any], columns: Sequence[str], key: bytes) -> Prints:
+    """Return fingerprints that another spelling of the same name has, too.
+
+    Letter case, full-width forms, dashes, spaces, signs that are not seen, and zeros in front of a number do
+    not count. Two people may share one: it is good for a warning, and for nothing else.
+    """
+    texts = [_each(frame[name].to_list(), lambda value: loosely(spelled(value))) for name in columns]
+    return _prints(list(zip(*texts, strict=True)), key, b"loose")
+
+
+def loosely(text: str) -> str:
+    """Return a text without what another system may spell otherwise.
+
+    Examples
+    --------
+    >>> loosely("P-0007") == loosely("p7") == loosely("\uff307\u200b")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    kept = "".join(sign for sign in plain if unicodedata.category(sign)[0] in "LNM")
+    return _ZEROS.sub("", kept) or text
+
+
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+
+
+def _each(values: Sequence[Any], spell: Callable[[Any], str]) -> list[str]:
+    """Spell every value, equal ones once."""
+    known: dict[tuple[type, Any], str] = {}
+    out = []
+    for value in values:
+        what = (type(value), value)
+        if what not in known:
+            known[what] = spell(value)
+        out.append(known[what])
+    return out
+
+
+def _prints(rows: Sequence[tuple[str, ...]], key: bytes, purpose: bytes = b"") -> Prints:
+    made = [hmac.digest(key, purpose + _packed(row), "sha256")[:SIZE] for row in rows]
+    return np.array(made, f"S{SIZE}")
 
 
 def _packed(row: Sequence[str]) -> bytes:
@@ -84,7 +127,8 @@ def _packed(row: Sequence[str]) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
-def _text(value: Any) -> str:
+def spelled(value: Any) -> str:
+    """Return a value as text: numbers in one way whatever their type, texts in one Unicode form."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float) and value.is_integer():

@@ -316,14 +316,20 @@ class ReleaseChoices(Options):
         0, "People beyond k in a new group, so that it outlives some of them.", check=whole(0),
         purpose=EARLIER, value="N",
     )  # fmt: skip
-    dissolved: str = option(
-        "rejoin", "People of a kept group that fell below k rejoin others in new groups, or retire: they are "
-        "not published again.",
+    dissolved: str | None = option(
+        None, "People of a kept group that fell below k rejoin others in new groups, where an intruder who "
+        "recognises rows can follow them; or they retire, and are not published again.",
         check=one_of("rejoin", "retire"), purpose=EARLIER, value="rejoin|retire", accepts="str",
+        usual="rejoin",
     )  # fmt: skip
     waiting: float = option(
         0.04, "The largest share of people who are left out of a release until similar people arrive.",
         check=share, purpose=EARLIER, value="SHARE",
+    )  # fmt: skip
+    changed: str = option(
+        "refuse", "Fewer than k people of a group have other values beside the keys than in an earlier "
+        "release: refuse, or publish what somebody who knows of the change reads in the difference.",
+        check=one_of("refuse", "publish"), purpose=EARLIER, value="refuse|publish", accepts="str",
     )  # fmt: skip
     engine: str = option(
         "local", "Who does the work over many parts: processes of this machine, dask or spark.",
@@ -351,6 +357,10 @@ class RunChoices(Options):
     ledger: str | None = option(
         None, "A file that remembers who was released with whom. What tells people apart is refused.",
         check=path, purpose=EARLIER, value="FILE", accepts="str | Path | None",
+    )  # fmt: skip
+    strangers: bool = option(
+        False, "It is right that the ledger knows nearly nobody of the table: these are other people.",
+        check=yes_or_no, shape="switch", purpose=EARLIER,
     )  # fmt: skip
     address: str | None = option(
         None, "The address of the Dask scheduler or the Spark master. Without it a cluster starts here.",

@@ -36,8 +36,10 @@ class Rule:
 GROUPS = ("intruder", "enforce", "publish", "hierarchies", "widths", "ends", "importance",
           "sampling_fraction", "population")  # fmt: skip
 """Choices about groups and what they publish: a method that makes none has no use for them."""
-HISTORY = ("headroom", "dissolved", "waiting")
+HISTORY = ("headroom", "dissolved")
 """Choices about groups that are kept."""
+BEFORE = ("waiting", "changed")
+"""Choices about people of earlier releases."""
 
 
 def _perturbs(recipe: Recipe) -> bool:
@@ -137,6 +139,9 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
     """Refuse a ledger for what it cannot remember, and kept groups without one."""
     if ledger is None and recipe.keep_groups:
         raise InputError("keep_groups needs the ledger that knows the earlier groups: give ledger, too")
+    if ledger is None and set(BEFORE) & set(recipe.given):
+        given = ", ".join(name for name in BEFORE if name in recipe.given)
+        raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
     if ledger is not None and not recipe.makes_groups:
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"

@@ -139,7 +139,7 @@ def anonymize(
     else:
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
-    booking = _booking(request.run.ledger, data, recipe, declared)
+    booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
     ctx = Context(
         seed=recipe.seed,
         time_limit=recipe.time_limit,
@@ -213,7 +213,9 @@ def plan(
     return plan_parts(data, request, recipe=recipe, reading=reading)
 
 
-def _booking(ledger: str | None, data: Any, recipe: Recipe, declared: Sequence[str]) -> Booking | None:
+def _booking(
+    ledger: str | None, data: Any, recipe: Recipe, declared: Sequence[str], *, strangers: bool
+) -> Booking | None:
     """Ask the ledger about the people of a table."""
     check_ledger(recipe, ledger)
     if ledger is None:
@@ -221,7 +223,7 @@ def _booking(ledger: str | None, data: Any, recipe: Recipe, declared: Sequence[s
     frame = load(data)
     if not Path(ledger).exists():  # a ledger is made for people who are known, not by a mistaken command
         naming_columns(recipe.schema, frame, declared)
-    booking = Booking(Ledger.open(ledger), frame, recipe.schema, declared)
+    booking = Booking(Ledger.open(ledger), frame, recipe.schema, declared, strangers=strangers)
     if recipe.keep_groups:
         booking.check_steps(recipe.steps)
     return booking

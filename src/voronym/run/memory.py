@@ -14,12 +14,13 @@ from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
-from voronym.history.following import follow
+from voronym.history.following import facts_of, follow
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
+from voronym.methods.weights import MEAN
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.recipe import Recipe
@@ -29,7 +30,6 @@ from voronym.steps import ColumnStep
 from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.table import Table
-from voronym.table.units import Units
 
 EARLY = (
     "the search was finished early, on request: the release keeps its promises, with the best groups found "
@@ -59,7 +59,12 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     _check_k(recipe, table.n)
     original = table
     stayed: NDArray[np.int64] | None = None
-    table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
+    if booking is not None:
+        booking.begin(recipe)
+    watch = None if booking is None else booking.watch
+    table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k, watch=watch)
+    if booking is not None:
+        booking.read_values(table.frame, booking.lasting(table))
     doubts = checks.of_recipe(table, recipe)
     clock.lap("reading")
     masking, kept, left = ctx.part(0.0, 0.9, stage="masking"), None, None
@@ -86,12 +91,30 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         stayed = rows if stayed is None else stayed[rows]
         masking = ctx.part(0.7, 0.9, stage="masking")
     masked = _mask(table, recipe, masking, kept)
+    while booking is not None and kept is None:
+        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+        assert masked.partition is not None  # noqa: S101
+        homes = None if table.units is None else table.units.household
+        late = booking.who_waits(masked.partition, k=recipe.required_k, share=recipe.waiting, homes=homes)
+        if not len(late):
+            break
+        rows = np.delete(np.arange(table.n), late)
+        booking.postpone(rows)
+        table, original = table.rows(rows), original.rows(rows)
+        stayed = rows if stayed is None else stayed[rows]
+        masked = _mask(table, recipe, masking)
+    if booking is not None:
+        masked = replace(masked, log=(booking.sentence, *masked.log))
     if left is not None:
         masked = replace(masked, log=(left.said, *masked.log))
     grouped_frame = masked.frame
     if later := _steps(recipe, "after"):
         done, more, warned = run_steps(
-            table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
+            table.like(masked.frame).typed(masked.schema),
+            later,
+            least=recipe.required_k,
+            original=original,
+            watch=watch,
         )
         schema = masked.schema if done.schema == table.schema else done.schema
         masked = replace(masked, frame=done.frame, schema=schema)
@@ -117,7 +140,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     )
     clock.lap("measuring")
     if booking is not None:
-        _check_history(booking, release, masked, grouped_frame, table.units)
+        _check_history(booking, release, masked, grouped_frame, table)
     return release
 
 
@@ -133,7 +156,7 @@ def _shuffled(table: Table, original: Table, masked: Masked, order: NDArray[np.i
 
 
 def _check_history(
-    booking: Booking, release: Release, masked: Masked, frame: nw.DataFrame[Any], units: Units | None
+    booking: Booking, release: Release, masked: Masked, frame: nw.DataFrame[Any], table: Table
 ) -> None:
     """Check a release against all that were entered before; refuse it where people could be told apart.
 
@@ -142,15 +165,19 @@ def _check_history(
     assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
     assert masked.partition is not None  # noqa: S101
     recipe, keys = release.recipe, list(release.schema.keys)
+    mean = masked.figures.get(MEAN)
     about = {
-        "keys": keys,
+        **facts_of(recipe, table.schema),
         "columns": list(masked.frame.columns),
         "method": recipe.method,
         "steps": list(recipe.steps),
+        "plain": masked.schema is None,
     }
-    homes = None if units is None else units.household
-    booking.check(masked.partition, frame.select(keys), k=recipe.required_k, about=about, homes=homes)
-    release.warnings += booking.notes()
+    homes = None if table.units is None else table.units.household
+    true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
+    shown = frame.select([*keys, *([mean] if mean else [])])
+    booking.check(masked.partition, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
+    release.warnings = (*booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
 
 

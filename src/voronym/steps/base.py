@@ -257,6 +257,7 @@ def run(
     least: int,
     original: Table | None = None,
     rng: np.random.Generator | None = None,
+    watch: Callable[[ColumnStep, Table, Table], Table] | None = None,
 ) -> tuple[Table, tuple[Effect, ...], tuple[str, ...]]:
     """Do some steps, one after the other.
 
@@ -272,6 +273,8 @@ def run(
         The records as they were at first, where other work was done to them since.
     rng : Generator, optional
         For tests alone; by default drawn afresh.
+    watch : callable, optional
+        ``(step, before, after) -> after``: looks at what a step made, and may put other values in.
 
     Returns
     -------
@@ -288,6 +291,8 @@ def run(
             raise SchemaError(f"step '{one}': the table has no column {listing(lacking)} any more")
         made = _drawn_once(one, table, rng, least) if one.random else one.apply(table, rng, least)
         after = table.like(table.frame.with_columns(**made), table.source).typed(one.schema(table))
+        if watch is not None:
+            after = watch(one, table, after)
         after._early = table._early
         effects.append(seen.effect(str(one), one.says(), one.columns, table, after))
         if note := one.warns(table, after):

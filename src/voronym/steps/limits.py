@@ -46,7 +46,9 @@ def _share(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Limit(ColumnStep):
+class Limit(ColumnStep):
+    """A limit to the values of columns."""
+
     limit: Any = option(None, "a number, a date, or the share of the records beyond it: 1%", check=_limit)
     publish: str = option(
         "limit",
@@ -65,12 +67,16 @@ class _Limit(ColumnStep):
     def _one(self, table: Table, name: str, least: int) -> Any:
         numbers.check_line(table, name, self)
         values, gone = numbers.read(table, name)
-        limit = self._place(table, name)
-        out = (self.sign * values > self.sign * limit) & ~gone
+        limit, out = self._place(table, name), self.tail(table, name)
         if self.publish == "mean" and out.any():
             self._check_mean(name, _beyond(table, out, np.abs(values - limit)), max(least, 3))
             limit = float(values[out].mean())
         return numbers.write(table, name, np.where(out, limit, values), gone, keep=~out)
+
+    def tail(self, table: Table, name: str) -> NDArray[np.bool_]:
+        """Return which values are beyond the limit."""
+        values, gone = numbers.read(table, name)
+        return np.asarray((self.sign * values > self.sign * self._place(table, name)) & ~gone)
 
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
         """Refuse the mean of a tail that tells about one person, who is one of few or has most of it.
@@ -114,12 +120,12 @@ class _Limit(ColumnStep):
 
 
 @step("top", guarantee="no value is above the limit, or the mean of those that were", main="limit")
-class Top(_Limit):
+class Top(Limit):
     """Publish high values as a limit, or as the mean of all that are above it."""
 
 
 @step("bottom", guarantee="no value is below the limit, or the mean of those that were", main="limit")
-class Bottom(_Limit):
+class Bottom(Limit):
     """Publish low values as a limit, or as the mean of all that are below it."""
 
     sign: ClassVar[float] = -1.0

@@ -25,7 +25,7 @@ ROLE_WORDS = {
     "other": "harmless; kept as it is",
 }
 UNSHOWN = ("options", "space", "metrics", "importance", "enforce", "hierarchies", "widths", "ends",
-           "publish_weights", "sampling_fraction", "headroom", "dissolved", "waiting")  # fmt: skip
+           "publish_weights", "sampling_fraction", "headroom", "dissolved", "waiting", "changed")  # fmt: skip
 """Choices that the page keeps from a recipe and has no field for."""
 KINDS = ("numeric", "ordinal", "nominal", "datetime")
 

@@ -166,6 +166,7 @@ def job_of(
         report=report,
         stamps=tuple((file.stat().st_size, file.stat().st_mtime_ns) for file in files),
         ledger=request.run.ledger,
+        strangers=request.run.strangers,
         workers=request.run.workers or 1 if plan.time_limit is not None else 1,
     )
 

@@ -178,6 +178,12 @@ class Engine:
             raise InputError(
                 f"a leaf of {self.job.leaf} records is too small for k={k}: take {20 * k} or more"
             )
+        later = [step for step in recipe.column_steps if step.when == "after"]
+        if self.job.ledger is not None and any(getattr(step, "publish", None) == "mean" for step in later):
+            raise InputError(
+                "over many parts a ledger knows the means of tails that are made before groups: leave out "
+                "'after' in the step, or publish the limit"
+            )
         if any(not isinstance(metric, (str, list, dict)) for metric in (recipe.metrics or {}).values()):
             raise InputError("a metric that is an object cannot be sent to workers: name it, or a file")
 

@@ -80,6 +80,8 @@ class Job:
         Size and time of each file: what is resumed must be about the same ones.
     ledger : str, optional
         The ledger that knows the people of earlier releases.
+    strangers : bool
+        Whether it is right that it knows nearly nobody.
     workers : int
         How many tasks are done at a time, as far as a time limit is shared out.
     """
@@ -99,6 +101,7 @@ class Job:
     report: bool = False
     stamps: tuple[tuple[int, int], ...] = ()
     ledger: str | None = None
+    strangers: bool = False
     workers: int = 1
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:

@@ -6,7 +6,7 @@ bucket in which all rows of a person are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from voronym.errors import SchemaError, VoronymError
 from voronym.run import checks
 from voronym.run.parts import spill
+from voronym.run.parts.books import booking_of
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.database import export, is_database
 from voronym.run.parts.job import LOOK, Job, stage
@@ -247,19 +248,31 @@ def columns(job: Job, number: int) -> dict[str, Any]:
     del number
     recipe = job.recipe
     steps = [step for step in recipe.column_steps if step.when == "before"]
+    pieces = [read_piece(job, piece, stepped=False) for piece in range(job.pieces)]
+    booking = None
+    if any(getattr(step, "publish", None) == "mean" for step in steps):
+        named = [rows_of(job, piece)[0].select(identifying(job)) for piece in range(job.pieces)]
+        booking = booking_of(job, pl.concat(named))
+    if booking is not None:
+        booking.begin(recipe)
+    watch = None if booking is None else booking.watch
     schema, effects, notes, counts = run_on_columns(
-        job,
-        steps,
-        recipe.schema,
-        [read_piece(job, piece, stepped=False) for piece in range(job.pieces)],
-        job.path("columns", 0),
+        job, steps, recipe.schema, pieces, job.path("columns", 0), watch
     )
+    if booking is not None:
+        notes = (*notes, *booking.cells.notes)
+        job.decide("cells", booking.cells.state)
     job.decide("schema", schema)
     return {"effects": effects, "notes": notes, "rows": counts}
 
 
 def run_on_columns(
-    job: Job, steps: Sequence[Any], schema: Schema, pieces: Sequence[Piece], path: Path
+    job: Job,
+    steps: Sequence[Any],
+    schema: Schema,
+    pieces: Sequence[Piece],
+    path: Path,
+    watch: Callable[[Any, Table, Table], Table] | None = None,
 ) -> tuple[Schema, tuple[Any, ...], tuple[str, ...], int]:
     """Do steps to the columns that they touch, of all pieces together; keep what they changed, by piece.
 
@@ -277,7 +290,7 @@ def run_on_columns(
     units = {name: pl.concat([piece.units[name] for piece in pieces]) for name in pieces[0].units}
     table = Table.of(frame, schema, only=names)
     table = _with_units(table, units)
-    done, effects, notes = run_steps(table, steps, least=job.recipe.required_k)
+    done, effects, notes = run_steps(table, steps, least=job.recipe.required_k, watch=watch)
     changed = list(dict.fromkeys(name for step in steps for name in step.columns))
     made: pl.DataFrame = done.frame.to_native().select(changed)
     spill.spill(path, made, np.repeat(np.arange(len(many)), many), len(many))

@@ -18,14 +18,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym._cuda.device import choose
-from voronym.history.booking import Booking
-from voronym.history.ledger import Ledger
 from voronym.method import METHODS
 from voronym.release import Release
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped
 from voronym.run.memory import make_release
 from voronym.run.parts import spill
+from voronym.run.parts.books import booking_of
 from voronym.run.parts.coding import HOME, PERSON, closed
 from voronym.run.parts.job import Job, stage
 from voronym.run.parts.learn import judged_counts
@@ -52,18 +51,6 @@ def _context(job: Job) -> Any:
     ctx = job.context(device=choose(job.recipe.device))
     ctx.rng = np.random.default_rng(job.recipe.seed)
     return ctx if job.recipe.time_limit is None else ctx.limited(job.recipe.time_limit)
-
-
-def _booking(job: Job, frame: pl.DataFrame) -> Booking | None:
-    """Ask the ledger about the people of the data."""
-    if job.ledger is None:
-        return None
-    schema = job.recipe.schema
-    declared = schema.identifiers if job.fixed is not None else job.request.columns.identifiers
-    booking = Booking(Ledger.open(job.ledger), nw.from_native(frame, eager_only=True), schema, declared)
-    if job.recipe.keep_groups:
-        booking.check_steps(job.recipe.steps)
-    return booking
 
 
 def _answer(release: Release, rows: int) -> dict[str, Any]:
@@ -95,7 +82,7 @@ def whole(job: Job, number: int) -> dict[str, Any]:
     recipe = job.recipe
     frame = joined(job, job.dataset.parts)
     table = Table.of(frame, recipe.schema)
-    release = make_release(table, recipe, _context(job), _booking(job, frame))
+    release = make_release(table, recipe, _context(job), booking_of(job, frame))
     if job.report:
         job.decide("dossier", release.dossier())
     made: pl.DataFrame = nw.from_native(release.table, eager_only=True).to_polars()
@@ -128,7 +115,16 @@ def mask_all(job: Job, number: int) -> dict[str, Any]:
     people = None
     if job.ledger is not None:
         identified = [rows_of(job, piece)[0].select(identifying(job)) for piece in range(job.pieces)]
-        people = _booking(job, pl.concat(identified))
+        people = booking_of(job, pl.concat(identified))
+        if people is not None:
+            people.begin(recipe)
+            if job.decided("cells"):
+                people.cells.resume(job.recall("cells"))
+            # What people have in columns that masking does not look at waits in the parts.
+            for name in people.lasting(pieces[0].table):
+                if name not in names:
+                    every = [piece.table.frame.select(name) for piece in pieces]
+                    people.read_values(nw.concat(every), [name])
     release = make_release(table, bare, _context(job), people)
     if people is not None and people.entry is not None:  # which the steps belong to that are done elsewhere
         people.entry = replace(people.entry, about={**people.entry.about, "steps": list(recipe.steps)})

@@ -1,0 +1,156 @@
+"""Figures of columns that are computed over people, such as the mean of all above a limit.
+
+The difference of two such figures is that of the people by whom they differ: if one person joined the tail,
+what they have; if one left, what they had. So a figure is computed again only where every set of people that
+any such difference is about has k or more of them. Otherwise the one that was published is published again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.errors import GuaranteeError
+from voronym.history.check import alike
+from voronym.history.ledger import Entry
+from voronym.history.people import Prints
+from voronym.steps import numbers
+from voronym.steps.base import ColumnStep
+from voronym.steps.limits import Limit
+from voronym.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A figure over people.
+
+    Parameters
+    ----------
+    step, column : str
+        What computed it, and of which column.
+    value : float
+        What was published.
+    people : array
+        Fingerprints of those over whom it was computed, ascending.
+    """
+
+    step: str
+    column: str
+    value: float
+    people: Prints
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the ledger remembers beside the people."""
+        return {"step": self.step, "column": self.column, "value": self.value}
+
+
+@dataclass(eq=False)
+class Cells:
+    """The figures of earlier releases, and those of the one that is made.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The earlier releases.
+    """
+
+    entries: Sequence[Entry]
+    k: int = 2
+    now: list[Cell] = field(default_factory=list)
+    tails: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    """The rows whose value is such a figure, by column."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What was found, as plain values and arrays, for `resume`."""
+        return {
+            "now": [{**cell.about, "people": cell.people} for cell in self.now],
+            "tails": dict(self.tails),
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on with what another process found."""
+        self.now = [Cell(**cell) for cell in state["now"]]
+        self.tails = dict(state["tails"])
+
+    def earlier(self, column: str) -> list[Cell]:
+        """Return the figures of a column in earlier releases, from the first to the last."""
+        out = []
+        for entry in self.entries:
+            for at, about in enumerate(entry.about.get("cells", ())):
+                if about["column"] == column and entry.cells is not None:
+                    out.append(Cell(**about, people=entry.people[entry.cells[:, at]]))
+        return out
+
+    def members(self, people: Prints) -> NDArray[np.bool_]:
+        """Return who of these is in each figure, shape (n, figures)."""
+        columns = [np.isin(people, cell.people) for cell in self.now]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(people), 0), bool)
+
+    def watch(self, step: ColumnStep, before: Table, after: Table, rows: Prints) -> Table:
+        """Take note of the figures of a step; put in those of earlier releases where these stand.
+
+        Parameters
+        ----------
+        step : ColumnStep
+            The step.
+        before, after : Table
+            The records before and after it.
+        rows : array
+            The fingerprint of the person of each.
+        """
+        if not isinstance(step, Limit) or step.publish != "mean":
+            return after
+        made = {}
+        for name in step.columns:
+            tail = step.tail(before, name)
+            if not tail.any():
+                continue
+            if len(tail) == len(self.tails.get(name, tail)):  # fewer rows are left after groups are made
+                self.tails[name] = tail | self.tails.get(name, tail)
+            values, gone = numbers.read(after, name)
+            homes = None if before.units is None else before.units.household
+            cell = Cell(str(step), name, float(values[tail][0]), np.unique(rows[tail]))
+            old = self.earlier(name)
+            if old and not self._safe(old, cell, rows, homes):
+                cell = self._standing(old, cell)
+                made[name] = numbers.write(before, name, np.where(tail, cell.value, values), gone, keep=~tail)
+            self.now.append(cell)
+        return after if not made else after.like(after.frame.with_columns(**made), after.source)
+
+    def _safe(self, old: list[Cell], cell: Cell, rows: Prints, homes: NDArray[np.int64] | None) -> bool:
+        """Whether everybody is one of k or more who are in the same figures."""
+        people = np.unique(np.concatenate([cell.people, *(one.people for one in old)]))
+        kind = alike(np.column_stack([np.isin(people, one.people) for one in (*old, cell)]))
+        if (np.bincount(kind) < self.k).any():
+            return False
+        if homes is None:
+            return True
+        at = np.searchsorted(people, rows)
+        at[at == len(people)] = 0
+        mine = people[at] == rows
+        pairs = np.unique(np.column_stack([kind[at[mine]], homes[mine]]), axis=0)
+        return bool((np.bincount(pairs[:, 0])[np.unique(pairs[:, 0])] >= self.k).all())
+
+    def _standing(self, old: list[Cell], cell: Cell) -> Cell:
+        """Return the figure that is published again."""
+        same = [one for one in old if one.step == cell.step]
+        if not same:
+            raise GuaranteeError(
+                f"step '{cell.step}': earlier releases publish a mean of {cell.column!r} of nearly the same "
+                f"people, and fewer than k={self.k} of them make the difference: it would tell what they "
+                f"have. Nothing was released. Take the step of the release before ('{old[-1].step}'), or "
+                "leave out publish=mean"
+            )
+        last = same[-1]
+        self.notes.append(
+            f"step '{cell.step}': the mean of {cell.column!r} is that of an earlier release, because fewer "
+            f"than k={self.k} people make the difference to it and a new one would tell what they have"
+        )
+        return last

@@ -1,0 +1,20 @@
+"""Random histories of ten months, every pair and triple of releases compared by a checker of its own."""
+
+from __future__ import annotations
+
+import pytest
+from months import WAYS, history
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("seed", range(len(WAYS)))
+def test_nobody_is_told_apart(seed, tmp_path):
+    told = history(seed, tmp_path)
+    assert told["published"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_nobody_is_told_apart_in_two_hundred_histories(seed, tmp_path):
+    history(1000 + seed, tmp_path)
