@@ -16,7 +16,6 @@ import pytest
 import voronym as vr
 from scale.conftest import ROLES, fill_the_disk, people, rows, write
 from voronym.run.parts import engine, spill
-from voronym.run.parts.folders import place
 from voronym.run.parts.runners import local
 
 ASKED = {**ROLES, "k": 4, "leaf": 300}
@@ -56,15 +55,14 @@ def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.M
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one", "two"]
 
 
-@pytest.mark.parametrize("done_again", [False, True])
-def test_what_was_killed_between_two_moves_is_no_obstacle(tmp_path: Path, done_again: bool) -> None:
-    names = [".out.before", ".out.new", *(["out"] if done_again else [])]
-    for name in names:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(name)
-    place(tmp_path / ".out.new", tmp_path / "out", overwrite=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert (tmp_path / "out" / "file").read_text() == ".out.new"
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_a_killed_run_left_is_no_obstacle(tmp_path: Path, resume: bool) -> None:
+    write(people(900), tmp_path / "data", 2)
+    for name in (".out.new-abcdefgh", ".out.work-abcdefgh", ".voronym-abcdefgh"):
+        (tmp_path / name).mkdir(mode=0o700)
+    (tmp_path / ".out.lock").touch(0o600)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, resume=resume)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
 
 
 def test_two_workers_with_the_same_task(tmp_path: Path) -> None:
@@ -90,20 +88,19 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     assert len(rows(tmp_path / "out")) == 900
 
 
-def test_a_folder_of_others_is_not_emptied(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_emptied(tmp_path: Path) -> None:
     write(people(900), tmp_path / "data", 2)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(vr.InputError, match="files that are not ours"):
-        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
-    assert (tmp_path / "mine" / "thesis.txt").exists()
+    vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
 LIMITED = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from voronym.run.parts import job, spill, tasks
+from voronym.run.parts import job, spill
 from voronym.run.parts.runners.local import _begin
 
 @job.stage("greedy")
@@ -111,7 +108,7 @@ def greedy(one, number):
     return np.ones(number * 10**6, np.uint8).sum()
 
 folder = Path(sys.argv[1])
-spill.keep(folder / "job.pickle", job.Job(folder, folder, (), ()))
+spill.keep(folder / "job.json", job.Job(folder, folder, (), ()))
 _begin(1_500_000_000, os.getpid())
 print(job.perform(str(folder), "greedy", 100))
 try:
@@ -128,7 +125,7 @@ def test_a_task_that_needs_more_memory_than_a_worker_has(tmp_path: Path) -> None
     said = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240).stdout.splitlines()
     assert said[0] == "100000000"
     assert said[1].startswith("VoronymError a task of the stage 'greedy' needs more memory than a worker has")
-    assert said[2] == "['greedy-000100.done', 'job.pickle']"
+    assert said[2] == "['greedy-000100.done', 'job.json']"
 
 
 def test_too_little_memory_is_said(tmp_path: Path) -> None:
@@ -148,11 +145,12 @@ from pathlib import Path
 import numpy as np, polars as pl
 from voronym.run.parts import counting, spill
 from voronym.run.parts.runners.local import _begin
+from voronym.table.schema import Column, Schema
 
 path = Path(sys.argv[1], "rows.arrow")
 counting.sort(pl.DataFrame({"x": np.arange(1000) // 5}), ["x"], ["x"], path, 3)
 frame = pl.concat(spill.gather([path], 0, 3))
-counting.count(frame, ["x"], (), None)
+counting.count(frame, Schema((Column("x", "key", "numeric"),)), (), None)
 held = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
 print(int(held.split()[1]) // 1024, flush=True)
 _begin(1, os.getpid())
