@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +16,10 @@ import httpx
 import pytest
 
 pytest.importorskip("uvicorn")
+
+from voronym.web.serve import Way
+from web.house import house
+
 pytestmark = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no list of processes here")
 
 BROWSER = """#!{python}
@@ -104,3 +109,19 @@ def test_the_way_from_a_file_needs_the_token(shown: tuple[Path, Neighbour, str])
         assert httpx.get(f"{base}/{query}", headers=elsewhere).status_code == 403
     used = re.findall(r"token=(\S+)", printed)[0]
     assert httpx.get(f"{base}/?token={used}&open=1", headers=elsewhere).status_code == 403
+
+
+def test_a_real_browser_goes_from_the_file_to_the_page(tmp_path: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    chromium = Path(shutil.which("chromium") or "/usr/bin/chromium")
+    if not chromium.exists():
+        pytest.skip("there is no Chromium here")
+    table = tmp_path / "people.csv"
+    table.write_text("age,ill\n" + "30,flu\n44,cold\n" * 20)
+    with house(tmp_path, str(table)) as made, sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(chromium), args=["--no-sandbox"])
+        tab = browser.new_page()
+        tab.goto(Way(tmp_path).open(made.address))
+        tab.wait_for_url(re.compile(r"http://127\.0\.0\.1:\d+/t/"))
+        assert "people.csv" in tab.content()
+        browser.close()
