@@ -55,6 +55,13 @@ def rows(folder: Path) -> pl.DataFrame:
     return frame.sort(pl.all())
 
 
+def work_of(output: Path) -> Path:
+    """Return the work folder that a run to an output has, or left; else a folder that is not there."""
+    left = sorted(output.parent.glob(f".{output.name}.work-*"))
+    assert len(left) < 2, left
+    return left[0] if left else output.parent / "none"
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A data set of three files."""

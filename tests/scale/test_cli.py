@@ -12,7 +12,7 @@ from time import sleep
 import pytest
 from typer.testing import CliRunner
 
-from scale.conftest import people, rows, write
+from scale.conftest import people, rows, work_of, write
 from voronym.cli import app
 
 ROLES = ["--key", "age,income,sex,town", "--confidential", "ill", "--identifier", "name", "--drop-undeclared"]
@@ -83,11 +83,11 @@ def test_killed_by_force_and_resumed(tmp_path: Path) -> None:
     done: dict[str, int] = {}
     for more in (1, 5, 9, 13):
         process = subprocess.Popen(again, stderr=subprocess.DEVNULL)
-        while process.poll() is None and len(answers(tmp_path / ".out.work")) < len(done) + more:
+        while process.poll() is None and len(answers(work_of(tmp_path / "out"))) < len(done) + more:
             sleep(0.02)
         process.kill()
         assert process.wait() == -signal.SIGKILL
-        before, done = done, answers(tmp_path / ".out.work")
+        before, done = done, answers(work_of(tmp_path / "out"))
         assert before.items() <= done.items()
     assert not (tmp_path / "out").exists()
     subprocess.run(again, check=True, capture_output=True)

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import voronym as vr
-from scale.conftest import ROLES, people, rows, write
+from scale.conftest import ROLES, people, rows, work_of, write
 from scale.test_cli import call
 
 QUERY = "select * from people where age >= 30"
@@ -47,11 +47,11 @@ def test_identifiers_never_reach_the_work_folder(base: Path, tmp_path: Path) -> 
     asked = {**ASKED, "reading": {"query": QUERY}, "resume": True}
     with pytest.raises(KeyboardInterrupt):
         vr.anonymize(base, output=tmp_path / "out", **asked, progress=stop)
-    kept = list((tmp_path / ".out.work").iterdir())
+    kept = list(work_of(tmp_path / "out").iterdir())
     assert any(path.name.startswith("text-") for path in kept)
     assert not any(b"person " in path.read_bytes() for path in kept if path.is_file())
     vr.anonymize(base, output=tmp_path / "out", **asked)
-    assert not (tmp_path / ".out.work").exists()
+    assert not work_of(tmp_path / "out").exists()
 
 
 def test_the_command_line(base: Path, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import pytest
 import voronym as vr
 from scale.conftest import ROLES, fill_the_disk, people, rows, write
 from voronym.run.parts import engine, spill
-from voronym.run.parts.folders import place
 from voronym.run.parts.runners import local
 
 ASKED = {**ROLES, "k": 4, "leaf": 300}
@@ -56,15 +55,14 @@ def test_a_worker_that_dies_costs_its_task(tmp_path: Path, monkeypatch: pytest.M
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "one", "two"]
 
 
-@pytest.mark.parametrize("done_again", [False, True])
-def test_what_was_killed_between_two_moves_is_no_obstacle(tmp_path: Path, done_again: bool) -> None:
-    names = [".out.before", ".out.new", *(["out"] if done_again else [])]
-    for name in names:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(name)
-    place(tmp_path / ".out.new", tmp_path / "out", overwrite=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert (tmp_path / "out" / "file").read_text() == ".out.new"
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_a_killed_run_left_is_no_obstacle(tmp_path: Path, resume: bool) -> None:
+    write(people(900), tmp_path / "data", 2)
+    for name in (".out.new-abcdefgh", ".out.work-abcdefgh", ".voronym-abcdefgh"):
+        (tmp_path / name).mkdir(mode=0o700)
+    (tmp_path / ".out.lock").touch(0o600)
+    vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, resume=resume)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out"]
 
 
 def test_two_workers_with_the_same_task(tmp_path: Path) -> None:
@@ -90,13 +88,12 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     assert len(rows(tmp_path / "out")) == 900
 
 
-def test_a_folder_of_others_is_not_emptied(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_emptied(tmp_path: Path) -> None:
     write(people(900), tmp_path / "data", 2)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(vr.InputError, match="files that are not ours"):
-        vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
-    assert (tmp_path / "mine" / "thesis.txt").exists()
+    vr.anonymize(tmp_path / "data", output=tmp_path / "out", **ASKED, workers=1, work=tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
 LIMITED = """
@@ -148,12 +145,12 @@ from pathlib import Path
 import numpy as np, polars as pl
 from voronym.run.parts import counting, spill
 from voronym.run.parts.runners.local import _begin
-from voronym.table.table import Table
+from voronym.table.schema import Column, Schema
 
 path = Path(sys.argv[1], "rows.arrow")
 counting.sort(pl.DataFrame({"x": np.arange(1000) // 5}), ["x"], ["x"], path, 3)
 frame = pl.concat(spill.gather([path], 0, 3))
-counting.count(frame, Table.build(frame, keys=["x"]).schema, (), None)
+counting.count(frame, Schema((Column("x", "key", "numeric"),)), (), None)
 held = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
 print(int(held.split()[1]) // 1024, flush=True)
 _begin(1, os.getpid())

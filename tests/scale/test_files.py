@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import voronym as vr
-from scale.conftest import KEYS, ROLES, people, rows, write
+from scale.conftest import KEYS, ROLES, people, rows, work_of, write
 from voronym.run.parts import job
 
 
@@ -145,7 +145,7 @@ def test_what_is_left_is_resumed(data: Path, tmp_path: Path, monkeypatch: pytest
 
     with pytest.raises(KeyboardInterrupt):
         vr.anonymize(data, output=tmp_path / "out", **asked, progress=stop)
-    work = tmp_path / ".out.work"
+    work = work_of(tmp_path / "out")
     kept = sorted(work.iterdir())
     assert len(kept) > 5
     assert {oct(path.stat().st_mode & 0o777) for path in kept} == {"0o600"}
@@ -194,7 +194,7 @@ def test_the_plan_knows_the_bytes(data: Path, tmp_path: Path, leaf: int) -> None
 
     def look(step: vr.Progress) -> None:
         nonlocal most
-        here = [path.stat().st_size for path in (tmp_path / ".out.work").glob("[!.]*.arrow")]
+        here = [path.stat().st_size for path in work_of(tmp_path / "out").glob("[!.]*.arrow")]
         most = max(most, sum(here))
 
         told.append(step.stage)

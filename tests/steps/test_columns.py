@@ -246,8 +246,8 @@ def test_a_share_is_so_large():
     frame = pl.DataFrame({"x": np.arange(200), "y": np.zeros(200)})
     table = Table.of(frame, vr.Schema.build(frame, keys=["x"], other=["y"]))
     made, effects, _ = done(table, "top x=5%")
-    assert max(values(made, "x")) == 189
-    assert effects[0].changed == 0.05
+    assert max(values(made, "x")) == 185  # 189 is one person's: rounded so that it stands for several
+    assert effects[0].changed == 0.07
     made, effects, _ = done(table, "bottom x=5%")
     assert min(values(made, "x")) == 10
 

@@ -56,7 +56,7 @@ def test_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         write(GOOD, tmp_path / "out.csv", keys=["age"], k=2)
 
 
-@pytest.mark.parametrize("step", ["_flush", "_count", "_sha256", "move"])
+@pytest.mark.parametrize("step", ["_flush", "_count", "digest_of", "move"])
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()]
 )

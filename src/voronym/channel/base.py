@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voronym.core.chance import masking
 from voronym.core.options import number
-from voronym.core.validate import check_seed
 from voronym.errors import InputError
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Channel(Protocol):
         """Mutual information of the confidential W and what is published, in nats."""
         ...
 
-    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> NDArray[Any]:
+    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = None) -> NDArray[Any]:
         """Perturb data."""
         ...
 
@@ -105,7 +105,7 @@ class FiniteChannel:
         return np.asarray(self.joint @ self.matrix)
 
     def apply(
-        self, X: ArrayLike, W: ArrayLike | None = None, *, seed: int | np.random.Generator | None = 0
+        self, X: ArrayLike, W: ArrayLike | None = None, *, seed: int | np.random.Generator | None = None
     ) -> Ints:
         """Draw a published letter for every letter.
 
@@ -116,7 +116,8 @@ class FiniteChannel:
         W : array of int, shape (r,), optional
             Confidential letters, 0 to k-1, for a rule that looks at them.
         seed : int, Generator or None
-            The same seed gives the same letters. Keep it secret: who knows it can undo some of the noise.
+            By default drawn from the system. A number gives the same letters again, with a warning: who
+            knows it can undo some of the noise.
 
         Returns
         -------
@@ -128,7 +129,7 @@ class FiniteChannel:
                 if self.sees_w
                 else "this rule does not look at w: leave W"
             )
-        return draw(self.matrix, X if W is None else self._pairs(X, W), seed=seed)
+        return draw(self.matrix, X if W is None else self._pairs(X, W), masking(seed))
 
     def _pairs(self, X: ArrayLike, W: ArrayLike) -> Ints:
         x, w = np.asarray(X), np.asarray(W)
@@ -148,9 +149,8 @@ class FiniteChannel:
         )
 
 
-def draw(matrix: Array, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> Ints:
+def draw(matrix: Array, X: ArrayLike, rng: np.random.Generator) -> Ints:
     """Draw a column for every given row of a transition matrix, by inverting its cumulative sums."""
-    rng = check_seed(seed)
     codes = np.asarray(X)
     if codes.ndim != 1 or not (codes.size == 0 or np.issubdtype(codes.dtype, np.integer)):
         raise InputError("letters are whole numbers in one column: 0 for the first row of the matrix")

@@ -13,8 +13,9 @@ from scipy import linalg, optimize
 
 from voronym.channel.base import one_limit
 from voronym.channel.logdet import Optimum, maximise
+from voronym.core.chance import masking
 from voronym.core.context import Context
-from voronym.core.validate import check_seed, checked
+from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
 
@@ -179,7 +180,7 @@ class GaussianChannel:
         root = (Q * np.sqrt(v)) @ self._whitened[1]
         return np.asarray(root @ root.T)
 
-    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = 0) -> Array:
+    def apply(self, X: ArrayLike, *, seed: int | np.random.Generator | None = None) -> Array:
         """Perturb records.
 
         Parameters
@@ -187,7 +188,8 @@ class GaussianChannel:
         X : array, shape (r, n)
             Records with the means and covariances of the source.
         seed : int, Generator or None
-            The same seed gives the same noise. Keep it secret: who knows it can subtract the noise.
+            By default drawn from the system. A number gives the same noise again, with a warning: who knows
+            it can subtract the noise.
 
         Returns
         -------
@@ -196,7 +198,7 @@ class GaussianChannel:
         points = check_points(X)
         if points.shape[1] != len(self.source.sigma_x):
             raise InputError(f"X has {points.shape[1]} columns, the channel {len(self.source.sigma_x)}")
-        rng = check_seed(seed)
+        rng = masking(seed)
         Q, v = self.source.axes
         pull, root = self._whitened
         Y = (points - self.source.mean_x) @ (Q / np.sqrt(v))

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from voronym.channel.base import FiniteChannel, Ints, draw, joint_counts, one_limit
 from voronym.channel.budget import BUDGET, blurred
 from voronym.channel.planned import plan_rule
+from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.options import number
-from voronym.core.validate import check_seed, checked
+from voronym.core.validate import checked
 from voronym.errors import InputError
 
 Array = NDArray[np.float64]
@@ -78,7 +79,7 @@ def pram(
     d: ArrayLike | None = None,
     budget: float = BUDGET,
     invariant: bool = False,
-    seed: int | np.random.Generator | None = 0,
+    seed: int | np.random.Generator | None = None,
     progress: ProgressCallback | None = None,
 ) -> Pram:
     """Randomise a categorical column.
@@ -129,14 +130,14 @@ def pram(
         if max_distortion is not None or max_risk is not None:
             raise InputError("give a matrix, or a limit from which to find one, not both")
         rule = check_matrix(matrix)
-        return Pram(draw(rule, letters, seed=seed), rule)
+        return Pram(draw(rule, letters, masking(seed)), rule)
     if confidential is None:
         raise InputError("the solver needs the confidential column; give it, or a matrix")
     about = _paired(confidential, "confidential", letters)
     cost = np.asarray(1.0 - np.eye(int(letters.max()) + 1) if d is None else d, dtype=np.float64)
     if invariant and (cost.ndim != 2 or cost.shape[0] != cost.shape[1]):
         raise InputError("an invariant matrix publishes the categories that there are: d must be square")
-    rng, ctx = check_seed(seed), Context(progress=progress)
+    rng, ctx = masking(seed), Context(progress=progress)
     name, value = one_limit(max_distortion=max_distortion, max_risk=max_risk)
     counts = joint_counts(about, letters)
     law = blurred(counts, float(number(above=0.0)("budget", budget)), rng)

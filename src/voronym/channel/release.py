@@ -20,6 +20,7 @@ from voronym.channel.gaussian import GaussianChannel
 from voronym.channel.measured import Revealed, measure_revealed
 from voronym.channel.planned import WORST
 from voronym.channel.rules import BINS, Matrix, Noise, Rule, masks
+from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.options import Options, number, option
 from voronym.core.promise import meets
@@ -72,7 +73,7 @@ def mask_keys(
     max_delta: float | None = None,
     budget: float = BUDGET,
     invariant: bool = False,
-    seed: int | np.random.Generator | None = 0,
+    seed: int | np.random.Generator | None = None,
     progress: ProgressCallback | None = None,
 ) -> Perturbed:
     """Perturb the keys so that they tell little about the confidential columns.
@@ -99,7 +100,8 @@ def mask_keys(
         the total variation of what it says about the confidential columns and what the table says, or the
         largest ``|ln p/q|``. Nominal keys only, with at most 150 combinations.
     seed : int, Generator or None
-        The same seed gives the same table. Keep it secret.
+        By default drawn from the system. A number gives the same table again, with a warning: who knows it
+        can subtract the noise.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
 
@@ -131,11 +133,11 @@ def mask_keys(
     >>> import voronym as vr
     >>> table = vr.datasets.hospital(500, seed=1).select("age", "sex", "diagnosis")
     >>> schema = vr.Schema.build(table, keys=["age", "sex"], confidential=["diagnosis"])
-    >>> masked = mask_keys(table, schema, max_distortion=0.3, seed=1)
+    >>> masked = mask_keys(table, schema, max_distortion=0.3)
     >>> masked.frame.columns, masked.risk < masked.figures["information"]
     (['age', 'sex', 'diagnosis'], True)
     """
-    ctx = Context(seed=seed, progress=progress)
+    ctx = Context(seed=masking(seed), progress=progress)
     options = ChannelOptions(max_distortion, max_risk, budget, invariant, max_t, max_delta)
     table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
     made = channel(table, ctx, options)

@@ -58,7 +58,14 @@ def page(
         raise ReadError(f"there is no file {source.name!r} in that folder; check the path")
     limits = Limits(sent=upload * MEGA, unpacked=upload * MEGA * 3 // 2)
     try:
-        serve(source, port=port, memory=memory or _half(), limits=limits, printed=_Printed(browser))
+        serve(
+            source,
+            port=port,
+            memory=memory or _half(),
+            limits=limits,
+            printed=_Printed(),
+            browse=_browse if browser else None,
+        )
     except Refused as error:
         if "“" not in str(error):
             raise
@@ -68,21 +75,24 @@ def page(
 
 
 class _Printed:
-    """Prints addresses; the first one is opened, too."""
+    """Prints addresses."""
 
-    def __init__(self, browser: bool) -> None:
-        self._browser, self._first = browser, True
+    def __init__(self) -> None:
+        self._first = True
 
     def __call__(self, address: str) -> None:
         if self._first:
             typer.echo(f"The page, for one browser:\n  {address}\nCtrl-C ends it, and wipes what is on it.")
-            if self._browser:
-                import webbrowser
-
-                webbrowser.open(address)
         else:
             typer.echo(f"To open it in another browser:\n  {address}")
         self._first = False
+
+
+def _browse(address: str) -> None:
+    """Open a browser."""
+    import webbrowser
+
+    webbrowser.open(address)
 
 
 def _half() -> int:

@@ -109,7 +109,7 @@ class Cells:
             return after
         made = {}
         for name in step.columns:
-            tail = step.tail(before, name)
+            tail = step.tail(before, name, self.k)
             if not tail.any():
                 continue
             if len(tail) == len(self.tails.get(name, tail)):  # fewer rows are left after groups are made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.atomic import digest_of
 from voronym.errors import InputError, WriteError
 from voronym.history.people import SIZE, Prints
 
@@ -319,8 +319,7 @@ def _check_file(path: Path) -> None:
 
 def _is(path: str, digest: str) -> bool:
     try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+        return digest_of(Path(path)) == digest
     except OSError:
         return False
 

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.chance import masking
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
@@ -61,7 +62,7 @@ def anonymize_records(
     frame: Any,
     schema: Schema,
     *,
-    seed: int | np.random.Generator | None = 0,
+    seed: int | np.random.Generator | None = None,
     progress: ProgressCallback | None = None,
     **options: Any,
 ) -> Stirred:
@@ -90,7 +91,8 @@ def anonymize_records(
     schema : Schema
         Roles and kinds. Identifiers are dropped; keys make the clusters.
     seed : int, Generator or None
-        The same seed gives the same table. Keep it secret: it undoes the shuffle.
+        By default drawn from the system. A number gives the same table again, with a warning: it undoes the
+        shuffle.
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **options
@@ -111,7 +113,7 @@ def anonymize_records(
     >>> made.figures["linkage"]["after"]["value"] <= 0.2
     True
     """
-    ctx = Context(seed=seed, progress=progress)
+    ctx = Context(seed=masking(seed), progress=progress)
     table = Table.of(frame, schema, only=[one.name for one in schema if one.role != "identifier"])
     made = stirred(table, ctx, RecordsOptions.of("records", options))
     ctx.done()

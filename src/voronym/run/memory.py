@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.core.chance import SEEDED
 from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
@@ -131,11 +132,12 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     doubts += checks.after(table, made, masked, losses, recipe)
     evidence = Evidence(original, coordinates, masked, order, loss, clock.seconds, effects, stayed)
     early = (EARLY,) if ctx.finishing else ()
+    seeded = (SEEDED,) if recipe.seed is not None and not recipe.makes_groups else ()
     release = Release(
         released,
         recipe,
         evidence=evidence,
-        notes=(*early, *map(str, doubts), *told, *masked.notes, *ctx.notes),
+        notes=(*early, *seeded, *map(str, doubts), *told, *masked.notes, *ctx.notes),
         public_notes=(*(str(one) for one in doubts if one.public), *masked.public_notes),
     )
     clock.lap("measuring")
@@ -195,13 +197,7 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
     if recipe.time_limit is not None and not METHODS[recipe.method].timed:
         note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
         masked = replace(masked, notes=(*masked.notes, note))
-    if recipe.seed is None or recipe.makes_groups:
-        return masked
-    note = (
-        f"method {recipe.method!r} was given a seed, and the recipe holds it: whoever has the recipe "
-        "can take the noise off the release. Keep the recipe to yourself, or give no seed"
-    )
-    return replace(masked, notes=(note, *masked.notes))
+    return masked
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:

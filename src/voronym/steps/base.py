@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import narwhals as nw
 import numpy as np
 
+from voronym.core.chance import masking
 from voronym.core.options import option, read_value
 from voronym.core.registry import Registry, meant
 from voronym.core.validate import checked
@@ -281,7 +282,7 @@ def run(
     table, effects, notes
         The records afterwards; what each step changed; what the data holder should know.
     """
-    rng = np.random.default_rng() if rng is None else rng
+    rng = masking(rng)
     effects, notes = [], []
     seen = Seen(table if original is None else original)
     for one in steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -45,6 +46,13 @@ def _share(text: str) -> float:
     return share
 
 
+def _round_steps(span: float, *, whole: bool) -> Iterator[float]:
+    """Return round numbers from fine to coarse, as far as a column of this span can need them."""
+    first = int(np.floor(np.log10(max(span, 1e-300)))) - 6
+    for power in range(max(first, 0) if whole else first, first + 10):
+        yield from (digit * 10.0**power for digit in (1.0, 2.0, 5.0))
+
+
 @dataclass(frozen=True)
 class Limit(ColumnStep):
     """A limit to the values of columns."""
@@ -67,16 +75,18 @@ class Limit(ColumnStep):
     def _one(self, table: Table, name: str, least: int) -> Any:
         numbers.check_line(table, name, self)
         values, gone = numbers.read(table, name)
-        limit, out = self._place(table, name), self.tail(table, name)
+        limit = self._place(table, name, max(least, 1))
+        out = self.tail(table, name, least)
         if self.publish == "mean" and out.any():
             self._check_mean(name, _beyond(table, out, np.abs(values - limit)), max(least, 3))
             limit = float(values[out].mean())
         return numbers.write(table, name, np.where(out, limit, values), gone, keep=~out)
 
-    def tail(self, table: Table, name: str) -> NDArray[np.bool_]:
-        """Return which values are beyond the limit."""
+    def tail(self, table: Table, name: str, least: int) -> NDArray[np.bool_]:
+        """Return which values are beyond the limit, which stands for at least as many people."""
         values, gone = numbers.read(table, name)
-        return np.asarray((self.sign * values > self.sign * self._place(table, name)) & ~gone)
+        limit = self._place(table, name, max(least, 1))
+        return np.asarray((self.sign * values > self.sign * limit) & ~gone)
 
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
         """Refuse the mean of a tail that tells about one person, who is one of few or has most of it.
@@ -99,15 +109,31 @@ class Limit(ColumnStep):
                 "far it is. Take a limit that more people are beyond, or leave out publish=mean"
             )
 
-    def _place(self, table: Table, name: str) -> float:
+    def _place(self, table: Table, name: str, least: int) -> float:
+        """Return the limit; one that is given as a share lies where it is nobody's own value.
+
+        It is the value of at least ``least`` people, or a round number: rounded outwards, so that no fewer
+        people are beyond it, and so coarsely that it stands for as many.
+        """
         if not (isinstance(self.limit, str) and self.limit.endswith("%")):
             return numbers.number(table, name, self.limit, self)
-        values = np.sort(self.sign * table.numbers(name).astype(np.float64))
+        there = ~table.missing(name)
+        values = self.sign * table.numbers(name).astype(np.float64)
         if not len(values):
             return 0.0
-        return self.sign * float(
-            values[max(len(values) - int(np.ceil(_share(self.limit) * len(values))) - 1, 0)]
-        )
+        persons = np.arange(len(values)) if table.persons is None else table.persons[there]
+        most = max(len(values) - int(np.ceil(_share(self.limit) * len(values))) - 1, 0)
+        start = float(np.partition(values, most)[most])
+        least = min(least, len(np.unique(persons)))
+        if len(np.unique(persons[values == start])) >= least:
+            return self.sign * start
+        whole = table.form(name) not in ("float", "decimal")
+        for width in _round_steps(float(np.ptp(values)), whole=whole):
+            low = np.floor(start / width) * width
+            near = (values >= low) & (values < low + width)
+            if len(np.unique(persons[near])) >= least:
+                break
+        return self.sign * float(low)
 
     def says(self) -> str:
         """Return what it does."""

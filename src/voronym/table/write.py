@@ -8,7 +8,6 @@ before that, a broken count, a full disk, Ctrl-C, leaves nothing behind and an e
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import shutil
@@ -23,7 +22,7 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from voronym.core.atomic import placed
+from voronym.core.atomic import digest_of, placed, seal
 from voronym.errors import VoronymError, WriteError
 from voronym.table.clean import tidy
 from voronym.table.codebook import Labels
@@ -291,6 +290,8 @@ def _write(
         with place as temporary:
             guarded = FORMATS[kind].write(table, temporary, how)  # type: ignore[misc]
             _flush(temporary)
+            digest = digest_of(temporary)
+            seal(temporary, digest)  # what is counted is what gets the name
             rows, smallest = _count(temporary, kind, keys, how)
             if rows != len(table):
                 raise WriteError(
@@ -303,7 +304,7 @@ def _write(
                 )
             if verify is not None:
                 verify(temporary)
-            return WriteReceipt(target, rows, smallest, _sha256(temporary), guarded)
+            return WriteReceipt(target, rows, smallest, digest, guarded)
     except (VoronymError, OSError):
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # a panic of Polars is no Exception
@@ -321,8 +322,3 @@ def _count(path: Path, kind: str, keys: list[str], how: How) -> tuple[int, int]:
 def _flush(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
+from html import escape
 from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs
@@ -85,13 +86,15 @@ class Guard:
         if scope["type"] != "http":
             return
         heads = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refusal(scope, heads)
+        asked = parse_qs(scope["query_string"].decode("latin-1"))
+        token, opened = (asked.get(name, [""])[0] for name in ("token", "open"))
+        entering = scope["path"] == "/" and scope["method"] == "GET" and bool(token)
+        refusal = self._refusal(scope, heads, from_file=entering and bool(opened))
         if refusal is not None:
             await _answer(send, *refusal)
             return
-        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] == "/" and scope["method"] == "GET" and token:
-            await self._enter(token, send)
+        if entering:
+            await self._enter(token, send, from_file=bool(opened))
             return
         if not self._knows(heads.get("cookie", "")):
             await _answer(send, 403, LOCKED)
@@ -99,12 +102,14 @@ class Guard:
         self.seen = monotonic()
         await self.app(scope, receive, _signing(send))
 
-    def _refusal(self, scope: Scope, heads: dict[str, str]) -> tuple[int, str] | None:
+    def _refusal(self, scope: Scope, heads: dict[str, str], *, from_file: bool) -> tuple[int, str] | None:
         hosts = [value for name, value in scope["headers"] if name.lower() == b"host"]
         if len(hosts) != 1 or heads.get("host", "").lower() not in self.hosts:
             return 400, "This page answers to its own address alone."
         if scope["method"] not in (*SAFE, "POST"):
             return 405, "This page knows no such request."
+        if from_file:  # to a browser that is another site; the token alone counts
+            return None
         site = heads.get("sec-fetch-site")
         if site is not None and site not in (
             ("same-origin", "none") if scope["method"] in SAFE else ("same-origin",)
@@ -118,7 +123,7 @@ class Guard:
             return 403, "This page cannot tell where the request comes from."
         return None
 
-    async def _enter(self, token: str, send: Send) -> None:
+    async def _enter(self, token: str, send: Send, *, from_file: bool) -> None:
         if not hmac.compare_digest(token.encode(), self._token.encode()):
             await _answer(send, 403, LOCKED)
             return
@@ -126,7 +131,11 @@ class Guard:
         self._visitors.add(visitor)
         self._renew()
         cookie = f"{self.cookie}={visitor}; Path=/; HttpOnly; SameSite=Strict; Max-Age={HOURS * 3600}"
-        await _answer(send, 303, "", {"location": self.first(), "set-cookie": cookie})
+        if from_file:  # browsers keep the cookie back until the page itself asks for the next one
+            onwards = f'<meta http-equiv=refresh content="0; url={escape(self.first(), quote=True)}">'
+            await _answer(send, 200, "One moment …", {"set-cookie": cookie}, onwards)
+        else:
+            await _answer(send, 303, "", {"location": self.first(), "set-cookie": cookie})
 
     def _renew(self) -> None:
         self._token = secrets.token_urlsafe(32)
@@ -162,9 +171,11 @@ def _signing(send: Send) -> Send:
     return signed
 
 
-async def _answer(send: Send, status: int, sentence: str, more: dict[str, str] | None = None) -> None:
+async def _answer(
+    send: Send, status: int, sentence: str, more: dict[str, str] | None = None, head: str = ""
+) -> None:
     body = (
-        f"<!DOCTYPE html><html lang=en><title>voronym</title><main><h1>{sentence}</h1></main>"
+        f"<!DOCTYPE html><html lang=en>{head}<title>voronym</title><main><h1>{sentence}</h1></main>"
         if sentence
         else ""
     )

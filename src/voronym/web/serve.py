@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 
 import uvicorn
@@ -32,6 +35,7 @@ def serve(
     memory: int,
     limits: Limits,
     printed: Callable[[str], None],
+    browse: Callable[[str], None] | None = None,
     idle: float = IDLE,
 ) -> None:
     """Serve the page until somebody ends it.
@@ -48,11 +52,14 @@ def serve(
         Of uploads.
     printed : callable
         Called with the address to open, at first and whenever one was used.
+    browse : callable, optional
+        Opens a browser. It is called once the server listens, with the address of a file that leads to the
+        page: what a browser is started with stands in the list of processes, for all users of the machine.
     idle : float
         Seconds without a request after which everything is wiped.
     """
     with listening(port) as door:
-        asyncio.run(_serve(door, file, memory, limits, printed, idle))
+        asyncio.run(_serve(door, file, memory, limits, printed, browse, idle))
 
 
 @contextlib.contextmanager
@@ -76,6 +83,15 @@ def listening(port: int) -> Iterator[socket.socket]:
 class _Server(uvicorn.Server):  # type: ignore[misc] # mypy does not look into uvicorn
     """A server that ends quietly: Ctrl-C is how it is meant to end."""
 
+    ready: Callable[[], None]
+    """Called when it listens."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self.ready()
+
     def leave(self) -> None:
         """End, without waiting for browsers that keep their connections."""
         self.should_exit = self.force_exit = True
@@ -86,12 +102,36 @@ class _Server(uvicorn.Server):  # type: ignore[misc] # mypy does not look into u
         yield
 
 
+class Way:
+    """A file for its owner alone that leads a browser to the page, for as long as its token is good."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "open.html"
+
+    def open(self, address: str) -> str:
+        """Write the file, and return its address."""
+        place = escape(f"{address}&open=1", quote=True)
+        handle = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(
+                "<!DOCTYPE html><html lang=en><meta charset=utf-8><meta name=referrer content=no-referrer>"
+                f'<meta http-equiv=refresh content="0; url={place}"><title>voronym</title>'
+                f'<p><a href="{place}">To the page</a>'
+            )
+        return self._path.as_uri()
+
+    def close(self) -> None:
+        """Remove it: its token was used."""
+        self._path.unlink(missing_ok=True)
+
+
 async def _serve(
     door: socket.socket,
     file: Path | None,
     memory: int,
     limits: Limits,
     printed: Callable[[str], None],
+    browse: Callable[[str], None] | None,
     idle: float,
 ) -> None:
     home = Path(tempfile.gettempdir())
@@ -105,7 +145,13 @@ async def _serve(
         def first() -> str:
             return f"/t/{given.id}" if given is not None and given.id in desk.tables else "/"
 
-        guard = Guard(build(desk), door.getsockname()[1], printed, first)
+        way = Way(folder)
+
+        def renewed(address: str) -> None:
+            way.close()
+            printed(address)
+
+        guard = Guard(build(desk), door.getsockname()[1], renewed, first)
         config = uvicorn.Config(
             guard, log_level="critical", access_log=False, server_header=False, lifespan="off", ws="none",
             h11_max_incomplete_event_size=64 << 10, timeout_graceful_shutdown=1, proxy_headers=False,
@@ -114,7 +160,14 @@ async def _serve(
         for sign in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
             with contextlib.suppress(NotImplementedError):  # another system: Ctrl-C raises there
                 asyncio.get_running_loop().add_signal_handler(sign, server.leave)
-        printed(guard.address)
+
+        def ready() -> None:
+            printed(guard.address)
+            if browse is not None:
+                # In a thread: a browser in the foreground comes back when it is closed.
+                Thread(target=browse, args=(way.open(guard.address),), daemon=True).start()
+
+        server.ready = ready
         watch = asyncio.create_task(_watch(guard, desk, idle))
         try:
             await server.serve(sockets=[door])

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from voronym.core.atomic import accompany, digest_of, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError, WriteError
 from voronym.evaluate.risk import Risk
@@ -28,7 +27,7 @@ from voronym.run import checks
 from voronym.run.parts import spill
 from voronym.run.parts.database import is_database
 from voronym.run.parts.engine import Engine
-from voronym.run.parts.folders import folders, place
+from voronym.run.parts.folders import check_place, folders
 from voronym.run.parts.job import LEAF, ROUNDS, Job, needed
 from voronym.run.parts.outcome import too_little
 from voronym.run.parts.runners import RUNNERS, Runner
@@ -80,22 +79,27 @@ def release_parts(
     target, run = Path(output), request.run
     files = find(source)
     _check_output(target, files, overwrite=overwrite)
-    folder = target.parent / f".{target.name}.work" if run.work is None else Path(run.work)
-    job = job_of(
-        files,
-        folder.absolute(),
-        target.absolute().parent / f".{target.name}.new",
-        request,
-        recipe=recipe,
-        reading=reading,
-        format=format,
-        style=style,
-        report=report,
-    )
+    final = target.absolute().parent.resolve() / target.name
+    if run.work is not None:
+        check_place(Path(run.work))
+    place = final.parent if run.work is None else Path(run.work).absolute()
     name = engine_of(request, recipe)
     ctx = Context(progress=progress)
-    with folders(job.work, target.absolute(), resume=run.resume) as made:
-        _enter(job, run.resume)
+    with together():
+        made = folders(place, final, resume=run.resume)
+        job = job_of(
+            files,
+            made.work,
+            made.release,
+            request,
+            target=final,
+            recipe=recipe,
+            reading=reading,
+            format=format,
+            style=style,
+            report=report,
+        )
+        _enter(job, made.before)
         crew = crew_of(name, run.workers, run.memory, job.leaf, run.address)
         lead = Engine(job, crew, ctx)
         try:
@@ -107,31 +111,18 @@ def release_parts(
                 out._dossier = dossier_of(lead, out)
         finally:
             crew.close()
-        with _entered(job, lead, target.absolute(), made):
-            place(made, target.absolute(), overwrite=overwrite)
+        place_folder(job.release, final, overwrite=overwrite, sealed=lead.course.sealed)
+        _enter_ledger(job, lead, final)
     ctx.done()
     return out
 
 
-@contextlib.contextmanager
-def _entered(job: Job, lead: Engine, target: Path, made: Path) -> Iterator[None]:
+def _enter_ledger(job: Job, lead: Engine, target: Path) -> None:
     """Enter the release in its ledger: the folder gets its name and the ledger its entry, or neither."""
     entry = lead.course.answers["published"][0].get("entry")
-    if job.ledger is None or entry is None:
-        yield
-        return
-    ledger = Ledger.open(job.ledger)
-    digest = hashlib.sha256()
-    for path in sorted(made.iterdir()):
-        digest.update(path.read_bytes())
-    entering = Entering(ledger, entry, target, digest.hexdigest(), len(ledger.entries))
-    entering.before()
-    try:
-        yield
-    except BaseException:
-        entering.undo()
-        raise
-    entering.after()
+    if job.ledger is not None and entry is not None:
+        ledger = Ledger.open(job.ledger)
+        accompany(Entering(ledger, entry, target, digest_of(job.release), len(ledger.entries)))
 
 
 def job_of(
@@ -140,6 +131,7 @@ def job_of(
     release: Path,
     request: Request,
     *,
+    target: Path | None = None,
     recipe: Recipe | None = None,
     reading: Mapping[str, Any] | None = None,
     format: str | None = None,  # noqa: A002
@@ -153,6 +145,7 @@ def job_of(
     return Job(
         work=work,
         release=release,
+        target=target,
         files=tuple(str(file.absolute()) for file in files),
         names=tuple(file.name for file in files),
         # A run may go on with other workers, of another engine.
@@ -187,17 +180,15 @@ def _check_output(target: Path, files: Sequence[Path], *, overwrite: bool) -> No
         raise InputError("the output has the place of the source; the originals are never written over")
 
 
-def _enter(job: Job, resume: bool) -> None:
+def _enter(job: Job, before: Job | None) -> None:
     """Write the job down, or find that the one that is there is the same."""
-    path = job.work / "job.json"
-    if resume and path.exists():
-        if spill.recall(path) != job:
-            raise InputError(
-                "what is in the work folder is of another run, with other files or wishes: leave out "
-                "--resume to begin anew"
-            )
-        return
-    spill.keep(path, job)
+    if before is None:
+        spill.keep(job.work / "job.json", job)
+    elif before != job:
+        raise InputError(
+            "what is in the work folder is of another run, with other files or wishes: leave out "
+            "--resume to begin anew"
+        )
 
 
 def bytes_of(memory: int | str) -> int:

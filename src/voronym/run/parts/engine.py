@@ -68,6 +68,8 @@ class Course:
     notes: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
+    sealed: dict[str, str] = field(default_factory=dict)
+    """Files of the release, with their digests when they were counted."""
 
 
 class Engine:
@@ -343,7 +345,7 @@ class Engine:
         self._exposed(recipe)
         findings: tuple[Finding, ...]
         if data.rows <= job.leaf or judged_whole(recipe):
-            findings, self.course.sizes, columns = self._stage("measure", 1)[0]
+            findings, self.course.sizes, columns, self.course.sealed = self._stage("measure", 1)[0]
             rows = sum(answer["rows"] for answer in written)
             shapes = [columns]
         else:
@@ -352,6 +354,8 @@ class Engine:
             self._forget("sorted", files)
             findings = counting.findings(answers, recipe.required)
             self.course.sizes = counting.sizes(answers)
+            for answer in sorted_:
+                self.course.sealed |= answer["sealed"]
             rows = sum(answer["rows"] for answer in answers)
             shapes = [answer["columns"] for answer in sorted_ if answer["columns"] is not None]
         expected = sum(answer["rows"] for answer in self.course.answers["published"])

@@ -1,114 +1,197 @@
-"""The folders of a run: where the work is done, and where the release waits for its name."""
+"""The folders of a run: where the work is done, and where the release waits for its name.
+
+Both are made by the run itself, for its owner alone, under names that nobody can guess. A run that is resumed
+looks for the folder that it left, and takes none that somebody else could have made or written to.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
-from collections.abc import Iterator
+import stat
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from voronym.errors import InputError, WriteError
+from voronym.core.atomic import at_the_end, claim, is_ours
+from voronym.errors import InputError, ReadError, WriteError
+from voronym.run.parts import spill
 from voronym.run.parts.runners import LostError
 
+if TYPE_CHECKING:
+    from voronym.run.parts.job import Job
 
-@contextlib.contextmanager
-def folders(work: Path, output: Path, *, resume: bool) -> Iterator[Path]:
-    """Give the folder in which the release is made; both go at the end, unless they are to be resumed.
 
-    The work folder is locked for as long as this process lives. What one that was killed left there is
-    resumed, or removed.
+@dataclass(frozen=True)
+class Folders:
+    """Where a run works, where its release waits, and the job that it goes on with."""
+
+    work: Path
+    release: Path
+    before: Job | None = None
+
+
+def folders(place: Path, target: Path, *, resume: bool) -> Folders:
+    """Return the folders of a run; both go when the block of `together` ends, unless they are to be resumed.
+
+    Nobody else makes the same target until then. What a run that was killed left is resumed, or removed.
+
+    Parameters
+    ----------
+    place : Path
+        Where the work folder is made.
+    target : Path
+        What the release is to be called.
+    resume : bool
+        Whether to go on with what is there, and to leave it when interrupted.
     """
-    release = output.parent / f".{output.name}.new"
-    handle = _claimed(work, resume)
+    locked = claim(target)
+    if _made(place):
+        at_the_end(lambda _: _tidy(place))
+    here = _left(place, target, resume=resume, locked=locked)
+    if here is None:
+        here = _private_pair(place, target)
+
+    def end(failed: BaseException | None) -> None:
+        if not _kept(failed, resume):
+            shutil.rmtree(here.work, ignore_errors=True)
+            shutil.rmtree(here.release, ignore_errors=True)  # it has another name now, or is to have none
+
+    at_the_end(end)
+    return here
+
+
+def _kept(failed: BaseException | None, resume: bool) -> bool:
+    """Whether what was done is left for a run that goes on with it."""
+    stopped = isinstance(failed, (KeyboardInterrupt, SystemExit, LostError, WriteError))
+    return resume and (stopped or type(failed).__name__ in ("Cancelled", "Unfinished"))
+
+
+def _tidy(place: Path) -> None:
+    with contextlib.suppress(OSError):  # something is left there, to be resumed
+        place.rmdir()
+
+
+def check_ours(work: Path) -> None:
+    """Refuse a work folder that is not the one that was made, or that others may write to.
+
+    Workers that run as another user than the one who leads the run, such as those of a container, are let in
+    where that is the superuser.
+    """
+    with contextlib.suppress(OSError):
+        about = work.lstat()
+        private = stat.S_ISDIR(about.st_mode) and (os.name != "posix" or not about.st_mode & 0o077)
+        if private and (os.name != "posix" or os.geteuid() in (0, about.st_uid)):
+            return
+    raise ReadError(NOT_OURS.format(work.name))
+
+
+NOT_OURS = (
+    "the work folder {!r} is not ours: somebody else made it, may write to it, or put a link there. Remove "
+    "it, or leave out --resume"
+)
+
+
+def _made(place: Path) -> bool:
+    """Make the place of the work folder where there is none; whether it was made."""
     try:
-        if not resume:
-            shutil.rmtree(release, ignore_errors=True)
-        _make(release)
-        yield release
-    except BaseException as error:
-        stopped = isinstance(error, (KeyboardInterrupt, SystemExit, LostError, WriteError))
-        stopped |= type(error).__name__ in ("Cancelled", "Unfinished")
-        if not (resume and stopped):
-            shutil.rmtree(release, ignore_errors=True)
-            shutil.rmtree(work, ignore_errors=True)
+        about = place.stat()
+    except FileNotFoundError:
+        _make(place)
+        return True
+    except OSError as error:
+        raise WriteError(f"cannot write to the folder {str(place)!r}: {error.strerror}") from None
+    if not stat.S_ISDIR(about.st_mode):
+        raise InputError(f"the work folder {place.name!r} is a file; name another")
+    return False
+
+
+def check_place(place: Path) -> None:
+    """Refuse a place for the work folder where another user may take it away and put their own there."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(FileNotFoundError):
+        link, about = place.lstat(), place.stat()
+        owners = {link.st_uid, about.st_uid} - {os.geteuid(), 0}
+        if owners or about.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
+            raise InputError(
+                f"other users of this machine may change what is in {place.name!r}: name a --work folder "
+                "that is yours (chmod 700), or one where nobody removes the files of others (chmod +t)"
+            )
+
+
+def _left(place: Path, target: Path, *, resume: bool, locked: bool) -> Folders | None:
+    """Find what an earlier run to this target left; remove what is not gone on with."""
+    name = re.compile(re.escape(f".{target.name}.work") + r"(-\w{8,})?")
+    there = [path for path in place.iterdir() if name.fullmatch(path.name)]
+    known = {path: _job(path, target) for path in there if is_ours(path)}
+    ours = sorted(
+        (path for path, job in known.items() if job is not None), key=lambda path: path.stat().st_mtime
+    )
+    strange = [path for path in there if path not in known]
+    out = None
+    if resume and ours:
+        job = known[ours[-1]]
+        if job is not None and is_ours(job.release) and _is_waiting(job.release, target):
+            out = Folders(ours.pop(), job.release, job)
+    elif resume and strange:
+        raise InputError(NOT_OURS.format(strange[0].name))
+    if locked:  # nobody else makes this target: what is there is of the dead
+        for path in ours:
+            shutil.rmtree(path, ignore_errors=True)
+        for path, job in known.items():
+            if job is None:  # of another target; or nothing was written down before it was killed
+                _tidy(path)
+        for path in target.parent.iterdir():
+            if _is_waiting(path, target) and _may_go(path) and (out is None or path != out.release):
+                shutil.rmtree(path, ignore_errors=True)
+    return out
+
+
+def _is_waiting(path: Path, target: Path) -> bool:
+    """Whether a folder has the name of a release that waits for that of the target."""
+    name = re.compile(re.escape(f".{target.name}.new-") + r"\w{8,}")
+    return path.parent == target.parent and name.fullmatch(path.name) is not None
+
+
+def _may_go(path: Path) -> bool:
+    """Whether a folder is this user's, who may have been about to show it to others."""
+    about = path.lstat()
+    return stat.S_ISDIR(about.st_mode) and (os.name != "posix" or about.st_uid == os.geteuid())
+
+
+def _job(work: Path, target: Path) -> Job | None:
+    """Return the job of a work folder, if it is one for this target."""
+    with contextlib.suppress(OSError, ReadError):
+        job: Job = spill.recall(work / "job.json")
+        if getattr(job, "target", None) == target:
+            return job
+    return None
+
+
+def _private_pair(place: Path, target: Path) -> Folders:
+    release = _private(target.parent, f".{target.name}.new-")
+    try:
+        return Folders(_private(place, f".{target.name}.work-"), release)
+    except BaseException:
+        _tidy(release)
         raise
-    else:
-        shutil.rmtree(work, ignore_errors=True)
-    finally:
-        if handle is not None:
-            os.close(handle)
 
 
-def _make(folder: Path, mode: int = 0o700) -> None:
-    """Make a folder that nobody else looks into, or say why it cannot be made."""
+def _private(home: Path, prefix: str) -> Path:
+    """Make a folder that nobody else looks into, under a name that nobody can guess."""
     try:
-        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=home))
+    except OSError as error:
+        raise WriteError(f"cannot write to the folder {str(home)!r}: {error.strerror}") from None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise WriteError(f"cannot write to the folder {str(folder.parent)!r}: {error.strerror}") from None
-
-
-def _claimed(work: Path, resume: bool) -> int | None:
-    from voronym.core.atomic import fcntl
-
-    _make(work.parent, mode=0o777)
-    if work.exists() and not work.is_dir():
-        raise InputError(f"the work folder {work.name!r} is a file; name another")
-    _make(work)
-    handle = None
-    if fcntl is not None:
-        handle = os.open(work, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            raise InputError(
-                f"another run is at work in {str(work)!r}: wait for it, or name another --work folder"
-            ) from None
-    if not resume:
-        strange = [one.name for one in work.iterdir() if not one.name.lstrip(".").startswith(OURS)]
-        if strange:
-            raise InputError(
-                f"the work folder {str(work)!r} has {len(strange)} files that are not ours: name an empty one"
-            )
-        for one in work.iterdir():
-            one.unlink()
-    return handle
-
-
-OURS = (
-    "job.", "dataset.", "recipe.", "files.", "buckets.", "published", "coding.", "trees.", "ranges-",
-    "round@", "scan-", "spread-", "cut-", "look-", "whole-", "write-", "sort", "count-", "measure-",
-    "convert-", "text-", "layout.", "draw", "bars",
-    "bucket-", "tally-", "edges.", "schema.", "models.", "dossier.",
-)  # fmt: skip
-"""How files in a work folder begin: a folder with others is not ours to empty."""
-
-
-def place(release: Path, output: Path, *, overwrite: bool) -> None:
-    """Give the folder of the release its name, in one step; what was there goes, where that is allowed."""
-    umask = os.umask(0)
-    os.umask(umask)
-    for one in release.iterdir():
-        one.chmod(0o666 & ~umask)
-    release.chmod(0o777 & ~umask)
-    before = output.parent / f".{output.name}.before"
-    there = output.exists()
-    if there:
-        if not overwrite:
-            raise WriteError(f"{output.name!r} exists already; choose another name, or allow overwriting")
-        _remove(before)  # left by a run that was killed between the two moves, and done again since
-        output.rename(before)
-    try:
-        release.rename(output)
-    except OSError as error:
-        if there:
-            before.rename(output)
-        raise WriteError(
-            f"could not write {output.name!r}: {error.strerror}; nothing was left behind"
-        ) from None
-    _remove(before)
-
-
-def _remove(path: Path) -> None:
-    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)

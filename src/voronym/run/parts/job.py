@@ -56,6 +56,8 @@ class Job:
         The work folder, which every worker reaches by this name.
     release : Path
         Where the files of the release are made, before they get their place.
+    target : Path, optional
+        What the release is to be called.
     files : tuple of str
         The files, as they were found.
     names : tuple of str
@@ -103,6 +105,7 @@ class Job:
     ledger: str | None = None
     strangers: bool = False
     workers: int = 1
+    target: Path | None = None
 
     def path(self, stage: str, number: int, suffix: str = "arrow") -> Path:
         """Return the file that a task makes."""
@@ -256,8 +259,10 @@ def perform(work: str, name: str, number: int) -> Any:
     import voronym.run.parts.portrait
     import voronym.run.parts.whole
     import voronym.run.parts.writing  # noqa: F401 - the stages, which register themselves
+    from voronym.run.parts.folders import check_ours
 
     folder = Path(work)
+    check_ours(folder)
     path = answer_path(folder, name, number)
     if path.exists():
         return spill.recall(path)

@@ -86,14 +86,24 @@ def _ready() -> None:
     allow_stored()
 
 
+def packed(value: Any) -> bytes:
+    """Return an object of ours as bytes that say what it is and run nothing."""
+    _ready()
+    return store.dump(value)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return the object that `packed` took."""
+    _ready()
+    return store.load(data)
+
+
 def keep(path: Path, value: Any) -> None:
     """Write an object of ours."""
-    _ready()
     with whole(path) as temporary:
-        temporary.write_bytes(store.dump(value))
+        temporary.write_bytes(packed(value))
 
 
 def recall(path: Path) -> Any:
     """Read what `keep` wrote."""
-    _ready()
-    return store.load(path.read_bytes())
+    return unpacked(path.read_bytes())

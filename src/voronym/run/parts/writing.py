@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from voronym.core.atomic import digest_of
 from voronym.errors import GuaranteeError
 from voronym.privacy import Finding, measure_within
 from voronym.run.parts import counting, spill
@@ -109,7 +110,8 @@ def sort(job: Job, number: int) -> dict[str, Any]:
     """Read a written file back, and send its rows to buckets by their keys."""
     path = file_of(job, number)
     if not path.exists():
-        return {"rows": 0, "columns": None}
+        return {"rows": 0, "columns": None, "sealed": {}}
+    sealed = {path.name: digest_of(path)}  # before it is read: what is counted is what gets the name
     schema, buckets = job.recipe.schema, int(job.recall("buckets"))
     weighed = [getattr(model, "weights", None) for model in job.recipe.required]
     also = [*(schema.confidential if job.judged or job.report else ())]
@@ -122,7 +124,7 @@ def sort(job: Job, number: int) -> dict[str, Any]:
         frame = frame.with_columns(beside.get_columns())
         columns += beside.columns
     done = counting.sort(frame, list(schema.keys), columns, job.path("sorted", number), buckets)
-    return {**done, "columns": list(names)}
+    return {**done, "columns": list(names), "sealed": sealed}
 
 
 @stage("count")
@@ -146,12 +148,13 @@ def count(job: Job, number: int) -> dict[str, Any]:
 
 
 @stage("measure")
-def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], list[str]]:
+def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], list[str], dict[str, str]]:
     """Measure all models in the written files at one place, in the columns that they look at."""
     del number
     recipe = job.recipe
     numbers = [number for number in range(int(job.recall("files"))) if file_of(job, number).exists()]
     paths = [file_of(job, number) for number in numbers]
+    sealed = {path.name: digest_of(path) for path in paths}
     layout: Layout = job.recall("layout")
     if layout.text:  # as one who reads the file would see it
         texts = [read(path, **layout.reading()) for path in paths]
@@ -171,4 +174,4 @@ def measure(job: Job, number: int) -> tuple[tuple[Finding, ...], Counter[int], l
     findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
     if layout.text and any(not finding.holds and finding.model != "k-anonymity" for finding in findings):
         raise GuaranteeError(ALIKE.format(name=", ".join(recipe.schema.confidential)))
-    return findings, Counter(table.heads.tolist()), frame.columns
+    return findings, Counter(table.heads.tolist()), frame.columns, sealed

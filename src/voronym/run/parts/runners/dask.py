@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,16 @@ PATIENCE = 120.0
 """Seconds without any worker after which the cluster counts as lost."""
 PAUSE = 60.0
 """Seconds for which all workers may pause, as Dask has them do when their memory is nearly full."""
+
+
+def _security() -> Any:
+    """Return certificates for the processes of a run: without, who reaches the scheduler runs code there."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:  # without cryptography
+        return None
 
 
 @runner("dask")
@@ -35,7 +46,9 @@ class Dask(Runner):
                     threads_per_worker=1,
                     processes=workers > 1,
                     memory_limit=memory // workers,
-                    dashboard_address=":0",
+                    dashboard_address="127.0.0.1:0",
+                    security=_security() if workers > 1 else None,
+                    silence_logs=logging.ERROR,
                 )
             self._client: Any = Client(address or self._cluster, timeout=5)
         except (OSError, ValueError) as error:

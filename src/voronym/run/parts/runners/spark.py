@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from voronym import errors
 from voronym.errors import MissingExtraError, VoronymError
+from voronym.run.parts import spill
 from voronym.run.parts.job import perform
 from voronym.run.parts.runners.base import LostError, Runner, runner
 
@@ -27,14 +28,23 @@ def _doing(work: str, stage: str, tasks: Sequence[int]) -> Callable[[Iterable[An
         for batch in batches:
             for place in batch.column(0).to_pylist():
                 try:
-                    found: tuple[bool, Any] = (True, perform(work, stage, tasks[place]))
-                except VoronymError as error:  # said once, not after four attempts
-                    found = (False, error)
+                    answer: tuple[str, Any] = ("", perform(work, stage, tasks[place]))
+                except VoronymError as error:  # raised once here, not after four attempts
+                    answer = (type(error).__name__, str(error))
                 kind = pa.schema([("number", pa.int64()), ("answer", pa.binary())])
-                told = {"number": [tasks[place]], "answer": [pickle.dumps(found)]}
-                yield pa.RecordBatch.from_pydict(told, schema=kind)
+                message = {"number": [tasks[place]], "answer": [spill.packed(answer)]}
+                yield pa.RecordBatch.from_pydict(message, schema=kind)
 
     return do
+
+
+def _answer(data: bytes) -> Any:
+    """Return what an executor answered, or raise what it raised."""
+    error, answer = spill.unpacked(data)
+    if not error:
+        return answer
+    kind = getattr(errors, error, VoronymError)
+    raise (kind if issubclass(kind, VoronymError) else VoronymError)(answer)
 
 
 @runner("spark")
@@ -76,7 +86,7 @@ class Spark(Runner):
         places = spark.range(0, len(tasks), 1, len(tasks))  # a partition for each
         told = places.mapInArrow(_doing(work, stage, list(tasks)), "number long, answer binary")
         answers: list[Any] = []
-        errors: list[BaseException] = []
+        failed: list[BaseException] = []
         group = f"voronym-{id(self)}-{stage}"
 
         def collect() -> None:
@@ -84,7 +94,7 @@ class Spark(Runner):
             try:
                 answers.extend(told.collect())
             except Exception as error:  # Java's own, of many kinds
-                errors.append(error)
+                failed.append(error)
 
         thread = threading.Thread(target=collect, daemon=True)
         thread.start()
@@ -96,16 +106,13 @@ class Spark(Runner):
             spark.sparkContext.cancelJobGroup(group)
             thread.join(30)
             raise
-        if errors:
+        if failed:
             raise LostError(
-                f"Spark gave up in the stage {stage!r} ({type(errors[0]).__name__}): nothing was released. "
+                f"Spark gave up in the stage {stage!r} ({type(failed[0]).__name__}): nothing was released. "
                 "With --resume a new run goes on from the tasks that were done"
             ) from None
         for row in answers:
-            good, answer = pickle.loads(row["answer"])  # noqa: S301 - from our own executors
-            if not good:
-                raise answer
-            yield int(row["number"]), answer
+            yield int(row["number"]), _answer(bytes(row["answer"]))
 
     def close(self) -> None:
         """End the session, where it was started here."""

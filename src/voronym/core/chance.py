@@ -1,0 +1,43 @@
+"""Where random masking draws from: the one place that decides it.
+
+Noise hides somebody as long as nobody else can draw it. So everything that masks at random draws from the
+system, unless somebody gives a seed; who does is warned. Methods that form groups promise nothing by what
+they draw: their seed is for repeating them, and is not meant here.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from voronym.core.validate import check_seed
+
+Seed = int | np.random.Generator | None
+
+SEEDED = (
+    "the masking is drawn from a seed that was given: whoever learns or guesses it undoes what was drawn. "
+    "Leave the seed out to draw from the system; else keep it, and every recipe that has it, as secret as "
+    "the originals"
+)
+
+
+def masking(seed: Seed) -> np.random.Generator:
+    """Return what random masking draws from.
+
+    Parameters
+    ----------
+    seed : int, Generator or None
+        None draws from the system. A number is taken, with a warning. A generator is taken as it is: it is
+        for whoever made it to see that nobody can make it again.
+
+    Examples
+    --------
+    >>> bool(masking(None).random() != masking(None).random())
+    True
+    """
+    if seed is not None and not isinstance(seed, np.random.Generator):
+        made = check_seed(seed)
+        warnings.warn(SEEDED, stacklevel=4)
+        return made
+    return check_seed(seed)
