@@ -21,8 +21,10 @@ from voronym.attacks import (  # noqa: F401 - importing registers
     leftovers,
     linkage,
     means,
+    membership,
     minimality,
     order,
+    reconstruction,
     singling,
 )
 from voronym.attacks.base import (
