@@ -82,7 +82,7 @@ def attack(
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **columns
-        ``kinds``, ``orders`` and ``locations``, as for `voronym.anonymize`.
+        ``kinds``, ``orders``, ``locations``, ``person`` and ``household``, as for `voronym.anonymize`.
 
     Returns
     -------
@@ -211,6 +211,8 @@ def _theirs(
     if recipe is not None:
         table = Table.of(source, recipe.schema)
         beside |= {"table": table, "rerun": rerun_of(recipe), "remake": remake_of(recipe)}
+    elif schema.units:
+        beside["table"] = Table.of(source, schema)
     return Scene.of(frame, schema, original=source, own=_inverse(rows, len(source)), **beside)
 
 

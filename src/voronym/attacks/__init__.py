@@ -16,6 +16,7 @@ from voronym.attacks import (  # noqa: F401 - importing registers
     ends,
     extremes,
     guesser,
+    households,
     intersection,
     inversion,
     leftovers,

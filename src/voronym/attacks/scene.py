@@ -179,6 +179,7 @@ class Scene:
             "file": self.file is not None,
             "rerun": self.rerun is not None and self.table is not None,
             "matrices": bool(self.matrices),
+            "units": self.table is not None and self.table.units is not None,
         }
         return None if there[need] else _LACKING[need]
 
@@ -283,4 +284,6 @@ _LACKING = {
     "file": "it needs the published file itself, not a table in memory",
     "rerun": "it needs the recipe, to make the release again: give --recipe FILE and --original FILE",
     "matrices": "no matrix was published with the release",
+    "units": "every row is a person of its own: say which rows belong together (--household or --person, "
+    "with --original FILE)",
 }

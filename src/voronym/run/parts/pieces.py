@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import SchemaError, VoronymError
+from voronym.request.recipe import Recipe
 from voronym.run import checks
 from voronym.run.parts import spill
 from voronym.run.parts.coding import HOME, PERSON, closed
@@ -26,6 +27,7 @@ from voronym.run.parts.source import Part, load
 from voronym.run.parts.texts import Written, written
 from voronym.steps import run as run_steps
 from voronym.table.conform import as_codes
+from voronym.table.doubts import refuse
 from voronym.table.read import read
 from voronym.table.schema import Schema, no_role
 from voronym.table.source import source_of
@@ -98,10 +100,22 @@ def look(job: Job, number: int) -> dict[str, Any]:
     except VoronymError as error:
         raise _blamed(job, error) from None
     recipe = job.request.recipe(table) if job.fixed is None else job.fixed
+    looked_at = len(frame) / max(job.dataset.rows, len(frame))
     if recipe.steps:  # a column that a step changes is not published as it is
+        refuse(checks.joined_units(_stepped(table, recipe), recipe, looked_at=looked_at), {})
         return {"recipe": recipe, "notes": [], "looked_at": len(frame)}
-    doubts = checks.before(table, recipe)
+    doubts = checks.before(table, recipe, looked_at=looked_at)
     return {"recipe": recipe, "notes": [str(doubt) for doubt in doubts], "looked_at": len(frame)}
+
+
+def _stepped(table: Table, recipe: Recipe) -> Table:
+    """Return some rows after the first steps; without their columns, where the rows are too few for these."""
+    steps = [one for one in recipe.column_steps if one.when == "before"]
+    try:
+        return run_steps(table, steps, least=recipe.required_k)[0]
+    except VoronymError:
+        changed = {name for one in steps for name in one.columns}
+        return table.select([name for name in table.columns if name not in changed])
 
 
 def _table(job: Job, frame: pl.DataFrame) -> Table:
