@@ -50,6 +50,7 @@ EXAMPLES: dict[str, list[Any]] = {
     "enforce": ["merge", "blind"],
     "allow_near_unique": [["zip"], ["zip", "cost, EUR"]],
     "allow_loss": [["zip", "pay"]],
+    "allow_unit_columns": [["pay"], ["pay", "cost, EUR"]],
     "method": ["mdav", "records"],
     "options": [{"m": 3, "flatten": ["zip", "age"], "epsilon": {"age": 20, "pay": 1.5}, "blend": "noise"}],
     "space": ["mixed", "ranges"],
@@ -283,6 +284,7 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
     assert old == today
     assert old.versions["voronym"] == "0.1.0"
     moved = set(ReleaseChoices.names()) - {
+        "allow_unit_columns",
         "intruder",
         "space",
         "metrics",

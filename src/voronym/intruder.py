@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.attacks import Exposure, Scene, assault
-from voronym.attacks.scene import TARGETS, Matrix, Rerun
+from voronym.attacks.scene import TARGETS, Matrix, Remake, Rerun
 from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError
 from voronym.evaluate.measure import Columns, schema_of
@@ -81,7 +82,7 @@ def attack(
     progress : callable, optional
         Called with a `voronym.Progress` now and then.
     **columns
-        ``kinds``, ``orders`` and ``locations``, as for `voronym.anonymize`.
+        ``kinds``, ``orders``, ``locations``, ``person`` and ``household``, as for `voronym.anonymize`.
 
     Returns
     -------
@@ -125,12 +126,36 @@ def rerun_of(recipe: Recipe) -> Rerun:
     """Return the tool with a recipe, as the attack by other worlds takes it: row i is of person i."""
 
     def rerun(table: Table) -> nw.DataFrame[Any]:
-        made = make_release(table, recipe, Context(seed=recipe.seed, threads=1))
-        evidence = made._evidence
-        assert evidence is not None  # noqa: S101 - made just now
-        return made._held.rows(np.argsort(evidence.order)).frame
+        return _in_order(_again(table, recipe))
 
     return rerun
+
+
+def remake_of(recipe: Recipe) -> Remake:
+    """Return the tool with a recipe and the figures that its public report tells beside the table."""
+
+    def remake(table: Table) -> tuple[nw.DataFrame[Any], str]:
+        made = _again(table, recipe)
+        losses = [
+            None if loss is None else f"{loss:.3g}" for loss in (made.information_loss, made.group_loss)
+        ]
+        return _in_order(made), repr((losses, made.public_warnings, made.log))
+
+    return remake
+
+
+def _again(table: Table, recipe: Recipe) -> Release:
+    """Make a release of another table; what the holder would look at twice in it is allowed."""
+    keys = recipe.schema.keys
+    lenient = replace(recipe, allow_loss=keys, allow_near_unique=keys)
+    return make_release(table, lenient, Context(seed=recipe.seed, threads=1))
+
+
+def _in_order(made: Release) -> nw.DataFrame[Any]:
+    """Return what is published of each person, in the order of the original, without pseudonyms."""
+    evidence = made._evidence
+    assert evidence is not None  # noqa: S101 - made just now
+    return made.unnamed.rows(np.argsort(evidence.order)).frame
 
 
 def _ours(
@@ -145,12 +170,13 @@ def _ours(
         )  # fmt: skip
     own = np.argsort(evidence.order)
     return Scene.of(
-        release._held.frame,
+        release.unnamed.frame,
         release.recipe.schema,  # the kinds of the originals: ranges are read as such
         original=evidence.original,
         own=own,
         table=evidence.table,
         rerun=rerun_of(recipe or release.recipe),
+        remake=remake_of(recipe or release.recipe),
         matrices=_matrices(release.figures),
         **beside,
     )
@@ -183,7 +209,10 @@ def _theirs(
         return Scene.of(frame, schema, notes=tuple(notes), **beside)
     rows = row_map(aligned, len(source), len(frame))
     if recipe is not None:
-        beside |= {"table": Table.of(source, recipe.schema), "rerun": rerun_of(recipe)}
+        table = Table.of(source, recipe.schema)
+        beside |= {"table": table, "rerun": rerun_of(recipe), "remake": remake_of(recipe)}
+    elif schema.units:
+        beside["table"] = Table.of(source, schema)
     return Scene.of(frame, schema, original=source, own=_inverse(rows, len(source)), **beside)
 
 

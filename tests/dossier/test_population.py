@@ -156,7 +156,7 @@ def test_each_way_to_say_it_is_heard(survey, tmp_path):
 
 def test_people_with_several_rows_count_once_in_a_class(survey):
     twice = pl.concat([survey, survey]).with_columns(pid=pl.Series([*range(len(survey))] * 2))
-    roles = {"household": None, "person": "pid", "drop_undeclared": True}
+    roles = {"household": None, "person": "pid", "drop_undeclared": True, "allow_unit_columns": ["weight"]}
     once = made(survey, household=None, drop_undeclared=True, sampling_fraction=0.1)
     both = made(twice, **roles, sampling_fraction=0.1)
     first, second = (parts(one)[0].before for one in (once, both))

@@ -100,7 +100,14 @@ def test_who_is_like_nobody_else_leaves_however_many_rows_they_have():
     x = rng.normal(size=80).round(2)
     x[7], x[30] = 60.0, -50.0
     frame = pl.DataFrame({"pid": pid, "x": x[pid], "y": rng.normal(size=80).round(2)[pid], "tag": pid})
-    how = {"keys": KEYS, "person": "pid", "other": ["tag"], "k": 4, "method": "mdav"}
+    how = {
+        "keys": KEYS,
+        "person": "pid",
+        "other": ["tag"],
+        "allow_unit_columns": ["tag"],
+        "k": 4,
+        "method": "mdav",
+    }
     release = vr.anonymize(frame, suppress="3%", **how)
     assert set(range(80)) - set(release.table["tag"]) == {7, 30}
     assert release.table.group_by(KEYS).agg(pl.col("tag").n_unique())["tag"].min() >= 4
@@ -194,7 +201,14 @@ def test_rows_of_one_person_are_not_torn_apart(tmp_path):
     twice = pl.concat([frame, frame.head(4).with_columns(x=pl.lit(0.0))])
     with pytest.raises(InputError, match=r"people have several rows.*--person pid"):
         publish(twice, tmp_path / "1.csv", tmp_path / "l.ledger", "5%")
-    how = {"keys": KEYS, "person": "pid", "other": ["tag"], "k": 3, "method": "mdav"}
+    how = {
+        "keys": KEYS,
+        "person": "pid",
+        "other": ["tag"],
+        "allow_unit_columns": ["tag"],
+        "k": 3,
+        "method": "mdav",
+    }
     release = vr.anonymize(twice, suppress="5%", ledger=tmp_path / "m.ledger", **how)
     rows = defaultdict(int)
     for tag in release.table["tag"]:

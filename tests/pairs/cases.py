@@ -74,6 +74,7 @@ CASES: dict[str, Case] = {
     "enforce": Case("enforce", {"enforce": "swap", "models": ["l-diversity=2,column=ill"]}),
     "allow-near-unique": Case("allow_near_unique", {"allow_near_unique": ["town"]}),
     "allow-loss": Case("allow_loss", {"allow_loss": ["town"]}),
+    "allow-unit-columns": Case("allow_unit_columns", {"allow_unit_columns": ["cost"], "person": "person"}),
     "mdav": Case("method", {"method": "mdav"}),
     "pairs": Case("method", {"method": "pairs"}),
     "pcl": Case("method", {"method": "pcl"}),

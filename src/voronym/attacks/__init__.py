@@ -16,13 +16,16 @@ from voronym.attacks import (  # noqa: F401 - importing registers
     ends,
     extremes,
     guesser,
+    households,
     intersection,
     inversion,
     leftovers,
     linkage,
     means,
+    membership,
     minimality,
     order,
+    reconstruction,
     singling,
 )
 from voronym.attacks.base import (

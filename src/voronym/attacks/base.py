@@ -25,6 +25,7 @@ KNOWLEDGE = (
     "the keys, and the other people of a group",
     "the keys, and other releases",
     "everybody's keys, and the method",
+    "everything but one cell, and the method",
 )
 """What intruders know, from little to much. An attack names its place in this list."""
 

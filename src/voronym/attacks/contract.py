@@ -84,8 +84,13 @@ def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any
     schema = Schema.build(original, keys=["age", "town"], confidential=["pay", "ill"])
     towns = tuple((f"secret-town-{i}",) for i in range(3))
 
+    def unrelated(table: Any) -> pl.DataFrame:
+        return released[: table.n]
+
     def blind(table: Any) -> pl.DataFrame:
-        return released.with_columns(pl.Series(c, as_frame(table.frame)[c].to_list()) for c in ("pay", "ill"))
+        return released[: table.n].with_columns(
+            pl.Series(c, as_frame(table.frame)[c].to_list()) for c in ("pay", "ill")
+        )
 
     table, own = Table.of(original, schema), rng.permutation(n)
     if made:
@@ -94,7 +99,7 @@ def noise(rng: np.random.Generator, n: int, *, made: bool = False, **beside: Any
         "own": own,
         "earlier": (earlier,),
         "table": table,
-        "rerun": blind,
+        "rerun": blind if made else unrelated,
         "matrices": (Matrix(("town",), towns, np.full((3, 3), 1 / 3)),),
     }
     return Scene.of(released, schema, original=original, **(facts | beside))

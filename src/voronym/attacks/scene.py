@@ -27,6 +27,9 @@ Ints = NDArray[np.int64]
 Rerun = Callable[[Table], Any]
 """Makes the release again from a table: a frame whose row i is what is published of person i."""
 
+Remake = Callable[[Table], tuple[Any, str]]
+"""The same with the figures that a public report tells beside the table, as a text."""
+
 TARGETS = 2_000
 """People attacked at most: with so many an interval is about two points wide."""
 
@@ -70,6 +73,8 @@ class Scene:
         The original as the tool takes it.
     rerun : callable, optional
         The tool: ``(table) -> frame`` whose row i is what is published of person i.
+    remake : callable, optional
+        The tool with its public report: ``(table) -> (frame, text)``.
     matrices : tuple of Matrix
         Published rules of a channel.
     targets, confidence :
@@ -90,6 +95,7 @@ class Scene:
     file: Path | None = None
     table: Table | None = None
     rerun: Rerun | None = None
+    remake: Remake | None = None
     matrices: tuple[Matrix, ...] = ()
     targets: int = TARGETS
     confidence: float = 0.95
@@ -173,6 +179,7 @@ class Scene:
             "file": self.file is not None,
             "rerun": self.rerun is not None and self.table is not None,
             "matrices": bool(self.matrices),
+            "units": self.table is not None and self.table.units is not None,
         }
         return None if there[need] else _LACKING[need]
 
@@ -277,4 +284,6 @@ _LACKING = {
     "file": "it needs the published file itself, not a table in memory",
     "rerun": "it needs the recipe, to make the release again: give --recipe FILE and --original FILE",
     "matrices": "no matrix was published with the release",
+    "units": "every row is a person of its own: say which rows belong together (--household or --person, "
+    "with --original FILE)",
 }

@@ -11,7 +11,7 @@ from voronym.cli import common, declared, files, recipes
 from voronym.cli.verbs import verb
 from voronym.request.choices import ColumnChoices
 
-TAKEN = ("keys", "confidential", "kinds", "orders", "locations")
+TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household")
 """Choices about columns that this verb takes."""
 
 

@@ -224,6 +224,11 @@ class ReleaseChoices(Options):
         purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
         label="check “next to nothing need be left of it”",
     )  # fmt: skip
+    allow_unit_columns: tuple[str, ...] = option(
+        (), "Keep these columns although their values join the rows of a household or a person.",
+        check=columns, shape="columns", purpose=PROTECTION, value="COLUMNS", accepts="Sequence[str]",
+        label="check “it may show which rows belong together”",
+    )  # fmt: skip
     method: str = option(
         "auto", "The method that makes groups, or masks the table. `voronym methods` lists them.",
         check=entry_of("method"), purpose=METHOD, value="NAME", accepts="str", label="“Method”",

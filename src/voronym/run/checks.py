@@ -12,7 +12,7 @@ from voronym.methods.weights import averaged
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped, Masked
-from voronym.table.doubts import Doubt, check_published, refuse
+from voronym.table.doubts import Doubt, check_published, refuse, unit_columns
 from voronym.table.table import Table
 
 GONE, MUCH = 90.0, 150.0
@@ -32,22 +32,60 @@ def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str
     return out
 
 
-def before(table: Table, choices: ReleaseChoices) -> tuple[Doubt, ...]:
-    """Return what is worth a warning about a table; raise where it should not be released as it is."""
-    return refuse(table.doubts, allowed(choices, table.keys))
+def before(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
+    """Return what is worth a warning about a table; raise where it should not be released as it is.
+
+    ``looked_at`` is the share of all rows that are in the table.
+    """
+    joined = joined_units(table, choices, looked_at=looked_at)
+    return refuse((*table.doubts, *joined), allowed(choices, table.keys))
 
 
-def of_recipe(table: Table, recipe: Recipe) -> tuple[Doubt, ...]:
+USUAL = 5
+"""k, where none is chosen yet."""
+
+
+def joined_units(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
+    """Return doubts about kept columns whose values join the rows of a household or a person again.
+
+    Pseudonyms join them anyway. Columns that are allowed, and weights that groups publish as means, are left
+    out. ``looked_at`` is the share of all rows that are in the table.
+    """
+    strange = [name for name in choices.allow_unit_columns if name not in table.schema]
+    if strange:
+        raise InputError(f"allow unit columns: {', '.join(map(repr, strange))} is no column of the table")
+    if table.units is None or table.schema.pseudonyms:
+        return ()
+    k, gone = choices.k or USUAL, {*choices.allow_unit_columns}
+    if isinstance(choices, Recipe):
+        k = choices.required_k
+        gone |= {averaged(table, choices, k) or ""}
+    kept = [
+        column.name
+        for column in table.schema
+        if column.role in ("confidential", "other") and column.name in table and column.name not in gone
+    ]
+    return tuple(
+        doubt
+        for what, codes in table.units.known.items()
+        for doubt in unit_columns.doubts(
+            unit_columns.joining(table, kept, codes, k, looked_at=looked_at), what, k
+        )
+    )
+
+
+def of_recipe(table: Table, recipe: Recipe, *, looked_at: float = 1.0) -> tuple[Doubt, ...]:
     """Return what is worth a warning about a table whose steps are done, before it is masked by a recipe.
 
-    Columns that a step draws afresh, and weights that are averaged, are not kept as they are.
+    Columns that a step draws afresh, and weights that are averaged, are not kept as they are. ``looked_at``
+    is the share of all rows that are in the table.
     """
     redrawn = {name for step in recipe.column_steps if step.random for name in step.columns} - set(table.keys)
     if METHODS[recipe.method].groups and (heavy := averaged(table, recipe, recipe.required_k)):
         redrawn.add(heavy)
     return tuple(
         doubt
-        for doubt in before(table, recipe)
+        for doubt in before(table, recipe, looked_at=looked_at)
         if doubt.name not in ("near-unique", "tells") or doubt.column not in redrawn
     )
 

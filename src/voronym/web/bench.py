@@ -190,7 +190,8 @@ class Bench:
                 sound[name] = chosen.get(name)
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
-        allowed = {name: chosen.get(name) for name in ("allow_near_unique", "allow_loss")}
+        names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
+        allowed = {name: chosen.get(name) for name in names}
         try:
             checks.before(table, ReleaseChoices(**allowed))
         except VoronymError as error:

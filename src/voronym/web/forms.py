@@ -33,7 +33,7 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
     names = [column["name"] for column in columns]
     kinds, orders = {}, {}
     roles: dict[str, list[str]] = {role: [] for role in ROLES}
-    allowed: dict[str, list[str]] = {"near": [], "loss": []}
+    allowed: dict[str, list[str]] = {"near": [], "loss": [], "join": []}
     for i, name in enumerate(names):
         role = fields.get(f"role-{i}", "")
         if role in ROLES:
@@ -45,7 +45,7 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
             orders[name] = levels
             kinds.pop(name, None)
         for what, given in allowed.items():
-            if fields.get(f"{what}-{i}") and role == "key":
+            if fields.get(f"{what}-{i}") and (role == "key") != (what == "join"):
                 given.append(name)
     units = {what: _named(fields.get(what, ""), names) for what in ("person", "household")}
     for role, members in roles.items():
@@ -63,6 +63,7 @@ def columns_of(fields: Fields, before: Settings, columns: Sequence[Mapping[str, 
         pseudonyms=(bool(fields.get("pseudonyms")) and any(units.values())) or None,
         allow_near_unique=allowed["near"],
         allow_loss=allowed["loss"],
+        allow_unit_columns=allowed["join"],
     )
 
 

@@ -15,6 +15,7 @@ FIELDS = {
     "order": "“Order, lowest first”",
     "allow-near-unique": "check “it may publish what one person alone has”",
     "allow-loss": "check “next to nothing need be left of it”",
+    "allow-unit-columns": "check “it may show which rows belong together”",
     "person": "“Rows of one person share”",
     "household": "“Rows of one household share”",
     "location": "“Latitude” and “Longitude”",
@@ -40,7 +41,11 @@ FIELDS = {
 KINDS = "numeric|nominal|ordinal|datetime"
 PARTS = [
     # A flag with a column, and the same for Python: the sentence stands beside the column.
-    (r"--(allow-near-unique|allow-loss|person|household) [^\n]*? \(\w+=[^\n]*? in Python\)", r"--\1"),
+    (
+        r"--(allow-near-unique|allow-loss|allow-unit-columns|person|household) [^\n]*? "
+        r"\(\w+=[^\n]*? in Python\)",
+        r"--\1",
+    ),
     (r"say what each is with --key[^\n]* proposes roles", "say what each is"),
     (r", with --key \(keys=[^\n]*? in Python\)", ""),
     (r" \(\w+=[^\n]*? in Python\)", ""),

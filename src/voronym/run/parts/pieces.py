@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.errors import SchemaError, VoronymError
+from voronym.request.recipe import Recipe
 from voronym.run import checks
 from voronym.run.parts import spill
 from voronym.run.parts.books import booking_of
@@ -100,9 +101,19 @@ def look(job: Job, number: int) -> dict[str, Any]:
         raise _blamed(job, error) from None
     recipe = job.request.recipe(table) if job.fixed is None else job.fixed
     # What a step changes is not published as it is: the sample is looked at with its steps done.
-    steps = [step for step in recipe.column_steps if step.when == "before"]
-    doubts = checks.of_recipe(run_steps(table, steps, least=recipe.required_k)[0], recipe)
+    looked_at = len(frame) / max(job.dataset.rows, len(frame))
+    doubts = checks.of_recipe(_stepped(table, recipe), recipe, looked_at=looked_at)
     return {"recipe": recipe, "notes": [str(doubt) for doubt in doubts], "looked_at": len(frame)}
+
+
+def _stepped(table: Table, recipe: Recipe) -> Table:
+    """Return some rows after the first steps; without their columns, where the rows are too few for these."""
+    steps = [one for one in recipe.column_steps if one.when == "before"]
+    try:
+        return run_steps(table, steps, least=recipe.required_k)[0]
+    except VoronymError:
+        changed = {name for one in steps for name in one.columns}
+        return table.select([name for name in table.columns if name not in changed])
 
 
 def _table(job: Job, frame: pl.DataFrame) -> Table:

@@ -19,6 +19,7 @@ from voronym.table.doubts import (
     sentinels,
     tells,
     unique,
+    unit_columns,
     variants,
 )
 from voronym.table.doubts.base import DOUBTS, Doubt, Seen, about_columns, about_table, refuse
@@ -41,5 +42,6 @@ __all__ = [
     "sentinels",
     "tells",
     "unique",
+    "unit_columns",
     "variants",
 ]

@@ -1,0 +1,158 @@
+"""Household pattern: rows that share a household's own value are put together, and families recognised.
+
+The intruder knows the keys of all members of a family. In the release they join rows by columns that are the
+household's own, such as the rent, and look for rows that, joined so, look like the family. The same is done
+for a person with several rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.core.context import Context
+from voronym.table.doubts.unit_columns import MANY, Joined, joining
+from voronym.table.frame import as_frame
+from voronym.table.units import distinct
+from voronym.table.values import Columns
+
+NEAREST = 40
+"""Sets of joined rows that are compared member by member: those nearest by their middle and number."""
+_MISSING = 4.0  # what a member too many or too few adds to the distance, in squared standard deviations
+
+
+@attack(
+    "household-pattern",
+    level=1,
+    knows="the keys of all members of a household, or of all rows of a person",
+    needs=("original", "links", "units"),
+    cost="seconds",
+    instead="by the group of a single member",
+)
+def pattern(scene: Scene, ctx: Context) -> Found:
+    """Join rows by what is a household's own, and claim the joined rows that look most like the family.
+
+    The control takes the member whose nearest group has the fewest households, and guesses one of these.
+    """
+    assert scene.table is not None  # noqa: S101 - it needs units
+    units = scene.table.units
+    assert units is not None  # noqa: S101
+    what, unit = list(units.known.items())[-1]  # households, where there are any
+    if len(unit) != len(scene.people):
+        raise Inapplicable("the rows of the original are not those that the release was made from")
+    own = _released_units(scene, unit)
+    found = _columns(scene, own)
+    if not found:
+        raise Inapplicable(
+            f"no kept column joins the rows of {MANY[what]}: none has values that two rows of one share and "
+            "few others have"
+        )
+    X, Y = scene.points
+    joined = Columns(as_frame(scene.released))
+    names = sorted({name for one in found for name in one.columns})
+    codes = np.column_stack([joined[name].codes for name in names])
+    cluster = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+    targets = _targets(scene, unit, ctx)
+    members, rows = _Sets.of(unit), _Sets.of(cluster)
+    tree, middles = _tree(Y, rows)
+    groups = scene.classes.labels
+    heads = distinct(groups, np.where(own < 0, own.max() + 1, own), len(scene.classes.sizes))
+    near = _nearest_groups(X, Y)
+    credit, alone = np.empty(len(targets)), np.empty(len(targets))
+
+    def look(at: int) -> None:
+        family = members.rows(int(targets[at]))
+        some = _nearest(tree, middles, X[family])
+        costs = np.array([_apart(X[family], Y[rows.rows(int(one))]) for one in some])
+        best = some[costs <= costs.min() * (1 + 1e-9) + 1e-12]
+        right = [float((own[rows.rows(int(one))] == targets[at]).mean()) for one in best]
+        credit[at] = float(np.mean(right))
+        group = groups[near[family]]
+        least = int(group[np.argmin(heads[group])])
+        inside = bool((own[groups == least] == targets[at]).any())
+        alone[at] = float(inside) / int(heads[least])
+
+    ctx.map(look, range(len(targets)))
+    listed = ", ".join(map(repr, names))
+
+    def says(success: float, control: float) -> str:
+        return (
+            f"Rows joined by {listed} lead to the right {what} in {success:.0%} of the cases, {control:.0%} "
+            "by single members. Make that a key, round it, or drop it."
+        )
+
+    return judge(
+        credit,
+        alone,
+        says,
+        confidence=scene.confidence,
+        details={"columns": names, "unit": what, "sets": len(rows.starts) - 1},
+    )
+
+
+def _columns(scene: Scene, own: Ints) -> tuple[Joined, ...]:
+    """Return the published columns that join rows: an intruder knows what a rent is."""
+    known = np.flatnonzero(own >= 0)
+    unit = np.unique(own[known], return_inverse=True)[1].reshape(-1)
+    k = max(2, int(scene.classes.sizes.min()))
+    return joining(Columns(as_frame(scene.released[known.tolist()])), scene.beside, unit, k)
+
+
+def _released_units(scene: Scene, unit: Ints) -> Ints:
+    """Return whose row each released one is; -1 where it is not known."""
+    own = np.full(len(scene.released), -1, np.int64)
+    known = scene.links >= 0
+    own[scene.links[known]] = unit[known]
+    return own
+
+
+def _targets(scene: Scene, unit: Ints, ctx: Context) -> Ints:
+    """Draw units of which all rows are in the release."""
+    lost = np.unique(unit[scene.links < 0])
+    return scene.sample(ctx.rng, np.setdiff1d(np.unique(unit), lost))
+
+
+class _Sets:
+    """Rows by a number that they share."""
+
+    def __init__(self, order: Ints, starts: Ints) -> None:
+        self.order, self.starts = order, starts
+
+    @classmethod
+    def of(cls, labels: Ints) -> _Sets:
+        """Sort rows by their number, 0, 1, 2, ..."""
+        return cls(np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(labels))]))
+
+    def rows(self, number: int) -> Ints:
+        """Return the rows of a number."""
+        return self.order[self.starts[number] : self.starts[number + 1]]
+
+
+def _tree(Y: Floats, rows: _Sets) -> tuple[cKDTree, Floats]:
+    """Return a tree over sets of rows, by their middle and how many there are."""
+    sizes = np.diff(rows.starts)
+    sums = np.add.reduceat(Y[rows.order], rows.starts[:-1], axis=0)
+    middles = np.column_stack([sums / sizes[:, None], np.sqrt(_MISSING) * sizes])
+    return cKDTree(middles), middles
+
+
+def _nearest(tree: cKDTree, middles: Floats, family: Floats) -> Ints:
+    at = np.append(family.mean(axis=0), np.sqrt(_MISSING) * len(family))
+    return np.atleast_1d(np.asarray(tree.query(at, k=min(NEAREST, len(middles)))[1], np.int64))
+
+
+def _apart(family: Floats, rows: Floats) -> float:
+    """Return how far a family is from some rows, each member from another row."""
+    costs = cdist(family, rows, "sqeuclidean")
+    one, other = linear_sum_assignment(costs)
+    return float(costs[one, other].sum()) + _MISSING * abs(len(family) - len(rows))
+
+
+def _nearest_groups(X: Floats, Y: Floats) -> Ints:
+    """Return a released row that is nearest to each original."""
+    return np.asarray(cKDTree(Y).query(X)[1], np.int64)

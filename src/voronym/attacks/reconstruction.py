@@ -1,0 +1,226 @@
+"""Reconstruction: an intruder who knows everybody else's record runs the method again.
+
+They know all of the table but one cell, the program, the recipe and the public report. They put every value
+into the cell that it could have, and keep those that give the same release. A method that draws nothing
+gives away here what it depends on: often the only value that fits is the true one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voronym.attacks.base import Found, Inapplicable, attack
+from voronym.attacks.interval import judge
+from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.attacks.worlds import fingerprint
+from voronym.core.context import Context
+from voronym.errors import VoronymError
+from voronym.evaluate.pair import plain
+from voronym.table.frame import as_frame
+from voronym.table.table import Table
+
+PEOPLE = 12
+"""People whose cells are reconstructed, of each column; those at its ends are looked at besides."""
+VALUES = 12
+"""Values tried in a cell: the true one, and others of the column, drawn at random."""
+MOST = 5_000
+"""Records beyond which so many runs would take hours."""
+
+
+@attack(
+    "reconstruction",
+    level=6,
+    knows="all cells of the table but one, the program, the recipe and the public report",
+    needs=("original", "rerun"),
+    cost="reruns",
+    reference="Dinur, Nissim, PODS 2003; Dwork, Smith, Steinke, Ullman, Annual Review of Statistics 2017",
+    instead="by how often each value occurs",
+)
+def reconstruction(scene: Scene, ctx: Context) -> Found:
+    """Put other values into a cell, make the release again, and keep the values that give the same one.
+
+    Success is the chance of the true value among those that fit, each weighed by how often it occurs in the
+    table; the control takes all values of the column. Columns that are published as they are need no run:
+    all others taken away, the value left is that of the person.
+    """
+    table = scene.table
+    if table is None or scene.rerun is None:
+        raise Inapplicable(scene.lacks("rerun") or "")
+    if table.n > MOST:
+        raise Inapplicable(
+            f"{table.n:,} records are too many for making the release again and again; try it on a part of "
+            f"the table with at most {MOST:,}"
+        )
+    tool = _Tool(scene, table)
+    kept = [name for name in scene.confidential if name in scene.untouched]
+    names = [name for name in (*scene.keys, *scene.confidential) if name in tool.columns and name not in kept]
+    cells = [cell for name in names for cell in _cells(scene, tool, name, ctx)]
+    if not cells:
+        raise Inapplicable("every column has one value for everybody, so there is nothing to reconstruct")
+    done = ctx.map(tool.fits, cells)
+    drawn = [one for one in done if one.cell.drawn]
+    worst = min(done, key=lambda one: (one.many, one.cell.row))
+    alone = sum(one.many <= 1.0 for one in drawn)
+
+    def says(success: float, control: float) -> str:
+        del success, control
+        many = float(np.mean([one.many for one in drawn]))
+        others = float(np.mean([one.cell.domain for one in drawn]))
+        text = (
+            f"Who knows all other cells and runs the method again is left with {many:.1f} of {others:.1f} "
+            f"values of a key on average, with {worst.many:.0f} for the worst person ({worst.cell.name!r}); "
+            f"in {alone} of {len(drawn)} cells only the true one fits"
+        )
+        if kept:
+            text += f". Published as they are, and so left with 1: {', '.join(map(repr, kept))}"
+        return text + "."
+
+    return judge(
+        [one.credit for one in drawn],
+        np.array([one.cell.control for one in drawn]),
+        says,
+        clusters=np.array([one.cell.row for one in drawn]),
+        confidence=scene.confidence,
+        details={
+            "columns": {name: _of_column([one for one in done if one.cell.name == name]) for name in names},
+            "kept": kept,
+            "worst": worst.many,
+            "worst_column": worst.cell.name,
+            "mean": float(np.mean([one.many for one in drawn])),
+            "values": float(np.mean([one.cell.domain for one in drawn])),
+            "only_the_true_value": alone / len(drawn),
+            "cells": len(drawn),
+            "reruns": sum(len(one.cell.others) for one in done),
+        },
+    )
+
+
+def _of_column(found: list[Fits]) -> dict[str, float]:
+    drawn = [one for one in found if one.cell.drawn]
+    return {
+        "worst": min(one.many for one in found),
+        "mean": float(np.mean([one.many for one in drawn])) if drawn else float(found[0].many),
+        "values": float(found[0].cell.domain),
+        "only_the_true_value": float(np.mean([one.many <= 1.0 for one in drawn])) if drawn else 0.0,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A cell, its value, the other values to try, and how often each occurs."""
+
+    name: str
+    row: int
+    value: Any
+    others: tuple[Any, ...]
+    weight: float
+    tried: Floats
+    rest: float
+    """How often all other values of the column occur together."""
+    domain: int
+    drawn: bool
+    """Whether the person was drawn at random, and not taken because of an extreme value."""
+
+    @property
+    def control(self) -> float:
+        """The chance of the true value by how often values occur."""
+        return self.weight / (self.weight + self.rest)
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Which of the other values fit."""
+
+    cell: Cell
+    fit: Ints
+
+    @property
+    def share(self) -> float:
+        """The share of the other values that fit."""
+        return float(len(self.fit) / len(self.cell.others))
+
+    @property
+    def many(self) -> float:
+        """How many values of the column fit, the true one among them; estimated from those tried."""
+        return 1.0 + self.share * (self.cell.domain - 1)
+
+    @property
+    def credit(self) -> float:
+        """The chance of the true value among those that fit."""
+        fitting = float(self.cell.tried[self.fit].sum() / self.cell.tried.sum()) * self.cell.rest
+        return self.cell.weight / (self.cell.weight + fitting)
+
+
+def _cells(scene: Scene, tool: _Tool, name: str, ctx: Context) -> list[Cell]:
+    """Draw people, and other values of a column for each; those at its ends are taken as well."""
+    column = tool.frame[name]
+    counted = column.drop_nulls().value_counts(sort=True, name="count").sort(name)
+    values, often = counted[name].to_list(), counted["count"].to_numpy().astype(np.float64)
+    if len(values) < 2:
+        return []
+    there = np.flatnonzero(column.is_not_null().to_numpy())
+    if scene.own is not None and len(scene.own) == len(column):
+        there = there[scene.own[there] >= 0]
+    drawn = ctx.rng.permutation(there)[:PEOPLE]
+    ends = [] if scene.schema[name].kind == "nominal" else [column.arg_min(), column.arg_max()]
+    place = {value: at for at, value in enumerate(values)}
+    out = []
+    for row in [*drawn.tolist(), *(one for one in ends if one in there and one not in drawn)]:
+        own = place[column[row]]
+        other = np.delete(np.arange(len(values)), own)
+        some = np.sort(ctx.rng.permutation(other)[: VALUES - 1])
+        out.append(
+            Cell(
+                name, int(row), values[own], tuple(values[at] for at in some), float(often[own]),
+                often[some], float(often[other].sum()), len(values), row in drawn,
+            )
+        )  # fmt: skip
+    return out
+
+
+class _Tool:
+    """The method, as a function of what stands in one cell."""
+
+    def __init__(self, scene: Scene, table: Table) -> None:
+        self.frame = pl.DataFrame([plain(table.frame[name]) for name in table.columns])
+        self.columns = tuple(self.frame.columns)
+        self.table = Table.of(self.frame, table.schema, only=self.columns)
+        self.table.units = table.units
+        self._remake: Callable[[Table], tuple[Any, str]]
+        rerun = scene.rerun
+        assert rerun is not None  # noqa: S101 - looked at before
+        self._remake = scene.remake or (lambda there: (rerun(there), ""))
+        self.seen = self._published(self.table)
+        if self._published(self.table) != self.seen:
+            raise Inapplicable(
+                "the method draws afresh each time, so that running it again does not tell which values fit"
+            )
+
+    def _published(self, table: Table) -> object:
+        """Return what a reader sees of the release of a table: its rows in no order, and public figures."""
+        try:
+            frame, figures = self._remake(table)
+        except VoronymError:
+            return None
+        return fingerprint(as_frame(frame)), figures
+
+    def fits(self, cell: Cell) -> Fits:
+        """Put other values into a cell, and see which give the same release."""
+        column = self.frame[cell.name]
+        fit = []
+        for at, value in enumerate(cell.others):
+            moved = self.frame.with_columns(_put(column, cell.row, value))
+            if self._published(self.table.like(as_frame(moved), units=self.table.units)) == self.seen:
+                fit.append(at)
+        return Fits(cell, np.array(fit, np.int64))
+
+
+def _put(column: pl.Series, row: int, value: Any) -> pl.Series:
+    """Return a column with another value in one row."""
+    other = pl.Series(column.name, [value], dtype=column.dtype)
+    return pl.concat([column[:row], other, column[row + 1 :]])

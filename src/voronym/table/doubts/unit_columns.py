@@ -1,0 +1,133 @@
+"""Kept columns that are a household's or a person's own: equal values join their rows again.
+
+Rent is the same for all members of a household, and few others pay as much to the euro. Whoever sees two rows
+with the same rent knows that they belong together, though the column of households was dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.table.doubts.base import Doubt
+from voronym.table.values import Columns
+
+Ints = NDArray[np.int64]
+NAME = "unit-columns"
+_SHUFFLES = 5
+_LEAST = 3
+"""Units whose rows are joined, below which it may be chance whatever is expected."""
+MANY = {"household": "households", "person": "people"}
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Columns whose equal values join rows.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        One column, or several together.
+    units : int
+        Units of several rows of which two or more are joined.
+    several : int
+        Units of several rows.
+    """
+
+    columns: tuple[str, ...]
+    units: int
+    several: int
+
+
+def joining(
+    table: Columns, names: Sequence[str], unit: Ints, k: int, *, looked_at: float = 1.0
+) -> tuple[Joined, ...]:
+    """Return the columns that join the rows of units, beyond what chance would.
+
+    Two rows of a unit are joined by a value that both have and that fewer than k units have. Columns that do
+    so by themselves come one by one. Of the others, those that agree in a unit more often than by chance
+    are tried together.
+
+    Parameters
+    ----------
+    table : Columns
+        With the columns as they will be published.
+    names : sequence of str
+        Kept columns.
+    unit : array, shape (n,)
+        The household or the person of each row.
+    k : int
+        Units that must share a value.
+    looked_at : float
+        The share of all rows that are in the table; below 1 it is estimated how many units share a value.
+    """
+    several = int((np.bincount(unit) > 1).sum())
+    if several < _LEAST:
+        return ()
+    rng = np.random.default_rng(0)
+    out: list[Joined] = []
+    own: list[tuple[str, Ints]] = []
+    for name in names:
+        if table[name].form in ("mixed", "other", "empty"):
+            continue
+        codes = np.asarray(table[name].codes, np.int64)
+        units = _beyond_chance(codes, unit, k, looked_at, rng)
+        if units:
+            out.append(Joined((name,), units, several))
+        elif _beyond_chance(codes, unit, math.inf, 1.0, rng):
+            own.append((name, codes))
+    if len(own) > 1:
+        both = np.unique(np.column_stack([codes for _, codes in own]), axis=0, return_inverse=True)[1]
+        units = _beyond_chance(both.reshape(-1), unit, k, looked_at, rng)
+        if units:
+            out.append(Joined(tuple(name for name, _ in own), units, several))
+    return tuple(out)
+
+
+def _beyond_chance(codes: Ints, unit: Ints, k: float, looked_at: float, rng: np.random.Generator) -> int:
+    """Return how many units are joined; 0 where as many would be with the values in random order."""
+    units = _joined(codes, unit, k, looked_at)
+    if units < _LEAST:
+        return 0
+    chance = np.mean([_joined(rng.permutation(codes), unit, k, looked_at) for _ in range(_SHUFFLES)])
+    return units if units > chance + 3.0 * math.sqrt(chance) + 2.0 else 0
+
+
+def _joined(codes: Ints, unit: Ints, k: float, looked_at: float) -> int:
+    """Count the units with two rows of one value that fewer than k units have."""
+    known = codes >= 0
+    size = int(codes.max(initial=0)) + 1
+    pairs, rows = np.unique(unit[known] * np.int64(size) + codes[known], return_counts=True)
+    value, whose = pairs % size, pairs // size
+    sharing = np.bincount(value, minlength=size)[value]
+    twice = rows > 1
+    if looked_at < 1.0:  # what is seen of the others is a sample of them
+        others = float((sharing[twice] - 1).mean()) / looked_at if twice.any() else 0.0
+        few = np.full(len(pairs), others + 1 < k)
+    else:
+        few = sharing < k
+    return len(np.unique(whose[twice & few]))
+
+
+def doubts(found: Sequence[Joined], what: str, k: int) -> Iterator[Doubt]:
+    """Return a refusal for each of some columns.
+
+    ``what`` is "household" or "person".
+    """
+    for one in found:
+        name = one.columns[0]
+        listed = ", ".join(one.columns)
+        both = "column" if len(one.columns) == 1 else "together, columns"
+        python = ", ".join(map(repr, one.columns))
+        text = (
+            f"{both} {', '.join(map(repr, one.columns))} would join rows of {one.units:,} of {one.several:,} "
+            f"{MANY[what]} with several rows: they have a value that fewer than k={k} {MANY[what]} have, "
+            f"so everybody sees which rows belong together. Make it a key, round it (--step 'round "
+            f"{name}=100'), or drop it (--identifier {name}); or allow it: --allow-unit-columns {listed} "
+            f"(allow_unit_columns=[{python}] in Python)"
+        )
+        yield Doubt(NAME, name, text, "refuse")
