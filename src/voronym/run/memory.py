@@ -93,7 +93,11 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     grouped_frame = masked.frame
     if later := _steps(recipe, "after"):
         done, more, warned = run_steps(
-            table.like(masked.frame).typed(masked.schema), later, least=recipe.required_k, original=original
+            table.like(masked.frame).typed(masked.schema),
+            later,
+            least=recipe.required_k,
+            original=original,
+            grouped=table,
         )
         schema = masked.schema if done.schema == table.schema else done.schema
         masked = replace(masked, frame=done.frame, schema=schema)

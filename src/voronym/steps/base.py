@@ -256,6 +256,7 @@ def run(
     *,
     least: int,
     original: Table | None = None,
+    grouped: Table | None = None,
     rng: np.random.Generator | None = None,
 ) -> tuple[Table, tuple[Effect, ...], tuple[str, ...]]:
     """Do some steps, one after the other.
@@ -270,6 +271,8 @@ def run(
         The k of the release.
     original : Table, optional
         The records as they were at first, where other work was done to them since.
+    grouped : Table, optional
+        The records that groups were made of, where the table is what these publish.
     rng : Generator, optional
         For tests alone; by default drawn afresh.
 
@@ -280,7 +283,7 @@ def run(
     """
     rng = np.random.default_rng() if rng is None else rng
     effects, notes = [], []
-    seen = Seen(table if original is None else original)
+    seen = Seen(table if original is None else original, least, start=table, grouped=grouped)
     for one in steps:
         one.check_columns(table.schema)
         lacking = [name for name in one.columns if name not in table.columns]
@@ -289,7 +292,7 @@ def run(
         made = _drawn_once(one, table, rng, least) if one.random else one.apply(table, rng, least)
         after = table.like(table.frame.with_columns(**made), table.source).typed(one.schema(table))
         after._early = table._early
-        effects.append(seen.effect(str(one), one.says(), one.columns, table, after))
+        effects.append(seen.effect(str(one), one.says(), one.columns, table, after, draws=one.random))
         if note := one.warns(table, after):
             notes.append(note)
         table = after
