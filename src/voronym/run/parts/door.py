@@ -16,6 +16,7 @@ import numpy as np
 
 from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError, WriteError
+from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.booking import Entering
 from voronym.history.ledger import Ledger
@@ -253,6 +254,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         sampled["cuts into leaves"] = int(spill.recall(job.work / "cut-000000.done")["sampled"])
         course.notes += _of_leaves([answer["notes"] for answer in answers])
         course.log += _of_leaves([answer["log"] for answer in answers], partly=False)
+        changes = joined([answer.get("changes", ()) for answer in answers])
     else:
         loss, group = answers[0]["information_loss"], answers[0]["group_loss"]
         course.notes = (
@@ -260,6 +262,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         )
         course.log += answers[0]["log"]
         course.effects += answers[0]["effects"]
+        changes = tuple(answers[0]["changes"])
     if recipe.time_limit is not None and job.rows > job.leaf:
         course.notes.append("a time limit makes the release depend on the machine: other workers give others")
     groups = [answer["groups"] for answer in answers]
@@ -286,6 +289,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         notes=(*dict.fromkeys(course.notes), *lead.runner.notes),
         log=course.log,
         effects=course.effects,
+        changes=changes,
         schema=job.released_schema,
     )
 
