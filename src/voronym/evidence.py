@@ -10,11 +10,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.evaluate.moved import KeyChange
 from voronym.keyspaces import Coordinates
 from voronym.methods.crowd import people_centres
 from voronym.partition import Partition
 from voronym.result import Grouped, Masked
-from voronym.steps.effect import Effect
+from voronym.steps.effect import Effect, Exposed
 from voronym.table.codec import Codec
 from voronym.table.table import Table
 
@@ -41,6 +42,10 @@ class Evidence:
         What each step on columns changed and bought.
     rows : array of int, optional
         The rows of the table that are in the release, where some were left out or wait.
+    changes : tuple of KeyChange
+        How many records kept the value of each key, and how far the others moved.
+    exposed : tuple of Exposed, optional
+        Records that few share all keys with, of the original and of the release.
     """
 
     table: Table
@@ -51,6 +56,8 @@ class Evidence:
     seconds: Mapping[str, float] = field(default_factory=dict)
     effects: tuple[Effect, ...] = ()
     rows: NDArray[np.int64] | None = None
+    changes: tuple[KeyChange, ...] = ()
+    exposed: tuple[Exposed, Exposed] | None = None
 
     @property
     def original(self) -> nw.DataFrame[Any]:

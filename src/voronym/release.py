@@ -15,6 +15,7 @@ from voronym.core.atomic import accompany, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.display import chip, html_facts, html_table
 from voronym.errors import GuaranteeError, InputError, WriteError
+from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty, penalty
 from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
@@ -24,7 +25,7 @@ from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
 from voronym.result import Cost
-from voronym.steps.effect import Effect
+from voronym.steps.effect import Effect, Exposed
 from voronym.table.frame import as_frame
 from voronym.table.mark import mark, refuse_changed
 from voronym.table.read import read
@@ -142,6 +143,9 @@ class Release:
     """What the method did, a sentence each."""
     effects: tuple[Effect, ...]
     """What each step on columns changed, and what it bought; for the data holder."""
+    changes: tuple[KeyChange, ...]
+    """For each key, how many records kept their value and how far the others moved; for the data holder. Over
+    several leaves of many files, of keys that no step changed."""
     _table: Table | None
     _evidence: Evidence | None
     _dossier: Dossier | None
@@ -162,7 +166,7 @@ class Release:
             self.information_loss = evidence.published_loss
             self.figures = dict(evidence.masked.figures)
             self.log = evidence.masked.log
-            self.effects = evidence.effects
+            self.effects, self.changes = evidence.effects, evidence.changes
         if grouped is not None:
             self.group_loss, self.costs = grouped.group_loss, grouped.costs
         pseudonyms = recipe.schema.units.values() if recipe.schema.pseudonyms else ()
@@ -182,7 +186,7 @@ class Release:
         self.warnings, self.public_warnings = tuple(notes), tuple(public_notes)
         self.folder = self.booking = None
         self._table = self._evidence = self._dossier = None
-        self.findings, self.costs, self.log, self.effects = (), (), (), ()
+        self.findings, self.costs, self.log, self.effects, self.changes = (), (), (), (), ()
         self.information_loss = self.group_loss = None
         self.figures = {}
 
@@ -199,6 +203,7 @@ class Release:
         notes: Sequence[str] = (),
         log: Sequence[str] = (),
         effects: Sequence[Effect] = (),
+        changes: Sequence[KeyChange] = (),
         schema: Schema | None = None,
         figures: Mapping[str, Any] | None = None,
         costs: Sequence[Cost] = (),
@@ -209,7 +214,7 @@ class Release:
         made._fill(recipe, recipe.schema if schema is None else schema, notes, public_notes)
         made.folder, made.findings = folder, tuple(findings)
         made.information_loss, made.group_loss = information_loss, group_loss
-        made.log, made.effects = tuple(log), tuple(effects)
+        made.log, made.effects, made.changes = tuple(log), tuple(effects), tuple(changes)
         made.figures, made.costs = dict(figures or {}), tuple(costs)
         vars(made)["risk"] = risk
         made._keep_promise()
@@ -261,6 +266,14 @@ class Release:
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
         return risk(self._held.frame, self.schema.keys, units=self._held.units)
+
+    @property
+    def exposed(self) -> tuple[Exposed, Exposed] | None:
+        """Records that few others share all keys with, of the original and of the release, as anybody counts.
+
+        After each step they are in `effects`. None where the original is not in memory.
+        """
+        return None if self._evidence is None else self._evidence.exposed
 
     @cached_property
     def gap(self) -> float | None:
@@ -470,6 +483,7 @@ class Release:
             "findings": [finding.to_dict() for finding in self.findings],
             "information_loss": self.information_loss,
             "group_loss": self.group_loss,
+            "changes": [change.to_dict() for change in self.changes],
             "notes": list(self.warnings),
             "recipe": self.recipe.to_dict(),
             **({} if self._dossier is None else {"dossier": self._dossier.to_dict()}),

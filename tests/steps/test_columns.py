@@ -229,7 +229,7 @@ def test_steps_count_people_and_not_their_rows():
     assert made["job"].null_count() == 6
 
 
-def test_alone_are_those_who_are_alone_with_their_own_values():
+def test_unique_and_true_are_two_counts():
     """After a shuffle everybody has a value of their own, and hardly anybody their own value."""
     frame = pl.DataFrame({"x": [3 * i for i in range(60)], "y": [0] * 60})
     table = Table.of(frame, vr.Schema.build(frame, keys=["x"], other=["y"]))
@@ -237,7 +237,8 @@ def test_alone_are_those_who_are_alone_with_their_own_values():
     before, after = np.array(values(table, "x")), np.array(values(made, "x"))
     own = int((before == after).sum())
     assert own < 10
-    assert effect.alone == effect.keys_alone == (60, own)
+    assert effect.unique == (60, 60)
+    assert effect.true == own
     assert effect.changed == 1 - own / 60
     assert effect.error == pytest.approx(np.sqrt(np.mean(np.square(before - after))) / before.std())
 

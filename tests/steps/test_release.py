@@ -82,7 +82,7 @@ def test_a_step_that_buys_nothing_is_seen():
     )
     assert not made.effects[0].idle
     first = vr.anonymize(frame, keys=["age"], other=["pay"], method="mdav", steps=["top pay=380"])
-    assert first.effects[0].alone == (18, 18)  # who was alone is below the limit
+    assert first.effects[0].unique == (18, 18)  # who was alone is below the limit
     assert first.effects[0].idle
 
 

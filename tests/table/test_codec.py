@@ -99,8 +99,8 @@ def test_blocks_of_variance_one() -> None:
         part = X[:, block.start : block.stop]
         if "?" not in block.name or block.kind == "nominal":
             assert part.var(axis=0).sum() == pytest.approx(1.0), block
-        else:  # observed share, plus the coordinate that says missing
-            assert part.var(axis=0).sum() == pytest.approx(1.75), block
+        else:  # observed share, plus the coordinate that says missing: two away, whatever their share is
+            assert part.var(axis=0).sum() == pytest.approx(0.75 + 4 * 0.25 * 0.75), block
     assert codec.blocks[-1].columns == ("lat", "lon")
     assert codec.width == X.shape[1]
 

@@ -29,6 +29,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
     counted = "" if not units else " households" if "household" in units else " people"
     for part in (
         _promises(release, receipt, counted),
+        _exposed(release),
         _losses(release),
         _done(release),
         _files(release, receipt, counted, others),
@@ -57,7 +58,21 @@ def _promises(release: Release, receipt: WriteReceipt, counted: str) -> Lines:
         yield "holds" if finding.required is not None else "measured", str(finding).removesuffix(": holds")
 
 
+def _exposed(release: Release) -> Lines:
+    """Count who is unique on the keys, before and after."""
+    if release.exposed is None:
+        return
+    before, after = release.exposed
+    pairs = [("unique on the keys", before.unique, after.unique)]
+    pairs += [("in classes below 3", before.below_3, after.below_3)] if after.k != 2 else []
+    pairs += [(f"below {after.k}", before.below_k, after.below_k)] if after.k > 3 else []
+    said = ", ".join(f"{name}: {was:,} → {now:,}" for name, was, now in pairs)
+    yield "exposed", f"{said} (original → release)"
+
+
 def _losses(release: Release) -> Lines:
+    for number, change in enumerate(release.changes):
+        yield "" if number else "changed", change
     loss = release.information_loss
     if loss is not None:
         yield "information loss", f"{loss:.2f} % of the keys' variance, as published"
@@ -71,10 +86,15 @@ def _losses(release: Release) -> Lines:
     for cost in release.costs[:-1] if len(release.costs) > 1 else ():
         word = "alone" if cost is release.costs[0] else "added"
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
-    if release.schema != release.recipe.schema:  # ranges are published
+    if release.schema != release.recipe.schema and release.penalty is not None:  # ranges are published
         yield "ranges", release.penalty
     if release.gap is not None:
-        yield "", f"the groups lose at most {release.gap:.2f} % more than the best possible ones"
+        yield "", f"no groups can lose less than {_proven(release):.2f} % (proven)"
+
+
+def _proven(release: Release) -> float:
+    """Return what groups lose at least, in percent: from how far above that these may be."""
+    return (release.group_loss or 0.0) / (1.0 + (release.gap or 0.0) / 100.0)
 
 
 def _done(release: Release) -> Lines:

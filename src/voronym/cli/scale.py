@@ -165,6 +165,8 @@ def show(made: Release, others: Sequence[Path] = ()) -> None:
     for finding in made.findings:
         said = str(finding).removesuffix(": holds")
         grid.add_row("holds" if finding.required is not None else "measured", said)
+    for number, change in enumerate(made.changes):
+        grid.add_row("" if number else "changed", str(change))
     if made.information_loss is not None:
         grid.add_row("information loss", f"{made.information_loss:.2f} % of the keys' variance, as published")
     if made.group_loss is not None:

@@ -236,6 +236,8 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         **_weighted(release, evidence, table),
         strata=() if evidence.grouped is None else evidence.grouped.strata,
         effects=release.effects,
+        changes=release.changes,
+        exposed=release.exposed,
         utility=moved,
         told=told,
         distributions=_distributions(

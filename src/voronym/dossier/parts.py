@@ -19,6 +19,7 @@ from voronym.dossier.other_k import OtherK
 from voronym.dossier.places import PlaceMap
 from voronym.dossier.population import InPopulation, Outlook
 from voronym.dossier.rows import Samples, Unfolded
+from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty
 from voronym.evaluate.regression import Regression
 from voronym.evaluate.risk import Risk
@@ -27,7 +28,7 @@ from voronym.evaluate.weighted import WeightedChange
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
 from voronym.result import Cost, Stratum
-from voronym.steps.effect import Effect
+from voronym.steps.effect import Effect, Exposed
 
 Point = tuple[float, float]
 PICTURES = ("plane", "unfolded", "samples", "places")
@@ -276,6 +277,10 @@ class Inside:
     """The parts of the table that groups do not cross, where there are any."""
     effects: tuple[Effect, ...] = ()
     """What each step on columns changed, and what it bought."""
+    changes: tuple[KeyChange, ...] = ()
+    """For each key, how many records kept their value and how far the others moved."""
+    exposed: tuple[Exposed, Exposed] | None = None
+    """Records that few others share all keys with, of the original and of the release."""
     plane: GroupMap | ShiftMap | None = None
     clusters: Clusters | None = None
     disclosed: tuple[Disclosed, ...] = ()

@@ -14,6 +14,7 @@ from voronym.core.context import Context
 from voronym.core.jsonable import Plain
 from voronym.errors import SchemaError
 from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, correlation_change
+from voronym.evaluate.moved import KeyChange, pair_changes
 from voronym.evaluate.pair import (
     Floats,
     Pair,
@@ -56,6 +57,9 @@ class Utility(Plain):
     ways : tuple of Way
         For each location how far its places were moved, in metres; empty where the rows are not known to
         correspond.
+    changes : tuple of KeyChange
+        For each key how many records kept their value and how far the others moved; empty where the rows are
+        not known to correspond.
     """
 
     information_loss: float | None
@@ -65,6 +69,7 @@ class Utility(Plain):
     pmse: PMSE | None = None
     notes: tuple[str, ...] = ()
     ways: tuple[Way, ...] = ()
+    changes: tuple[KeyChange, ...] = ()
 
     def __getitem__(self, name: str) -> ColumnChange:
         for column in self.columns:
@@ -74,8 +79,9 @@ class Utility(Plain):
 
     def __str__(self) -> str:
         lines = []
+        lines += [str(change) for change in self.changes]
         if self.information_loss is not None:
-            lines.append(f"information loss: {self.information_loss:.2f} %")
+            lines.append(f"information loss: {self.information_loss:.2f} % of the keys' variance")
         lines += [str(way) for way in self.ways]
         if self.correlation is not None and self.correlation.max_change is not None:
             c = self.correlation
@@ -182,7 +188,8 @@ def compare(
     score = _propensity(left, right, labels, ctx.part(0.8, 1.0), notes)
     ctx.tell(1.0, whole=True)
     far = () if rows is None else ways(pair, rows)
-    return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes), far)
+    kept = () if rows is None else pair_changes(pair, rows)
+    return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes), far, kept)
 
 
 def _loss(X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> tuple[float, dict[str, float]]:

@@ -20,6 +20,7 @@ from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
 from voronym.methods.said import against, said, within
+from voronym.methods.settled import equal_groups, groups_of, pure_groups, said_of
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
 from voronym.partition import Partition
@@ -30,6 +31,7 @@ from voronym.problem import Problem
 from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
+from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
@@ -107,24 +109,28 @@ def mask_by_groups(
     together = table.schema.pseudonyms and table.schema.household is not None
     grouping, obeying = ctx.part(0.05, 0.75, stage=crowd.stage), ctx.part(0.75, 0.95)
     bound, bare = None, None
+    equal = equivalence_classes(crowd.table.frame, crowd.table.keys).labels
     if strata and kept is None:
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
-        part, costs, parts = _within_strata(table, crowd, problem, choices, options, models, ctx)
+        part, costs, parts = _within_strata(table, crowd, problem, choices, options, models, equal, ctx)
     elif together:
         part, costs, bare = _together(crowd, problem, choices, options, demands, grouping)
     else:
         demands = [*crowd.demands(k), *demands]
         if kept is None:
-            part, bound = _groups(problem, chosen, options, grouping, bool(demands))
+            plainly = choices.space == DEFAULT_SPACE and choices.weights is None
+            loss = crowd.published_loss if plainly else None
+            part, bound = _groups(problem, chosen, options, grouping, demands, equal, way, loss)
         else:
             part = Partition(kept.numbers, k=k)
         part, costs = _obey(problem, part, demands, way, obeying, crowd.loss)
     published = _published(crowd, part, kept, choices, k)
     rows = crowd.spread(part)
     plain = table.units is None
-    gathered = _gather(table, published, rows, bare)
+    as_is = pure_groups(part, equal)[part.labels] if plain and kept is None else None
+    gathered = _gather(table, published, rows, bare, as_is)
     frame, mean, weighed, told = publish_weights(table, gathered, choices, k)
     return Grouped(
         frame,
@@ -132,6 +138,7 @@ def mask_by_groups(
         notes=(*notes, *told),
         public_notes=tuple(notes),
         log=(
+            *(() if kept is not None else said_of(part, equal, k, "records" if plain else "people")),
             *published.log,
             *weighed,
             *within(strata, parts),
@@ -165,17 +172,39 @@ def _published(
 
 
 def _groups(
-    problem: Problem, method: Method, options: Options, ctx: Context, more: bool
+    problem: Problem,
+    method: Method,
+    options: Options,
+    ctx: Context,
+    demands: Sequence[tuple[str, tuple[Judge, ...]]] = (),
+    equal: NDArray[np.int64] | None = None,
+    way: str = "",
+    loss: Callable[[Partition], float] | None = None,
 ) -> tuple[Partition, Bound | None]:
-    """Divide the records, and say what was proven about the loss on the way."""
-    if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
-        problem = problem.unweighted()
+    """Divide the records, and say what was proven about the loss on the way.
+
+    ``equal`` are classes of records with the same keys: those of k or more stay as they are where that loses
+    less. Where models are demanded they do if all classes obey them; but never against an intruder who knows
+    the method, to whom that choice would tell something about confidential values.
+    """
     problem.check_method(method)
+    if demands and equal is not None and way != "blind":
+        judges = [judge for _, own in demands for judge in own]
+        if (settled := equal_groups(equal, problem.k, judges)) is not None:
+            return settled, None
     ctx = ctx if method.timed else ctx.untimed()
-    here = ctx.part(0.0, 1.0, time=0.5 if more else None)  # models are enforced in the rest of the time
-    if method.name == "auto":  # the same work, with what it proved
-        return solve(problem, here)
-    return method.partition(problem, here, options), None
+    here = ctx.part(0.0, 1.0, time=0.5 if demands else None)  # models are enforced in the rest of the time
+
+    def divide(some: Problem, part: Context) -> tuple[Partition, Bound | None]:
+        if not method.weighted:  # it groups records that count alike; their centres are weighted all the same
+            some = some.unweighted()
+        if method.name == "auto":  # the same work, with what it proved
+            return solve(some, part)
+        return method.partition(some, part, options), None
+
+    if demands or equal is None:
+        return divide(problem, here)
+    return groups_of(problem, equal, here, divide, problem.cost if loss is None else loss)
 
 
 def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
@@ -253,6 +282,7 @@ def _within_strata(
     choices: ReleaseChoices,
     options: Options,
     models: Sequence[Model],
+    equal: NDArray[np.int64],
     ctx: Context,
 ) -> tuple[Partition, tuple[Cost, ...], tuple[Stratum, ...]]:
     """Group each stratum by itself; the models hold within each."""
@@ -262,8 +292,9 @@ def _within_strata(
         here_only = table.rows(rows).within(crowd.table.frame[[int(who[0])]].select(choices.strata).rows()[0])
         asked = [*crowd.only(who).demands(problem.k), *demands_of(here_only, models)]
         grouping = here.part(0.0, 0.7, stage=crowd.stage)
-        part, _ = _groups(some, METHODS[choices.method], options, grouping, bool(asked))
-        return _obey(some, part, asked, enforcement(choices), here.part(0.7, 1.0))
+        own, way = np.unique(equal[who], return_inverse=True)[1].reshape(-1), enforcement(choices)
+        part, _ = _groups(some, METHODS[choices.method], options, grouping, asked, own, way)
+        return _obey(some, part, asked, way, here.part(0.7, 1.0))
 
     return divide_strata(crowd.table, problem, choices.strata, ctx.part(0.05, 0.95), divide)
 
@@ -292,19 +323,25 @@ def _together(
     if len(alone):
         few = crowd.only(alone)
         some = problem.subset(alone)
-        part, _ = _groups(some, method, options, ctx.part(0.8, 0.9, time=0.5), True)
-        part, _ = _obey(some, part, few.demands(problem.k), choices.enforce, ctx.part(0.9, 1.0))
+        asked = few.demands(problem.k)
+        part, _ = _groups(some, method, options, ctx.part(0.8, 0.9, time=0.5), asked)
+        part, _ = _obey(some, part, asked, choices.enforce, ctx.part(0.9, 1.0))
         labels[alone] = labels.max() + 1 + part.labels
     part = Partition(labels, k=problem.k)
     return part, (Cost(f"k-anonymity={problem.k} of households", crowd.loss(part)),), rest
 
 
 def _gather(
-    table: Table, published: Published, part: Partition, bare: NDArray[np.int64] | None = None
+    table: Table,
+    published: Published,
+    part: Partition,
+    bare: NDArray[np.int64] | None = None,
+    as_is: NDArray[np.bool_] | None = None,
 ) -> nw.DataFrame[Any]:
     """Return the table with the keys of its groups, in its own order of rows and columns.
 
-    In front stand pseudonyms, where they are asked for; households in ``bare`` get none.
+    In front stand pseudonyms, where they are asked for; households in ``bare`` get none. Records in ``as_is``
+    share all keys with their group: what a mean of equal numbers rounds off is put back.
     """
     kept = [
         name for name in table.columns if name in table.schema and table.schema[name].role != "identifier"
@@ -314,7 +351,21 @@ def _gather(
     if rest:
         parts.append(table.frame.select(rest))
     frame = nw.concat([nw.maybe_reset_index(one) for one in parts], how="horizontal").select(kept)
+    if as_is is not None and as_is.any():
+        frame = frame.with_columns(**_put_back(table, frame, as_is))
     return with_pseudonyms(table, frame, bare)
+
+
+def _put_back(table: Table, frame: nw.DataFrame[Any], as_is: NDArray[np.bool_]) -> dict[str, nw.Series[Any]]:
+    """Return keys that are published as numbers with the table's own values in some rows."""
+    rows = np.where(as_is, np.arange(table.n), np.arange(table.n) + table.n)
+    made = {}
+    for name in table.keys:
+        own, new = table.frame.select(name), frame.select(name)
+        if own[name].dtype == new[name].dtype and own[name].dtype.is_float():
+            both = nw.concat([nw.maybe_reset_index(own), nw.maybe_reset_index(new)])
+            made[name] = nw.maybe_reset_index(both[rows.tolist()])[name]
+    return made
 
 
 def with_pseudonyms(

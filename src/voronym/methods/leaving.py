@@ -162,6 +162,8 @@ def _chosen(problem: Problem, many: int, ctx: Context, may: Bools) -> tuple[Ints
     X, k = problem.points, problem.k
     many = min(many, int(may.sum()))
     near = prices(problem.records, k, ctx.part(0.0, 0.2))
+    if near.max() <= 1e-12:  # k or more have the same keys as each: there is nothing to gain
+        return np.empty(0, np.int64), 0.0, 0.0, 0.0
     # A weighted sum of squares is at least the least weight times the plain one.
     proven = least(near, k, many, X.shape[1]) * (1.0 if problem.weights is None else problem.weights.min())
     everybody = _groups(problem, ctx.part(0.2, 0.4))

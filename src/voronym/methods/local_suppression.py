@@ -250,6 +250,5 @@ def _said(
     return (
         f"Values were made missing in {touched:,} of {n:,} records: {listed}. Weighted by importance that "
         f"costs{once} {found.cost:,.6g}, and {near}.",
-        f"A gap counts as a value of its own: {k} {heads} or more have the same keys and the same gaps. All "
-        "keys that are published are true.",
+        f"A gap counts as a value of its own: {k} {heads} or more have the same keys and the same gaps.",
     )

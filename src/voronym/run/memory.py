@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from voronym.core.chance import SEEDED
 from voronym.core.clock import now
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
+from voronym.evaluate.moved import key_changes
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
 from voronym.history.following import facts_of, follow
@@ -24,10 +26,11 @@ from voronym.methods.mask import mask
 from voronym.methods.weights import MEAN
 from voronym.problem import check_k
 from voronym.release import Release
+from voronym.request.choices import EVERY
 from voronym.request.recipe import Recipe
 from voronym.result import Grouped, Masked
 from voronym.run import checks
-from voronym.steps import ColumnStep
+from voronym.steps import ColumnStep, Exposed
 from voronym.steps import run as run_steps
 from voronym.table import tidy
 from voronym.table.table import Table
@@ -106,6 +109,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         masked = _mask(table, recipe, masking)
     if booking is not None:
         masked = replace(masked, log=(booking.sentence, *masked.log))
+    masked = replace(masked, log=(*masked.log, *_truth(recipe, table.keys)))
     if left is not None:
         masked = replace(masked, log=(left.said, *masked.log))
     grouped_frame = masked.frame
@@ -116,6 +120,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
             least=recipe.required_k,
             original=original,
             watch=watch,
+            grouped=table,
         )
         schema = masked.schema if done.schema == table.schema else done.schema
         masked = replace(masked, frame=done.frame, schema=schema)
@@ -130,7 +135,20 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     if table.units is not None or recipe.space != DEFAULT_SPACE:
         losses = {}  # other costs were kept low than those of rows in coordinates
     doubts += checks.after(table, made, masked, losses, recipe)
-    evidence = Evidence(original, coordinates, masked, order, loss, clock.seconds, effects, stayed)
+    changes = key_changes(original.frame, masked.frame, original.schema, np.arange(table.n))
+    exposed = [Exposed.of(one, table.keys, recipe.required_k) for one in (original, released)]
+    evidence = Evidence(
+        original,
+        coordinates,
+        masked,
+        order,
+        loss,
+        clock.seconds,
+        effects,
+        stayed,
+        changes,
+        (exposed[0], exposed[1]),
+    )
     early = (EARLY,) if ctx.finishing else ()
     seeded = (SEEDED,) if recipe.seed is not None and not recipe.makes_groups else ()
     release = Release(
@@ -198,6 +216,22 @@ def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) 
         note = f"method {recipe.method!r} ends by itself, and the time limit was not needed"
         masked = replace(masked, notes=(*masked.notes, note))
     return masked
+
+
+def _truth(recipe: Recipe, keys: Sequence[str]) -> tuple[str, ...]:
+    """Say whether published keys are true, where the method itself changes none but makes some missing."""
+    if recipe.method != "local-suppression":
+        return ()
+    asked = {*(recipe.publish or {}), *(recipe.hierarchies or {})}
+    centres = [name for name in keys if {name, EVERY} & asked]
+    drawn = [name for name in keys if any(one.random and name in one.columns for one in recipe.column_steps)]
+    untrue = [f"{name}, which a step drew at random" for name in drawn]
+    untrue += [f"{name}, which groups publish in another way" for name in centres if name not in drawn]
+    if untrue:
+        return (f"The keys that are published are true but for: {'; '.join(untrue)}.",)
+    coarse = any(set(one.columns) & set(keys) for one in recipe.column_steps)
+    how = ", though coarser where a step made them so" if coarse else ""
+    return (f"All keys that are published are true{how}.",)
 
 
 def _steps(recipe: Recipe, when: str) -> list[ColumnStep]:

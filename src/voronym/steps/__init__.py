@@ -3,7 +3,7 @@
 ``base``      `ColumnStep`, the registry `STEPS`, and `run`, which does a list of steps
 ``text``      the text form: ``"top age=90 publish=mean"``
 ``numbers``   columns as numbers and back, in their own resolution
-``effect``    what a step changed, and what it bought: `Effect`
+``effect``    what a step changed, and what it bought: `Effect`; who is unique: `Exposed`
 ``limits``    ``top``, ``bottom``
 ``rounding``  ``round``
 ``recode``    ``recode``: a level of a hierarchy, leading signs, some values as one, ranges
@@ -20,7 +20,7 @@ draw the same numbers again could take the noise off.
 """
 
 from voronym.steps.base import STEPS, ColumnStep, parse_step, run, step
-from voronym.steps.effect import Effect
+from voronym.steps.effect import Effect, Exposed
 from voronym.steps.limits import Bottom, Top
 from voronym.steps.noise import Noise
 from voronym.steps.pram import Pram
@@ -35,6 +35,7 @@ __all__ = [
     "Bottom",
     "ColumnStep",
     "Effect",
+    "Exposed",
     "Noise",
     "Pram",
     "RankSwap",

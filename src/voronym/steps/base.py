@@ -257,6 +257,7 @@ def run(
     *,
     least: int,
     original: Table | None = None,
+    grouped: Table | None = None,
     rng: np.random.Generator | None = None,
     watch: Callable[[ColumnStep, Table, Table], Table] | None = None,
 ) -> tuple[Table, tuple[Effect, ...], tuple[str, ...]]:
@@ -272,6 +273,8 @@ def run(
         The k of the release.
     original : Table, optional
         The records as they were at first, where other work was done to them since.
+    grouped : Table, optional
+        The records that groups were made of, where the table is what these publish.
     rng : Generator, optional
         For tests alone; by default drawn afresh.
     watch : callable, optional
@@ -284,7 +287,7 @@ def run(
     """
     rng = masking(rng)
     effects, notes = [], []
-    seen = Seen(table if original is None else original)
+    seen = Seen(table if original is None else original, least, start=table, grouped=grouped)
     for one in steps:
         one.check_columns(table.schema)
         lacking = [name for name in one.columns if name not in table.columns]
@@ -295,7 +298,7 @@ def run(
         if watch is not None:
             after = watch(one, table, after)
         after._early = table._early
-        effects.append(seen.effect(str(one), one.says(), one.columns, table, after))
+        effects.append(seen.effect(str(one), one.says(), one.columns, table, after, draws=one.random))
         if note := one.warns(table, after):
             notes.append(note)
         table = after

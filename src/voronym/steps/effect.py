@@ -12,6 +12,50 @@ from numpy.typing import NDArray
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Records that few others share some columns with, as anybody counts them who has the table.
+
+    A recoded, rounded or missing value is a value like any other. Where people or households are declared,
+    sizes of classes are numbers of these, and the records in small classes are counted all the same.
+
+    Parameters
+    ----------
+    unique : int
+        Records that nobody shares all these values with.
+    below_3 : int
+        Records in classes of one or two: how many violate 3-anonymity.
+    below_k : int
+        Records in classes of fewer than k.
+    k : int
+        That of the release.
+    """
+
+    unique: int
+    below_3: int
+    below_k: int
+    k: int
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str], k: int) -> Exposed:
+        """Count the records of a table."""
+        size = class_sizes(table, columns)
+        return cls(*(int((size < least).sum()) for least in (2, 3, k)), k)
+
+
+def class_sizes(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
+    """Return with how many records, people or households each record shares its values, itself included."""
+    if not table.n or not columns:
+        return np.full(table.n, table.n, np.int64)
+    classes = equivalence_classes(table.frame, columns)
+    sizes = classes.sizes
+    if table.units is not None:
+        sizes = table.units.heads(classes.labels, len(sizes))
+    return sizes[classes.labels]
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -30,11 +74,13 @@ class Effect:
     error : float, optional
         Root of the mean squared difference that the step made, in standard deviations of the original
         column; the mean over those of the columns that are numbers or times, None where none is.
-    alone : tuple of int
-        Before and after: records whose values in these columns are their true ones and nobody else's, so that
-        whoever knows the values finds the record, and is right.
-    keys_alone : tuple of int, optional
-        The same for all keys together, where a key was changed.
+    unique : tuple of int
+        Before and after: records that nobody shares the values of these columns with.
+    keys : tuple of Exposed, optional
+        Before and after: records that few share all keys with, where a key was changed.
+    true : int
+        How many of those that are unique afterwards (by all keys where a key was changed, else by these
+        columns) have values that no step drew at random: whoever looks for one of these is right.
     """
 
     step: str
@@ -42,70 +88,113 @@ class Effect:
     columns: tuple[str, ...]
     changed: float
     error: float | None
-    alone: tuple[int, int]
-    keys_alone: tuple[int, int] | None = None
+    unique: tuple[int, int]
+    keys: tuple[Exposed, Exposed] | None = None
+    true: int = 0
 
     @property
     def idle(self) -> bool:
-        """Whether the step changed values and bought nothing: nobody who was alone is not any more."""
-        pairs = [self.alone, *([self.keys_alone] if self.keys_alone is not None else [])]
-        return self.changed > 0.0 and all(after >= before > 0 for before, after in pairs)
+        """Whether the step changed values and bought nothing: whoever was unique can still be found.
+
+        Where a key was changed, what it did to classes below k counts, too.
+        """
+        pairs = [self.unique]
+        if self.keys is not None:
+            before, after = self.keys
+            pairs += [(before.unique, after.unique), (before.below_k, after.below_k)]
+        drawn = self.true < pairs[min(len(pairs) - 1, 1)][1]
+        return self.changed > 0.0 and not drawn and all(after >= before > 0 for before, after in pairs)
 
     def __str__(self) -> str:
-        pair = self.alone if self.keys_alone is None else self.keys_alone
-        what = "these values" if self.keys_alone is None else "their keys"
-        said = f"{self.says}; {100 * self.changed:.1f} % of the records changed"
-        if pair == (0, 0):
-            return f"{said}; nobody was alone with {what}"
-        return f"{said}; alone with {what}: {pair[0]:,} before, {pair[1]:,} after"
+        cost = f"{self.says}; {100 * self.changed:.1f} % of the records changed"
+        if self.keys is None:
+            bought = f"unique in {_these(self.columns)}: {_arrow(*self.unique)}"
+            return f"{cost}; {bought}{self._truth(self.unique[1])}"
+        before, after = self.keys
+        parts = [f"unique on the keys: {_arrow(before.unique, after.unique)}{self._truth(after.unique)}"]
+        parts += [f"below 3: {_arrow(before.below_3, after.below_3)}"] if after.k != 2 else []
+        parts += [f"below {after.k}: {_arrow(before.below_k, after.below_k)}"] if after.k > 3 else []
+        return f"{cost}; {', '.join(parts)}"
+
+    def _truth(self, unique: int) -> str:
+        """Say how many of the unique records are what they seem, where that is not all of them."""
+        return "" if self.true == unique else f" ({self.true:,} of them with all values true)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the effect as plain, JSON-able types."""
         return {**asdict(self), "idle": self.idle}
 
 
+def _these(columns: Sequence[str]) -> str:
+    return "this column" if len(columns) == 1 else "these columns"
+
+
+def _arrow(before: int, after: int) -> str:
+    return f"{before:,} → {after:,}"
+
+
 class Seen:
-    """The original records, against which what is still true is judged.
+    """The original records, against which what a step did is judged.
 
     Parameters
     ----------
     table : Table
         The records before the first step.
+    least : int
+        The k of the release.
+    start : Table, optional
+        The records that the first of these steps gets, where groups were made of others in between, which
+        are ``grouped``: a value that a group changed is not the true one.
+    grouped : Table, optional
+        See ``start``.
     """
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self._alone: dict[tuple[str, ...], int] = {}
+    def __init__(
+        self, table: Table, least: int, *, start: Table | None = None, grouped: Table | None = None
+    ) -> None:
+        self.table, self.least = table, least
+        self.untrue: dict[str, Bools] = {}
+        if start is not None and grouped is not None:
+            both = set(start.columns) & set(grouped.columns)
+            self.untrue = {name: differ(grouped, start, name) for name in start.keys if name in both}
+        self._last: tuple[Table, Exposed] | None = None
 
-    def effect(self, step: str, says: str, columns: Sequence[str], before: Table, after: Table) -> Effect:
-        """Return what a step did."""
+    def effect(
+        self, step: str, says: str, columns: Sequence[str], before: Table, after: Table, *, draws: bool
+    ) -> Effect:
+        """Return what a step did; ``draws`` says whether it did so at random."""
         changed = np.zeros(before.n, dtype=bool)
         errors = []
         for name in columns:
-            changed |= differ(before, after, name)
+            new = differ(before, after, name)
+            changed |= new
+            if draws:
+                self.untrue[name] = new | self.untrue.get(name, np.zeros(before.n, dtype=bool))
             error = self._error(name, before, after)
             if error is not None:
                 errors.append(error)
-        touched = set(columns) & set(before.keys)
+        judged = before.keys if set(columns) & set(before.keys) else tuple(columns)
+        single = class_sizes(after, judged) < 2
+        for name in judged:
+            single &= ~self.untrue.get(name, np.zeros(before.n, dtype=bool))
         return Effect(
             step,
             says,
             tuple(columns),
             float(changed.mean()) if before.n else 0.0,
             float(np.mean(errors)) if errors else None,
-            (self.alone(before, tuple(columns)), self.alone(after, tuple(columns))),
-            (self.alone(before, before.keys), self.alone(after, before.keys)) if touched else None,
+            tuple(int((class_sizes(one, columns) < 2).sum()) for one in (before, after)),  # type: ignore[arg-type]
+            self._keys(before, after) if judged == before.keys else None,
+            int(single.sum()),
         )
 
-    def alone(self, table: Table, columns: tuple[str, ...]) -> int:
-        """Count the records that nobody shares these values with, and whose true values they are."""
-        if not table.n:
-            return 0
-        classes = equivalence_classes(table.frame, columns)
-        single = classes.sizes[classes.labels] == 1
-        for name in columns:
-            single &= ~differ(self.table, table, name)
-        return int(single.sum())
+    def _keys(self, before: Table, after: Table) -> tuple[Exposed, Exposed]:
+        """Count by all keys before a step and after; the count before is that after the last step."""
+        known = self._last is not None and self._last[0] is before
+        was = self._last[1] if known and self._last else Exposed.of(before, before.keys, self.least)
+        now = Exposed.of(after, before.keys, self.least)
+        self._last = (after, now)
+        return was, now
 
     def _error(self, name: str, before: Table, after: Table) -> float | None:
         if before.schema[name].kind not in ("numeric", "datetime"):
@@ -129,8 +218,11 @@ def _full(table: Table, name: str) -> NDArray[np.float64]:
 def differ(before: Table, after: Table, name: str) -> NDArray[np.bool_]:
     """Return where two tables of the same rows have different values in a column."""
     gone = before.missing(name) != after.missing(name)
-    if before[name].form != after[name].form:
-        return np.ones(before.n, dtype=bool)
-    mine = np.array([*before.levels(name), None], dtype=object)[before.codes(name)]
-    other = np.array([*after.levels(name), None], dtype=object)[after.codes(name)]
+    sides = [[*one.levels(name)] for one in (before, after)]
+    if before[name].form != after[name].form:  # a code 36 that became the text 36 is what it was
+        sides = [[str(level) for level in levels] for levels in sides]
+    mine, other = (
+        np.array([*levels, None], dtype=object)[one.codes(name)]
+        for levels, one in zip(sides, (before, after), strict=True)
+    )
     return np.asarray(gone | (mine != other), dtype=bool)

@@ -70,8 +70,7 @@ class Recode(ColumnStep):
             tree.nodes(levels, column=name, counts=counts)  # says what it lacks
             return [tree.generalise(level, int(self.level)) for level in levels]  # type: ignore[arg-type]
         if self.level is not None:
-            longest = max(map(len, levels), default=0)
-            return [level[: max(longest - self.level, 0)].ljust(longest, "*") for level in levels]
+            return [_cut(level, self.level) for level in levels]
         lacking = [value for value in self.values if value not in levels]
         if len(lacking) == len(self.values):
             raise InputError(
@@ -121,7 +120,16 @@ class Recode(ColumnStep):
         if self.hierarchy is not None or hasattr(self, "_given"):
             what = f"recoded to level {self.level} of the hierarchy"
         elif self.level is not None:
-            what = f"the last {self.level} signs of each code became *"
+            what = f"the last {f'{self.level} signs' if self.level > 1 else 'sign'} of each code became *"
         else:
             what = f"{len(self.values)} values became {self.to!r}"
         return f"{', '.join(self.columns)}: {what}"
+
+
+def _cut(code: str, signs: int) -> str:
+    """Return a code with stars for its last signs, all of them where it has no more.
+
+    Counted from its own end: 7, 36 and 126 become *, 3* and 12* with one sign less. None stays exact.
+    """
+    kept = max(len(code) - signs, 0)
+    return code[:kept] + "*" * (len(code) - kept)

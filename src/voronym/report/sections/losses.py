@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from voronym.dossier import Dossier
 from voronym.dossier.parts import Loss, Told
+from voronym.evaluate.moved import KeyChange
 from voronym.evaluate.penalty import Penalty
 from voronym.ranges.publish import RANGED
 from voronym.report import bars
@@ -20,6 +21,36 @@ from voronym.result import Cost
 MOST_BARS = 40
 _SMALL = 20.0
 """A loss in percent below which the plane is drawn by roots, so that the release stands off the edge."""
+
+
+@section("changes", "What became of each key", needs=("inside.changes",), audience="internal", place=21)
+def changes(_: Dossier, found: tuple[KeyChange, ...]) -> Data:
+    """Show how many records kept the value of each key, and how far the others moved, in its own unit."""
+    rows = [
+        (
+            one.key,
+            f"{one.kept:,} ({percent(100 * one.kept / one.records if one.records else 100.0)})",
+            f"{one.moved:,}" if one.moved else "",
+            "" if one.distance is None else f"{one.distance:,.3g}{one.unit}",
+            "" if one.farthest is None else f"{one.farthest:,.3g}{one.unit}",
+            f"{one.coarser:,}" if one.coarser else "",
+            f"{one.gone:,}" if one.gone else "",
+            f"{one.other:,}" if one.other else "",
+        )
+        for one in found
+    ]
+    head = (
+        "key",
+        "kept its value",
+        "moved",
+        "by, on average",
+        "at most",
+        "coarser",
+        "missing",
+        "another",
+    )
+    used = [i for i in range(len(head)) if i < 2 or any(row[i] for row in rows)]
+    return {"table": Table.of(tuple(head[i] for i in used), [tuple(row[i] for i in used) for row in rows])}
 
 
 @section("loss", "Information loss of each key", needs=("inside.losses",), place=22)

@@ -16,25 +16,46 @@ from voronym.steps.effect import Effect
     "steps", "What each step changed and bought", needs=("inside.effects",), audience="internal", place=23
 )
 def steps(_: Dossier, effects: tuple[Effect, ...]) -> Data:
-    """Show each step: records changed, how far, and who was alone with true values before and after."""
+    """Show each step: records changed, how far, and who was unique before and after, as anybody counts."""
+    k = next((one.keys[1].k for one in effects if one.keys is not None), 0)
+    least = [one for one in ("below_3", "below_k") if one == "below_3" or k > 3] if k else []
     head = (
         "step",
         "records changed",
         "moved by, in standard deviations",
-        "alone in these columns",
-        "alone with all keys",
+        "unique in these columns",
+        *(("unique on all keys",) if k else ()),
+        *(f"in classes below {3 if one == 'below_3' else k}" for one in least),
     )
     rows = [
         (
             one.step,
             f"{100 * one.changed:.1f} %",
             "" if one.error is None else f"{one.error:.3f}",
-            _pair(one.alone),
-            "" if one.keys_alone is None else _pair(one.keys_alone),
+            _pair(one.unique) + (_truth(one) if one.keys is None else ""),
+            *(
+                ("" if one.keys is None else _pair((one.keys[0].unique, one.keys[1].unique)) + _truth(one),)
+                if k
+                else ()
+            ),
+            *(
+                "" if one.keys is None else _pair((getattr(one.keys[0], what), getattr(one.keys[1], what)))
+                for what in least
+            ),
         )
         for one in effects
     ]
-    return {"table": Table.of(head, rows), "idle": [one.step for one in effects if one.idle]}
+    return {
+        "table": Table.of(head, rows),
+        "idle": [one.step for one in effects if one.idle],
+        "drawn": any(_truth(one) for one in effects),
+    }
+
+
+def _truth(one: Effect) -> str:
+    """Return how many of the unique records have all values true, where that is not all of them."""
+    unique = one.unique[1] if one.keys is None else one.keys[1].unique
+    return "" if one.true == unique else f" (true: {one.true:,})"
 
 
 @section("strata", "Each stratum by itself", needs=("inside.strata",), audience="internal", place=25)

@@ -15,6 +15,7 @@ import numpy as np
 from voronym.core.atomic import accompany, digest_of, place_folder, together
 from voronym.core.context import Context, ProgressCallback
 from voronym.errors import InputError, WriteError
+from voronym.evaluate.moved import joined
 from voronym.evaluate.risk import Risk
 from voronym.history.booking import Entering
 from voronym.history.ledger import Ledger
@@ -245,6 +246,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         sampled["cuts into leaves"] = int(spill.recall(job.work / "cut-000000.done")["sampled"])
         course.notes += _of_leaves([answer["notes"] for answer in answers])
         course.log += _of_leaves([answer["log"] for answer in answers], partly=False)
+        changes = joined([answer.get("changes", ()) for answer in answers])
     else:
         loss, group = answers[0]["information_loss"], answers[0]["group_loss"]
         course.notes = (
@@ -252,6 +254,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         )
         course.log += answers[0]["log"]
         course.effects += answers[0]["effects"]
+        changes = tuple(answers[0]["changes"])
     if recipe.time_limit is not None and job.rows > job.leaf:
         course.notes.append("a time limit makes the release depend on the machine: other workers give others")
     groups = [answer["groups"] for answer in answers]
@@ -278,6 +281,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         notes=(*dict.fromkeys(course.notes), *lead.runner.notes),
         log=course.log,
         effects=course.effects,
+        changes=changes,
         schema=job.released_schema,
         figures=answers[0].get("figures"),
         costs=answers[0].get("costs", ()),

@@ -18,6 +18,7 @@ from voronym._cuda.device import choose
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
+from voronym.evaluate.moved import KeyChange, key_changes
 from voronym.keyspaces import Coordinates
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import leave_out, prices, who_compares
@@ -239,6 +240,7 @@ def _figures(
     }
     if not isinstance(masked, Grouped) or masked.partition is None:
         return {**out, "groups": None, "error": 0.0}
+    out["changes"] = _changes(job, table, masked)
     part = masked.partition
     means = coordinates.records.centroids(part)
     out |= {
@@ -258,6 +260,13 @@ def _figures(
         for name, known in job.coding.levels.items()
     }
     return out
+
+
+def _changes(job: Job, table: Table, masked: Masked) -> list[KeyChange]:
+    """Return what became of the keys of a leaf, but for those that a step changes before or afterwards."""
+    touched = {name for step in job.recipe.column_steps for name in step.columns}
+    found = key_changes(table.frame, masked.frame, table.schema, np.arange(table.n))
+    return [one for one in found if one.key not in touched]
 
 
 __all__ = ["GROUP", "Shape", "group_leaf", "leave", "publish", "score", "send", "travels"]

@@ -63,6 +63,7 @@ def _answer(release: Release, rows: int) -> dict[str, Any]:
         "public_notes": list(release.public_warnings),
         "log": list(release.log),
         "effects": list(release.effects),
+        "changes": list(release.changes),
         "figures": dict(release.figures),
         "costs": list(release.costs),
         "group_loss": release.group_loss,

@@ -16,6 +16,10 @@ from voronym.table.values import Columns
 Array = NDArray[np.float64]
 
 
+AWAY = 2.0
+"""How far missing values lie from the others, in standard deviations of the column."""
+
+
 class Encoder(Protocol):
     """What a fitted encoder offers."""
 
@@ -42,7 +46,12 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True)
 class Absence:
-    """The coordinate that says "missing", scaled to variance 1; none if nothing or all is missing."""
+    """The coordinate that says "missing"; none if nothing or all is missing.
+
+    A missing value lies two standard deviations of the column from the others, however rare it is. Scaled to
+    variance 1, one gap of a whole table would weigh as much as all of its numbers. Where half of the values
+    are missing the two are the same.
+    """
 
     share: float
 
@@ -56,10 +65,6 @@ class Absence:
         """Number of coordinates."""
         return int(0.0 < self.share < 1.0)
 
-    @property
-    def _scale(self) -> float:
-        return float(np.sqrt(self.share * (1.0 - self.share)))
-
     def encode(self, mask: NDArray[np.bool_], names: tuple[str, ...]) -> Array:
         """Return the coordinate, shape (n, width)."""
         if not self.width:
@@ -68,14 +73,14 @@ class Absence:
                     f"{int(mask.sum())} values of {listing(names)} are missing; none was when it was fitted"
                 )
             return np.empty((len(mask), 0))
-        return np.asarray((mask - self.share) / self._scale, dtype=np.float64)[:, None]
+        return np.asarray(AWAY * (mask - self.share), dtype=np.float64)[:, None]
 
     def decode(self, C: Array) -> tuple[NDArray[np.bool_], Array]:
         """Return which centroids are missing, and the share of observed members of the others."""
         if not self.width:
             gone = np.full(len(C), self.share == 1.0)
             return gone, np.ones(len(C))
-        share = C[:, -1] * self._scale + self.share
+        share = C[:, -1] / AWAY + self.share
         gone = share > 0.5
         return gone, np.where(gone, 1.0, 1.0 - np.clip(share, 0.0, 0.5))
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 ONE_HOT = 64  # most categories that get a coordinate each
 CODE_WIDTH = 64  # coordinates of a pseudo-random code, beyond that
+FARTHEST = 4.0
+"""How far two categories are apart at most, in standard deviations: of a column in which nearly all have the
+same one, a rare other one (or a gap) would else weigh as much as all values of another column."""
 _CODE_SEED = 0x766F726F  # fixed: the same categories get the same codes in every run
 _BLOCK = 4096
 
@@ -212,7 +215,9 @@ class Nominal:
             self.codes = draws / np.linalg.norm(draws, axis=1, keepdims=True)
         self.mean = share @ self.codes
         variance = float(share @ np.square(self.codes - self.mean).sum(axis=1))
-        self.scale = 1.0 / np.sqrt(variance) if variance > 0.0 else 0.0
+        # Squared distances of two categories are 1 in one coordinate and 2 in several, before scaling.
+        least = (1.0 if self.codes.shape[1] == 1 else 2.0) / FARTHEST**2
+        self.scale = 1.0 / np.sqrt(max(variance, least)) if variance > 0.0 else 0.0
         self.points = (self.codes - self.mean) * self.scale
 
     def _with_missing(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -266,5 +271,6 @@ class Nominal:
         gone = "; missing is a category of its own" if self.levels.has_missing else ""
         return (
             f"{self.columns[0]}: nominal with {self.n_categories} categories, {how}, scaled to "
-            f"variance 1; published as the most frequent category of the group{unless}{gone}"
+            "variance 1, or less where nearly all are alike; published as the most frequent category of the "
+            f"group{unless}{gone}"
         )

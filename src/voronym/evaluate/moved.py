@@ -1,0 +1,181 @@
+"""What became of each key, as people ask for it: how many kept their value, and how far the others moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from voronym.core.jsonable import Plain
+from voronym.evaluate.pair import Pair, numbers
+from voronym.table.alike import common, plain
+from voronym.table.schema import Schema
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class KeyChange(Plain):
+    """A key before and after, record by record. Contains figures of the original: not for publication.
+
+    Counts and sums of parts of a data set add up, see `joined`.
+
+    Parameters
+    ----------
+    key, kind : str
+        The column.
+    records : int
+        Records that are published.
+    kept : int
+        Those whose published value is the original one, a gap that was one included.
+    gone : int
+        Those whose value was there and is missing now.
+    coarser : int
+        Those with a text in place of a number or date, such as a range; and with a category that no original
+        has, such as a code with stars or a level of a hierarchy.
+    moved : int
+        Those with another number or date, or another level of an order.
+    distance : float or None
+        How far these moved on average, in the column's own unit: days for dates, levels for an order. None
+        for categories, and where none moved.
+    farthest : float or None
+        How far at most.
+    """
+
+    key: str
+    kind: str
+    records: int
+    kept: int
+    gone: int = 0
+    coarser: int = 0
+    moved: int = 0
+    distance: float | None = None
+    farthest: float | None = None
+
+    @property
+    def other(self) -> int:
+        """Records that have another category, or a value in place of a gap."""
+        return self.records - self.kept - self.gone - self.coarser - self.moved
+
+    @property
+    def unit(self) -> str:
+        """What distances are counted in, with a space in front; nothing for numbers."""
+        return {"datetime": " days", "ordinal": " levels", "location": " degrees"}.get(self.kind, "")
+
+    def __str__(self) -> str:
+        if self.kept == self.records:
+            return f"{self.key}: all {self.records:,} records kept their value"
+        share = min(np.floor(1000 * self.kept / self.records) / 10, 99.9)  # never 100 where one did not
+        parts = [f"{self.kept:,} of {self.records:,} records kept their value ({share:.1f} %)"]
+        if self.moved and self.distance is not None and self.farthest is not None:
+            what = "the others" if self.moved == self.records - self.kept else f"{self.moved:,}"
+            parts.append(
+                f"{what} moved by {self.distance:,.3g}{self.unit} on average, {self.farthest:,.3g} at most"
+            )
+        number = self.kind in ("numeric", "datetime", "ordinal", "location")
+        rest = {
+            "became coarser": self.coarser,
+            "missing now": self.gone,
+            "with a value in place of a gap" if number else "with another category": self.other,
+        }
+        parts += [f"{count:,} {what}" for what, count in rest.items() if count]
+        return f"{self.key}: {', '.join(parts)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain, JSON-able types."""
+        return {**super().to_dict(), "other": self.other}
+
+
+def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]) -> tuple[KeyChange, ...]:
+    """Compare the keys of a table with its original, record by record.
+
+    Parameters
+    ----------
+    original, released : narwhals DataFrame
+        The two tables.
+    schema : Schema
+        Roles and kinds of the original's columns.
+    rows : array of int
+        The original row of each released one.
+
+    Examples
+    --------
+    >>> before = nw.from_native(pl.DataFrame({"age": [20, 30, 60, 70]}), eager_only=True)
+    >>> after = nw.from_native(pl.DataFrame({"age": [20, 34, 66, 70]}), eager_only=True)
+    >>> print(*key_changes(before, after, Schema.build(before, keys=["age"]), np.arange(4)))
+    age: 2 of 4 records kept their value (50.0 %), the others moved by 5 on average, 6 at most
+    """
+    order = np.asarray(rows, np.int64)
+    return tuple(
+        _change(plain(original[name])[order], plain(released[name]), schema, name)
+        for name in schema.keys
+        if name in released.columns and name in original.columns
+    )
+
+
+def pair_changes(pair: Pair, rows: NDArray[Any]) -> tuple[KeyChange, ...]:
+    """Compare the keys of two tables that were made comparable; ranges count as the texts that they are."""
+    shown = pair.released.with_columns(text for name, text in pair.texts.items())
+    before, after = (nw.from_native(frame, eager_only=True) for frame in (pair.original, shown))
+    return key_changes(before, after, pair.schema, rows)
+
+
+def _change(before: pl.Series, after: pl.Series, schema: Schema, name: str) -> KeyChange:
+    column, n = schema[name], len(after)
+    was, now = before.is_null().to_numpy(), after.is_null().to_numpy()
+    first, second, fits = common(before, after)
+    if not fits:
+        first, second = before.cast(pl.String), after.cast(pl.String)
+    same = (first == second).fill_null(False).to_numpy() | (was & now)
+    gone = now & ~was
+    base = KeyChange(name, column.kind, n, int(same.sum()), int(gone.sum()))
+    rest = ~same & ~gone
+    order = column.categories if column.kind == "ordinal" else None
+    x, y = (numbers(before, order), numbers(after, order)) if column.kind != "nominal" else (None, None)
+    if x is None or y is None:
+        coarse = rest & _strange(first, second)
+        return replace(base, coarser=int(coarse.sum()))
+    coarse = rest & np.isnan(y)
+    moved = rest & ~np.isnan(x) & ~np.isnan(y)
+    away = np.abs(x[moved] - y[moved]) / (86_400.0 if column.kind == "datetime" else 1.0)
+    return replace(
+        base,
+        coarser=int(coarse.sum()),
+        moved=int(moved.sum()),
+        distance=float(away.mean()) if len(away) else None,
+        farthest=float(away.max()) if len(away) else None,
+    )
+
+
+def _strange(before: pl.Series, after: pl.Series) -> Bools:
+    """Return where a published value is none that an original has."""
+    return (~after.is_in(before.unique().implode()) & after.is_not_null()).fill_null(False).to_numpy()
+
+
+def joined(parts: Sequence[Sequence[KeyChange]]) -> tuple[KeyChange, ...]:
+    """Return what became of the keys of a data set from what became of them in its parts."""
+    out = []
+    for same in zip(*parts, strict=True):
+        counts = {
+            one.name: sum(getattr(part, one.name) for part in same)
+            for one in fields(KeyChange)
+            if one.name in ("records", "kept", "gone", "coarser", "moved")
+        }
+        away = [part for part in same if part.distance is not None and part.farthest is not None]
+        total = sum(part.moved * float(part.distance or 0.0) for part in away)
+        out.append(
+            KeyChange(
+                same[0].key,
+                same[0].kind,
+                **counts,
+                distance=total / counts["moved"] if away else None,
+                farthest=max(float(part.farthest or 0.0) for part in away) if away else None,
+            )
+        )
+    return tuple(out)

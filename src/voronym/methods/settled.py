@@ -1,0 +1,174 @@
+"""Records that need no masking: k or more of them have the same keys already.
+
+A group of equal records publishes what they are and loses nothing. Where all records are in such classes the
+table is k-anonymous as it is. Where some are, the others can be grouped among themselves, or join the class
+that is nearest to each. What loses least of these and of grouping all records, as published, is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from voronym.certify import Bound
+from voronym.core.context import Context
+from voronym.partition import Partition
+from voronym.privacy import Judge
+from voronym.problem import Problem
+
+Ints = NDArray[np.int64]
+Divide = Callable[[Problem, Context], tuple[Partition, Bound | None]]
+
+WORK, BLOCK = 5e9, 256
+"""Coordinates that are compared at most to find the nearest class of each record, some records at once."""
+TRIED = 64
+"""Classes that are tried as company for fewer than k records that are left over."""
+
+
+def equal_groups(labels: Ints, k: int, judges: Sequence[Judge] = ()) -> Partition | None:
+    """Return the classes of equal records as groups, where all have k or more and obey all models."""
+    if np.bincount(labels).min() < k:
+        return None
+    part = Partition(labels, k=k)
+    held = all(np.all(judge.holds(judge.values(part.labels, part.n_cells))) for judge in judges)
+    return part if held else None
+
+
+def groups_of(
+    problem: Problem, equal: Ints, ctx: Context, divide: Divide, loss: Callable[[Partition], float]
+) -> tuple[Partition, Bound | None]:
+    """Group records, and leave those in classes of k or more as they are where that loses less.
+
+    Parameters
+    ----------
+    problem : Problem
+        The records.
+    equal : array of int, shape (n,)
+        The class of equal records of each.
+    ctx : Context
+        Of the whole grouping.
+    divide : callable
+        ``(problem, ctx) -> groups, and what was proven about their loss``.
+    loss : callable
+        What groups lose, to compare them.
+    """
+    if (whole := equal_groups(equal, problem.k)) is not None:
+        return whole, None
+    sizes = np.bincount(equal)
+    rest = np.flatnonzero(sizes[equal] < problem.k)
+    if len(rest) == problem.n:
+        return divide(problem, ctx)
+    best, bound = divide(problem, ctx.part(0.0, 0.6, time=0.6))
+    least = loss(best)
+    for labels in _others(problem, rest, equal, sizes, ctx.part(0.6, 1.0), divide):
+        if least <= 0.0:
+            break
+        other = Partition(labels, k=problem.k)
+        if (lost := loss(other)) < least:
+            best, least = other, lost
+    return best, bound
+
+
+def _others(
+    problem: Problem, rest: Ints, equal: Ints, sizes: Ints, ctx: Context, divide: Divide
+) -> Iterator[Ints]:
+    """Go through groups in which classes of k or more stay together, but for company of the others."""
+    near = _nearest(problem, rest, equal, sizes)
+    if near is not None:
+        yield _joined(rest, near, equal)
+        yield _beside(problem.k, rest, near, equal, sizes)
+    labels = equal.copy()
+    if len(rest) >= problem.k:
+        few, _ = divide(problem.subset(rest), ctx)
+        labels[rest] = len(sizes) + few.labels
+    else:
+        group = np.union1d(rest, _company(problem, rest, equal, sizes))
+        labels[group] = len(sizes)
+    yield labels
+
+
+def _nearest(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints | None:
+    """Return the class of k or more that is nearest to each of some records; None where that takes long."""
+    points, large = problem.records.points, np.flatnonzero(sizes >= problem.k)
+    if points is None or len(rest) * len(large) * points.shape[1] > WORK:
+        return None
+    first = np.full(len(sizes), -1, np.int64)
+    first[equal[::-1]] = np.arange(len(equal))[::-1]
+    places = points[first[large]]
+    found = np.empty(len(rest), np.int64)
+    for start in range(0, len(rest), BLOCK):
+        some = points[rest[start : start + BLOCK]]
+        found[start : start + BLOCK] = np.argmin(cdist(some, places, "sqeuclidean"), axis=1)
+    return np.asarray(large[found])
+
+
+def _joined(rest: Ints, near: Ints, equal: Ints) -> Ints:
+    """Let each record join all of the class that is nearest to it."""
+    labels = equal.copy()
+    labels[rest] = near
+    return labels
+
+
+def _beside(k: int, rest: Ints, near: Ints, equal: Ints, sizes: Ints) -> Ints:
+    """Let the records join as few of the nearest class as make k of them, where k of the class stay."""
+    labels = _joined(rest, near, equal)
+    members = np.argsort(equal, kind="stable")
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    for new, number in enumerate(np.unique(near).tolist(), len(sizes)):
+        here = rest[near == number]
+        take = max(k - len(here), 0)
+        if sizes[number] >= k + take:
+            labels[here] = new
+            labels[members[start[number] : start[number] + take]] = new
+    return labels
+
+
+def _company(problem: Problem, rest: Ints, equal: Ints, sizes: Ints) -> Ints:
+    """Return the records that join fewer than k that are left over: of the class with which that costs least.
+
+    As few of a class as are needed, where k of it stay; else all of it.
+    """
+    lacking = problem.k - len(rest)
+    large = np.flatnonzero(sizes >= problem.k)
+    members = np.argsort(equal, kind="stable")
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    points = problem.records.points
+    if len(large) > TRIED and points is not None:
+        away = np.square(points[members[start[large]]] - points[rest].mean(axis=0)).sum(axis=1)
+        large = large[np.argsort(away, kind="stable")]
+    best, least = np.zeros(0, np.int64), np.inf
+    for number in large[:TRIED].tolist():
+        take = lacking if sizes[number] >= problem.k + lacking else sizes[number]
+        some = members[start[number] : start[number] + take]
+        some_problem = problem.subset(np.sort(np.concatenate([rest, some])))
+        cost = some_problem.cost(some_problem.one_group())
+        if cost < least:
+            best, least = some, cost
+    return best
+
+
+def pure_groups(part: Partition, equal: Ints) -> NDArray[np.bool_]:
+    """Return which groups have equal records only."""
+    pairs = np.unique(np.stack([part.labels, equal]), axis=1)
+    return np.asarray(np.bincount(pairs[0], minlength=part.n_cells) == 1)
+
+
+def said_of(part: Partition, equal: Ints, k: int, counted: str) -> tuple[str, ...]:
+    """Say which records were left as they are; ``counted`` is what was grouped, in the plural."""
+    sizes = np.bincount(equal)
+    pure = pure_groups(part, equal)
+    if sizes.min() >= k and pure.all():
+        return (
+            f"k = {int(sizes.min())} holds already: every combination of keys is that of {int(sizes.min())} "
+            f"{counted} or more. Nothing needs masking, and no key was changed.",
+        )
+    left = int(pure[part.labels].sum())
+    if not left:
+        return ()
+    return (
+        f"{left:,} of {len(equal):,} {counted} share all keys with the others of their group and were left "
+        "as they are.",
+    )

@@ -1,0 +1,104 @@
+"""What became of each key; and that one missing cell is one missing cell."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import voronym as vr
+from voronym.evaluate.moved import joined
+
+
+def people(n=2000, seed=1):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "region": rng.choice(["n", "s", "w", "e"], n),
+            "band": rng.choice([20, 30, 40, 50, 60], n),
+            "level": rng.choice(["low", "mid", "top"], n),
+            "same": ["x"] * n,
+            "ill": rng.choice(["a", "b"], n),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "more"),
+    [
+        ("band", {}),
+        ("region", {}),
+        ("level", {"orders": {"level": ["low", "mid", "top"]}}),
+        ("same", {}),
+    ],
+)
+def test_one_missing_cell_is_next_to_no_loss(column, more):
+    frame = people()
+    frame = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 11).then(None).otherwise(pl.col(column)).alias(column)
+    )
+    keys = ["sex", "region", "band", *({column} - {"sex", "region", "band"})]
+    made = vr.anonymize(frame, keys=keys, confidential=["ill"], drop_undeclared=True, k=5, **more)
+    assert made.information_loss < 0.5
+    changed = {one.key: one.records - one.kept for one in made.changes}
+    assert sum(changed.values()) <= 5
+    assert changed[column] >= 1
+
+
+@pytest.mark.filterwarnings("ignore:other column")
+def test_counts_are_those_of_pandas():
+    rng = np.random.default_rng(4)
+    days = [dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in rng.integers(0, 400, 90)]
+    frame = pd.DataFrame(
+        {"age": rng.integers(20, 80, 90), "town": rng.choice(list("abc"), 90), "day": pd.to_datetime(days),
+         "row": np.arange(90).astype(str)}
+    )  # fmt: skip
+    made = vr.anonymize(frame, keys=["age", "town", "day"], other=["row"], k=4, method="mdav")
+    both = made.table.merge(frame, on="row", suffixes=("", "_was"))
+    for one in made.changes:
+        same = both[one.key] == both[f"{one.key}_was"]
+        assert (one.records, one.kept) == (90, int(same.sum()))
+        if one.key != "town":
+            away = (both[one.key] - both[f"{one.key}_was"])[~same].abs()
+            away = away.dt.total_seconds() / 86_400 if one.key == "day" else away
+            assert one.moved == len(away)
+            assert (one.distance, one.farthest) == pytest.approx((away.mean(), away.max()))
+        else:
+            assert one.other == int((~same).sum())
+    assert "days on average" in str(made.changes[2])
+
+
+def test_ranges_and_gaps_are_counted_as_such():
+    frame = people(300)
+    made = vr.anonymize(frame, keys=["sex", "band"], confidential=["ill"], drop_undeclared=True, k=40,
+                        publish={"band": "interval"})  # fmt: skip
+    band = next(one for one in made.changes if one.key == "band")
+    wide = sum(not str(value).isdigit() for value in made.table["band"])
+    assert (band.kept, band.coarser) == (300 - wide, wide)
+    made = vr.anonymize(frame, keys=["sex", "region", "band", "level"], confidential=["ill"], k=5,
+                        drop_undeclared=True, method="local-suppression")  # fmt: skip
+    for one in made.changes:
+        assert one.gone == made.table[one.key].null_count() == one.records - one.kept
+
+
+def test_parts_add_up():
+    frame = people(400)
+    roles = {"keys": ["band"], "drop_undeclared": True, "k": 30, "method": "mdav"}
+    whole = [vr.anonymize(part, **roles).changes for part in (frame[:150], frame[150:])]
+    (both,) = joined(whole)
+    assert both.records == 400
+    assert both.kept == sum(one[0].kept for one in whole)
+    assert both.moved == sum(one[0].moved for one in whole)
+
+
+def test_pram_is_not_called_true():
+    frame = people(400)
+    roles = {"keys": ["sex", "region"], "confidential": ["ill"], "drop_undeclared": True, "k": 5}
+    made = vr.anonymize(frame, method="local-suppression", steps=["pram region=0.3"], **roles)
+    text = " ".join(made.log)
+    assert "All keys that are published are true" not in text
+    assert "true but for: region, which a step drew at random" in text
+    made = vr.anonymize(frame, method="local-suppression", **roles)
+    assert "All keys that are published are true." in " ".join(made.log)
