@@ -30,7 +30,10 @@ from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
 from voronym.keyspaces import weights_of
 from voronym.method import METHODS
+from voronym.methods.differential import FIGURES as PRIVATE
+from voronym.methods.differential import DifferentialOptions
 from voronym.methods.local_suppression import FATE, FIGURES
+from voronym.methods.membership import membership
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.ranges.publish import RANGED
@@ -43,6 +46,8 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 GROUPS = "groups"
+SMALL = 400
+"""Records below which 1 % of a half is nobody."""
 
 
 def dossier(release: Release, ctx: Context | None = None) -> Dossier:
@@ -103,7 +108,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         records=table.n,
         risk=counted,
         findings=tuple(release.findings),
-        information_loss=release.information_loss,
+        information_loss=None if recipe.private is not None else release.information_loss,
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
         warnings=release.public_warnings,
@@ -114,6 +119,7 @@ def public_of(release: Release, ctx: Context) -> Public:
         distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
         channel=methods.channel_of(release.figures, options) if story == "channel" else None,
         stirred=methods.stirred_of(release.figures, options, schema) if story == "records" else None,
+        private=release.figures.get(PRIVATE),
         places=places.published(table.frame, schema) if story == GROUPS and counted.k > 1 else None,
         population=outlook(table, recipe, ctx.part(0.8, 1.0)),
     )
@@ -243,7 +249,18 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         places=places.compared(table.frame, evidence.original, schema, evidence.order),
         population=in_population(release.recipe, evidence, table, ctx.part(0.8, 0.9, stage="measuring")),
         ledger=release.booking is not None,
+        membership=_membership(release, evidence),
     )
+
+
+def _membership(release: Release, evidence: Evidence) -> float | None:
+    """Return how many members an attack finds, where the release is differentially private."""
+    recipe = release.recipe
+    if recipe.private is None or evidence.table.n < SMALL:
+        return None
+    options = recipe.method_options
+    assert isinstance(options, DifferentialOptions)  # noqa: S101 - those of the method
+    return membership(evidence.table, recipe.private, options, recipe.k)
 
 
 def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:

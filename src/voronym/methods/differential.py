@@ -73,12 +73,7 @@ def rows_of(table: Table, model: DifferentialPrivacy) -> int:
     """Return the most rows of a unit; refuse units with more than are allowed."""
     unit = unit_of(table)
     if table.units is None:
-        if model.rows not in (None, 1):
-            raise InputError(
-                "dp: rows is the most rows of a person or a household, and none is declared: name their "
-                "column (--person), or leave out rows"
-            )
-        return 1
+        return model.rows or 1
     if model.rows is None:
         raise InputError(
             f"dp: a {unit} may have several rows, and the noise depends on how many: say the most that any "
@@ -94,6 +89,13 @@ def rows_of(table: Table, model: DifferentialPrivacy) -> int:
             "allowed: allow more, or leave out some of their rows by a rule that does not look at others"
         )
     return model.rows
+
+
+def cost_of(table: Table, model: DifferentialPrivacy) -> dict[str, float]:
+    """Return what a release would cost each unit, before it is made."""
+    rows = rows_of(table, model)
+    budget = Budget(float(model.epsilon or 0.0), model.delta, rows)
+    return {"epsilon": budget.epsilon, "delta": budget.delta, "rho": budget.rho, "rows": rows}
 
 
 def private_columns(table: Table, model: DifferentialPrivacy) -> list[str]:
@@ -126,17 +128,16 @@ def mask_private(
         The size of groups; by default what suits the number of rows and columns, and ε.
     """
     library()
-    columns = private_columns(table, model)
-    trees = {name: tuple(Hierarchy.of(tree).paths) for name, tree in (options.hierarchies or {}).items()}
-    bounds = bounds_of(table, columns, options.bounds or {}, trees)
+    bounds = public_bounds(table, model, options)
     rows = rows_of(table, model)
     epsilon = model.epsilon
-    assert epsilon is not None  # noqa: S101 - the model refuses to be without
+    assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
     budget = Budget(epsilon, model.delta, rows)
     records, outside = encode(table, bounds)
     ctx.tell(0.3, whole=True)
     chosen = GROUPINGS[AUTO if options.grouping == "auto" else options.grouping]
-    size = k if k is not None else chosen.size(table.n, len(columns), epsilon / rows)
+    # k counts units, and a group of k times the most rows of a unit has k of them
+    size = k * rows if k is not None else chosen.size(table.n, len(bounds), epsilon / rows)
     cells = chosen.function(records, max(min(size, table.n), 1), budget)
     ctx.tell(0.8, whole=True)
     of = meet(cells.of, cells.counts, np.random.default_rng())
@@ -147,8 +148,14 @@ def mask_private(
         for one, many in zip(bounds, outside, strict=True)
         if many
     )
-    public = (KEPT_ALONE,) if model.scope == "keys" and len(columns) < len(frame.columns) else ()
+    public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
     return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public)
+
+
+def public_bounds(table: Table, model: DifferentialPrivacy, options: DifferentialOptions) -> list[Bounds]:
+    """Return the public bounds of all columns that get noise."""
+    trees = {name: tuple(Hierarchy.of(tree).paths) for name, tree in (options.hierarchies or {}).items()}
+    return bounds_of(table, private_columns(table, model), options.bounds or {}, trees)
 
 
 def encode(table: Table, bounds: list[Bounds]) -> tuple[Records, list[int]]:

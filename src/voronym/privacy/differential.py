@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -27,8 +28,9 @@ class DifferentialPrivacy(TextModel):
 
     Parameters
     ----------
-    epsilon : float
-        Above 0: the smaller, the more noise. 1 is a common choice.
+    epsilon : float or None
+        Above 0: the smaller, the more noise. 1 is a common choice. None measures without asking for anything,
+        and finds that no table shows it.
     delta : float
         The probability with which the factor may be missed: 0, or far below 1 divided by the number of
     people. scope : {"keys", "all"}
@@ -36,7 +38,8 @@ class DifferentialPrivacy(TextModel):
         they are, and whoever recognises somebody by these learns the group of that person. "all": the whole
         published table.
     rows : int, optional
-        The most rows that a person or a household may have; needed where these are declared.
+        The most rows that a person or a household may have; needed where these are declared. Without them any
+        so many rows are protected together.
 
     References
     ----------
@@ -59,8 +62,6 @@ class DifferentialPrivacy(TextModel):
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        if self.epsilon is None:
-            raise InputError(f"{self.name}: say how much is promised, such as {self.name}=1.0")
         self._set(epsilon=number(self.name, "epsilon", self.epsilon, above=True))
         self._set(delta=number(self.name, "delta", self.delta) or 0.0)
         if self.delta >= 1.0:
@@ -70,12 +71,10 @@ class DifferentialPrivacy(TextModel):
         self._set(rows=whole(self.name, "rows", self.rows, least=1))
 
     def measure(self, table: Table) -> Finding:
-        """Refuse: it is not a property of a table."""
-        del table
-        raise InputError(
-            "differential privacy is a property of how a table is made, and no table shows it: leave out dp "
-            "here; a release that was made with it says so in its report and its recipe"
-        )
+        """Find that a table by itself promises nothing: ε is a property of how it was made."""
+        about = "no table shows it: it is a property of how a table was made"
+        detail: dict[str, object] = {"records": table.n}
+        return Finding(self.name, math.inf, self.required, self.epsilon is None, (), detail, about)
 
     def kept(self) -> Finding:
         """Return the finding of a release that was made so."""

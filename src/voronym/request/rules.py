@@ -96,6 +96,11 @@ RULES: list[Rule] = [
         lambda _: "dp is asked for twice: a release has one ε",
     ),
     Rule(
+        ("models",),
+        lambda recipe: recipe.private is not None and recipe.private.required is None,
+        lambda _: "dp: say how much is promised, such as --model dp=1.0; no table shows it afterwards",
+    ),
+    Rule(
         ("bounds", "models"),
         lambda recipe: recipe.bounds is not None and recipe.private is None,
         lambda _: "bounds are what differential privacy needs: give the model, too (--model dp=1.0), or "

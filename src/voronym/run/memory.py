@@ -14,13 +14,17 @@ from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
+from voronym.history.epsilon import PRIVATE, check_spending
 from voronym.history.following import follow
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
+from voronym.methods.differential import FIGURES as PRIVATE_FIGURES
+from voronym.methods.differential import cost_of
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
 from voronym.methods.weights import averaged
+from voronym.partition import Partition
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.recipe import Recipe
@@ -29,6 +33,7 @@ from voronym.run import checks
 from voronym.steps import ColumnStep
 from voronym.steps import run as run_steps
 from voronym.table import tidy
+from voronym.table.classes import equivalence_classes
 from voronym.table.doubts import Doubt
 from voronym.table.table import Table
 from voronym.table.units import Units
@@ -59,6 +64,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
+    if booking is not None and recipe.private is not None:
+        check_spending(booking.ledger, booking.entries, booking.rows, cost_of(table, recipe.private))
     original = table
     stayed: NDArray[np.int64] | None = None
     table, effects, told = run_steps(table, _steps(recipe, "before"), least=recipe.required_k)
@@ -154,17 +161,27 @@ def _check_history(
 
     ``frame`` is what the groups published before the steps that come after: these are done again each time.
     """
-    assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
-    assert masked.partition is not None  # noqa: S101
     recipe, keys = release.recipe, list(release.schema.keys)
-    about = {
+    about: dict[str, Any] = {
         "keys": keys,
         "columns": list(masked.frame.columns),
         "method": recipe.method,
         "steps": list(recipe.steps),
     }
+    if recipe.private is not None:
+        facts = masked.figures[PRIVATE_FIGURES]
+        about[PRIVATE] = {
+            name: facts[name] for name in ("epsilon", "delta", "rho", "relation", "unit", "scope")
+        }
+        # What is private as a whole tells nobody's group; beside columns that stay as they are, keys do.
+        alone = recipe.private.scope == "all"
+        part = Partition(np.zeros(len(frame), np.int64) if alone else equivalence_classes(frame, keys).labels)
+    else:
+        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+        assert masked.partition is not None  # noqa: S101
+        part = masked.partition
     homes = None if units is None else units.household
-    booking.check(masked.partition, frame.select(keys), k=recipe.required_k, about=about, homes=homes)
+    booking.check(part, frame.select(keys), k=recipe.required_k, about=about, homes=homes)
     release.warnings += booking.notes()
     release.booking = booking
 
