@@ -219,7 +219,8 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         ctx.part(0.0, 0.3, stage="measuring"),
         points,
     )
-    attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"))
+    alike = release.recipe.private is None  # else rows of a person are published one by one
+    attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
@@ -313,11 +314,13 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     return out
 
 
-def _linkage(evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context) -> Rate | None:
+def _linkage(
+    evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context, *, alike: bool
+) -> Rate | None:
     """Let somebody who holds the original keys link them to the nearest released records."""
     if evidence.X is None or Y is None:
         return None
-    if evidence.table.persons is not None:
+    if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))

@@ -146,7 +146,7 @@ def bounds_of(
     trees : mapping
         The values of declared hierarchies.
     """
-    strange = [name for name in given if name not in table.columns]
+    strange = [name for name in given if name not in table.schema or table.schema[name].role == "identifier"]
     if strange:
         raise InputError(
             f"bounds names {', '.join(map(repr, strange))}, and the table has no such column to publish"

@@ -65,7 +65,8 @@ def individual(records: Records, k: int, budget: Budget) -> Cells:
     the grid are noisy, too.
     """
     d, e, share = records.d, records.e, budget.share
-    part = COLUMNS * share / max(d + e, 1)
+    # with one cell for everybody there is nothing to count
+    part = (COLUMNS if records.n // k > 1 else 1.0) * share / max(d + e, 1)
     spent: dict[str, float] = {}
     scales = []
     if d:
@@ -120,7 +121,7 @@ def ranked_sums(records: Records, groups: int) -> tuple[Ints, Ints]:
 def _ranked(records: Records, k: int, share: float, budget: Budget) -> list[Scale]:
     """Return the scales of the ordered columns, from noisy centres of groups by rank."""
     epsilon = share if budget.pure else math.sqrt(2.0 * share)
-    finest = max(2, min(FINEST, round(0.1 * epsilon * records.n / records.d), records.n // k))
+    finest = max(1, min(FINEST, round(0.1 * epsilon * records.n / records.d), records.n // k))
     while finest > 1 and records.n // (records.n // finest) != finest:  # groups of one size, and one larger
         finest -= 1
     sums, sizes = ranked_sums(records, finest)

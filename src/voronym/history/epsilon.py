@@ -1,7 +1,7 @@
 """The ε in a ledger: what every release cost its people, how that adds up, and the budget that limits it.
 
-Entries of differentially private releases hold ε, δ and ρ beside their groups, so that one file knows what was
-promised to whom. Releases without ε are not in the sum: nothing that adds up is known of them.
+Entries of differentially private releases hold ε, δ and ρ beside their groups, so that one file knows what
+was promised to whom. Releases without ε are not in the sum: nothing that adds up is known of them.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
     if int(many.max(initial=0)) > int(cost["rows"]):
         raise InputError(
             f"the ledger knows people with {int(many.max())} rows in this table, and the release protects "
-            f"{cost['rows']} together: say whose rows they are (--person) and the most of them (dp=...,rows=N)"
+            f"{cost['rows']} together: say whose they are (--person) and the most of them (dp=...,rows=N)"
         )
     limit = limit_of(ledger)
     if limit is None:
@@ -119,6 +119,6 @@ def check_spending(ledger: Ledger, entries: Sequence[Entry], rows: Prints, cost:
         spent = "infinite" if not np.isfinite(after) else f"{after:.4g}"
         raise GuaranteeError(
             f"the budget of the ledger is {limit}; its people have spent up to {before:.4g}, and with this "
-            f"release it would be {spent}. Nothing was released, and nothing was booked. Ask for a smaller ε, "
-            "or for people who are in fewer releases"
+            f"release it would be {spent}. Nothing was released, and nothing was booked. Ask for a smaller "
+            "ε, or for people who are in fewer releases"
         )

@@ -17,7 +17,8 @@ from voronym.dp.domain import Bounds, Domain, Range, bounds_of
 from voronym.dp.noise import library
 from voronym.errors import InputError
 from voronym.method import table_method
-from voronym.privacy.differential import DifferentialPrivacy
+from voronym.privacy import DifferentialPrivacy, parse_model
+from voronym.request.choices import ReleaseChoices
 from voronym.result import Masked
 from voronym.table.hierarchy import Hierarchy
 from voronym.table.table import Table
@@ -60,6 +61,12 @@ def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
     """Publish noisy centres of groups that one person hardly changes."""
     del table, ctx, options
     raise InputError("method 'dp' needs the model that says how much is promised, such as --model dp=1.0")
+
+
+def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
+    """Return the promise of differential privacy, where one is asked for."""
+    named = (parse_model(text) for text in choices.models)
+    return next((model for model in named if isinstance(model, DifferentialPrivacy)), None)
 
 
 def unit_of(table: Table) -> str:

@@ -20,13 +20,13 @@ from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
 from voronym.keyspaces import Coordinates, Published
 from voronym.method import METHODS
-from voronym.methods.differential import DifferentialOptions, mask_private
+from voronym.methods.differential import DifferentialOptions, mask_private, private_of
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
 from voronym.methods.said import against, within
 from voronym.methods.strata import check_strata, strata_of
 from voronym.methods.weights import publish_weights
 from voronym.partition import Partition
-from voronym.privacy import DifferentialPrivacy, Model, parse_model
+from voronym.privacy import Model
 from voronym.privacy.enforce.blind import grid
 from voronym.ranges.publish import published_ranges
 from voronym.request.choices import EVERY, ReleaseChoices
@@ -69,7 +69,7 @@ def mask(
         Groups that are given: then none are made.
     """
     method = METHODS[choices.method]
-    if (private := _private(choices)) is not None:
+    if (private := private_of(choices)) is not None:
         assert isinstance(options, DifferentialOptions)  # noqa: S101 - other methods were refused
         return mask_private(table, ctx, model=private, options=options, k=k if k > 1 else None)
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
@@ -78,12 +78,6 @@ def mask(
     if kept is not None:
         return _kept(table, kept)
     return _by_strata(table, ctx, **given) if choices.strata else _whole(table, ctx, **given)
-
-
-def _private(choices: ReleaseChoices) -> DifferentialPrivacy | None:
-    """Return the promise of differential privacy, where one is asked for."""
-    named = (parse_model(text) for text in choices.models)
-    return next((model for model in named if isinstance(model, DifferentialPrivacy)), None)
 
 
 def _whole(

@@ -1,4 +1,4 @@
-"""An attack on private releases: is a record in the table? Tried on releases of halves, where that is known."""
+"""An attack on private releases: is a record in the table? Tried on halves, where that is known."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from voronym.errors import InputError, SchemaError
 from voronym.keyspaces import Coordinates
+from voronym.methods.differential import private_columns, private_of
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Grouped, Masked
 from voronym.table.doubts import Doubt, check_published, refuse
@@ -31,7 +32,12 @@ def allowed(choices: ReleaseChoices, keys: Sequence[str]) -> dict[str, tuple[str
 
 def before(table: Table, choices: ReleaseChoices) -> tuple[Doubt, ...]:
     """Return what is worth a warning about a table; raise where it should not be released as it is."""
-    return refuse(table.doubts, allowed(choices, table.keys))
+    private = private_of(choices)
+    covered = private_columns(table, private) if private is not None else []  # not kept as they are
+    doubts = [
+        one for one in table.doubts if one.name not in ("near-unique", "tells") or one.column not in covered
+    ]
+    return refuse(doubts, allowed(choices, table.keys))
 
 
 def after(

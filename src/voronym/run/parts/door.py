@@ -19,6 +19,7 @@ from voronym.errors import InputError, WriteError
 from voronym.evaluate.risk import Risk
 from voronym.history.booking import Entering
 from voronym.history.ledger import Ledger
+from voronym.methods.differential import FIGURES as PRIVATE
 from voronym.privacy import Finding
 from voronym.release import Folder, Release
 from voronym.request.choices import ReleaseChoices
@@ -287,6 +288,7 @@ def _told(lead: Engine, findings: tuple[Finding, ...], target: Path, plan: Mappi
         log=course.log,
         effects=course.effects,
         schema=job.released_schema,
+        figures={name: made for name, made in answers[0].get("figures", {}).items() if name == PRIVATE},
     )
 
 
