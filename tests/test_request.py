@@ -46,6 +46,7 @@ EXAMPLES: dict[str, list[Any]] = {
     "pseudonyms": [True],
     "k": [2, 500],
     "models": [["t-closeness=0.2"], ["p-sensitive=2,column=ill", "l-diversity=recursive:3:2"]],
+    "bounds": [{"age": [0, 120], "region": ["n", "s"]}, {"pay": [0.5, 9.5]}],
     "intruder": ["method"],
     "enforce": ["merge", "blind"],
     "allow_near_unique": [["zip"], ["zip", "cost, EUR"]],
@@ -88,6 +89,7 @@ EXAMPLES: dict[str, list[Any]] = {
 }
 BESIDE: dict[str, dict[str, Any]] = {
     "options": {"method": "records", "k": None},
+    "bounds": {"models": ["dp=1"], "k": None},
     "metrics": {"space": "mixed"},
     "publish_weights": {"weights": "w"},
     **{name: {"keep_groups": True} for name in ("headroom", "waiting", "dissolved")},
@@ -289,6 +291,7 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "space",
         "metrics",
         "changed",
+        "bounds",
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today

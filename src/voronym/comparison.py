@@ -269,7 +269,7 @@ def compare_methods(
         raise InputError("name at least one k to compare at")
     names, skipped = _choose(methods, problems)
     if methods is None and table.confidential:  # what the keys tell is their own measure
-        names += [name for name in METHODS if METHODS[name].makes == "table"]
+        names += [name for name in METHODS if METHODS[name].makes == "table" and not METHODS[name].needs]
     names.sort(key=lambda name: not METHODS[name].groups)  # they are held against the groups
     if several and not all(METHODS[name].groups for name in names):
         raise InputError(f"method {names[-1]!r} makes no groups, and people with several rows are in groups")

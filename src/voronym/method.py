@@ -58,6 +58,8 @@ class Method:
     practical: int | Callable[[int], int] | None = None
     weighted: bool = False
     """Whether it makes groups of records with weights."""
+    needs: str = ""
+    """The privacy model without which it cannot run."""
 
     def most(self, k: int) -> float:
         """Return the number of records beyond which the method takes minutes, without end where none does."""
@@ -191,12 +193,21 @@ def algorithm(
 
 
 def table_method(
-    name: str, *, guarantee: str, cost: str, reference: str, options: type[Options] = Options
+    name: str,
+    *,
+    guarantee: str,
+    cost: str,
+    reference: str,
+    options: type[Options] = Options,
+    needs: str = "",
 ) -> Callable[[F], F]:
-    """Register a method that masks record by record, a function ``(table, ctx[, options]) -> Masked``."""
+    """Register a method that masks record by record, a function ``(table, ctx[, options]) -> Masked``.
+
+    ``needs`` is the privacy model without which it cannot run.
+    """
 
     def register(function: F) -> F:
-        METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "table"))
+        METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "table", needs=needs))
         return function
 
     return register

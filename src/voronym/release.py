@@ -21,6 +21,7 @@ from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, utility
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
+from voronym.methods.differential import FIGURES as PRIVATE
 from voronym.privacy import Finding, measure_within
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
@@ -178,6 +179,7 @@ class Release:
         self._mark = mark(table.frame)
         self.findings = tuple(measure_within(model, table, recipe.strata) for model in recipe.required)
         self._keep_promise()
+        self._say_private(self.figures)
 
     def _fill(
         self, recipe: Recipe, schema: Schema, notes: Sequence[str], public_notes: Sequence[str]
@@ -218,7 +220,20 @@ class Release:
         made.figures, made.costs = dict(figures or {}), tuple(costs)
         vars(made)["risk"] = risk
         made._keep_promise()
+        made._say_private(made.figures)
         return made
+
+    def _say_private(self, figures: Mapping[str, Any]) -> None:
+        """Add differential privacy to what holds, where the method says that it kept it."""
+        private = self.recipe.private
+        if private is None:
+            return
+        kept = figures.get(PRIVATE)
+        if kept is None or kept["epsilon"] > float(private.required or 0.0) or kept["delta"] > private.delta:
+            raise GuaranteeError(
+                f"{private} is asked for, and the table was not made so. Nothing was released"
+            )
+        self.findings = (*self.findings, private.kept())
 
     def _keep_promise(self) -> None:
         broken = [finding for finding in self.findings if not finding.holds]

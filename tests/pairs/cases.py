@@ -72,6 +72,19 @@ CASES: dict[str, Case] = {
     "l-diversity": Case("models", {"models": ["l-diversity=2,column=ill"]}),
     "intruder": Case("intruder", {"intruder": "method", "models": ["l-diversity=2,column=ill"]}),
     "enforce": Case("enforce", {"enforce": "swap", "models": ["l-diversity=2,column=ill"]}),
+    "dp": Case(
+        "bounds",
+        {
+            "models": ["dp=9,rows=20"],
+            "bounds": {
+                "age": (0, 120),
+                "income": (0, 100_000),
+                "sex": ["f", "m"],
+                "region": ["north", "south"],
+                "town": ["Ulm", "Bonn", "Jena", "Köln"],
+            },
+        },
+    ),
     "allow-near-unique": Case("allow_near_unique", {"allow_near_unique": ["town"]}),
     "allow-loss": Case("allow_loss", {"allow_loss": ["town"]}),
     "allow-unit-columns": Case("allow_unit_columns", {"allow_unit_columns": ["cost"], "person": "person"}),

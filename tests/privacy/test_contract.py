@@ -10,6 +10,7 @@ from voronym.privacy import (
     BetaLikeness,
     DeltaDisclosure,
     DeltaPresence,
+    DifferentialPrivacy,
     Finding,
     KAnonymity,
     KMap,
@@ -41,6 +42,7 @@ CASES = {
     "delta-presence": (DeltaPresence(0.5), DeltaPresence),
     "mutual-information": (MutualInformation(0.2), MutualInformation),
     "bits": (MutualInformation(0.2, unit="bits"), lambda v: MutualInformation(v, unit="bits")),
+    "dp": (DifferentialPrivacy(1.0), None),
     "joint": (MutualInformation(0.2, joint=True), lambda v: MutualInformation(v, joint=True)),
 }
 TREE = {f"secret-label-{i}": ("low" if i < 2 else "high", "all") for i in range(3)}

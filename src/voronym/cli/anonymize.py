@@ -185,6 +185,8 @@ class Asked:
         given = declared.choices_of(self.typed, columns)
         pairs = given.pop("options", None)
         method = given.get("method", "auto") if self.recipe is None else self.recipe.method
+        if method == "auto" and any(text.partition("=")[0] == "dp" for text in given.get("models", ())):
+            method = "dp"
         options = method_options(method, pairs or {}, self.own, columns, self.flags)
         return {**given, **({"options": options} if options else {})}
 

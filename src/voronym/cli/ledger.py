@@ -12,8 +12,10 @@ from voronym.cli.verbs import verb
 from voronym.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voronym.history.check import Standing
-    from voronym.history.ledger import Entry
+    from voronym.history.ledger import Entry, Ledger
 
 app = typer.Typer(
     name="ledger",
@@ -31,6 +33,7 @@ File = Annotated[Path, typer.Argument(help="The ledger.")]
         "": ("voronym ledger show releases.ledger",),
         "new": ("voronym ledger new releases.ledger",),
         "show": ("voronym ledger show releases.ledger",),
+        "budget": ("voronym ledger budget releases.ledger --epsilon 3 --delta 1e-6",),
         "check": ("voronym ledger check releases.ledger",),
         "forget": ("voronym ledger forget releases.ledger --people gone.csv",),
     },
@@ -58,21 +61,59 @@ def new(
 
 @app.command()
 def show(file: File, json: common.Json = False) -> None:
-    """List the releases in a ledger."""
+    """List the releases in a ledger, and what is spent of its budget."""
     from rich.table import Table
 
     from voronym.history import Ledger
+    from voronym.history.epsilon import PRIVATE, limit_of
 
-    entries = Ledger(file).entries
+    ledger = Ledger(file)
+    entries = ledger.entries
+    private = [entry for entry in entries if PRIVATE in entry.about]
     if json:
         common.emit([_plain(entry) for entry in entries])
         return
     numbers = ("release", "made", "people", "waiting", "left_out", "groups", "k")
+    numbers += ("epsilon", "delta") if private else ()
     grid = Table(*(one.replace("_", " ") for one in numbers), "keys", "file", box=None)
     for entry in entries:
         row = _plain(entry)
-        grid.add_row(*(str(row[name]) for name in numbers), ", ".join(row["keys"]), Path(row["file"]).name)
+        cells = ("–" if row[name] is None else str(row[name]) for name in numbers)
+        grid.add_row(*cells, ", ".join(row["keys"]), Path(row["file"]).name)
     common.console().print(grid if entries else "no release was entered yet")
+    if private or limit_of(ledger) is not None:
+        common.console().print(_spent(ledger, entries))
+
+
+def _spent(ledger: Ledger, entries: Sequence[Entry]) -> str:
+    """Say what private releases cost together, and what is left."""
+    from voronym.history.epsilon import DELTA, PRIVATE, everybody, limit_of, most_spent
+
+    limit = limit_of(ledger)
+    delta = DELTA if limit is None else limit.delta
+    spent = most_spent(entries, everybody(entries), delta)
+    at = f" at δ = {delta:g}" if delta else ""
+    left = "no budget is set" if limit is None else f"the budget is {limit}"
+    without = sum(PRIVATE not in entry.about for entry in entries)
+    more = f"; {without} releases have no ε, and are not in the sum" if without else ""
+    return f"spent: up to ε = {spent:.4g}{at} by a person; {left}{more}"
+
+
+@app.command()
+def budget(
+    file: File,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="The most that releases may cost a person.")],
+    delta: Annotated[
+        float, typer.Option("--delta", help="With it, costs are added up as ρ where that is less.")
+    ] = 0.0,
+) -> None:
+    """Set the ε that all private releases of a ledger may cost a person; what would exceed it is refused."""
+    from voronym.history import Ledger
+    from voronym.history.epsilon import Limit, set_limit
+
+    limit = Limit(epsilon, delta)
+    set_limit(Ledger(file), limit)
+    typer.echo(f"{file}: the budget is {limit}", err=True)
 
 
 @app.command()
@@ -173,6 +214,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
         "left_out": entry.left_out,
         "groups": len(np.unique(entry.groups[entry.groups >= 0])),
         "k": entry.k,
+        **{name: entry.about.get("dp", {}).get(name) for name in ("epsilon", "delta", "rho")},
         "keys": list(entry.about["keys"]),
         "columns": list(entry.about["columns"]),
         "named_by": list(entry.about["named_by"]),

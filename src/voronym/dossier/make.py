@@ -31,7 +31,10 @@ from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
 from voronym.keyspaces import weights_of
 from voronym.method import METHODS
+from voronym.methods.differential import FIGURES as PRIVATE
+from voronym.methods.differential import DifferentialOptions
 from voronym.methods.local_suppression import FATE, FIGURES
+from voronym.methods.membership import membership
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
 from voronym.ranges.publish import RANGED
@@ -44,6 +47,8 @@ from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
 GROUPS = "groups"
+SMALL = 400
+"""Records below which 1 % of a half is nobody."""
 
 
 def dossier(release: Release, ctx: Context | None = None) -> Dossier:
@@ -115,7 +120,7 @@ def public_words(release: Release) -> Public:
         records=release.rows,
         risk=release.risk,
         findings=tuple(release.findings),
-        information_loss=release.information_loss,
+        information_loss=None if recipe.private is not None else release.information_loss,
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
         warnings=release.public_warnings,
@@ -124,6 +129,7 @@ def public_words(release: Release) -> Public:
         recipe={},
         channel=methods.channel_of(release.figures, options) if story == "channel" else None,
         stirred=methods.stirred_of(release.figures, options, schema) if story == "records" else None,
+        private=release.figures.get(PRIVATE),
     )
 
 
@@ -221,7 +227,8 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         ctx.part(0.0, 0.3, stage="measuring"),
         points,
     )
-    attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"))
+    alike = release.recipe.private is None  # else rows of a person are published one by one
+    attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
@@ -253,7 +260,18 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         places=places.compared(table.frame, evidence.original, schema, evidence.order),
         population=in_population(release.recipe, evidence, table, ctx.part(0.8, 0.9, stage="measuring")),
         ledger=release.booking is not None,
+        membership=_membership(release, evidence),
     )
+
+
+def _membership(release: Release, evidence: Evidence) -> float | None:
+    """Return how many members an attack finds, where the release is differentially private."""
+    recipe = release.recipe
+    if recipe.private is None or evidence.table.n < SMALL:
+        return None
+    options = recipe.method_options
+    assert isinstance(options, DifferentialOptions)  # noqa: S101 - those of the method
+    return membership(evidence.table, recipe.private, options, recipe.k)
 
 
 def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:
@@ -306,11 +324,13 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     return out
 
 
-def _linkage(evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context) -> Rate | None:
+def _linkage(
+    evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context, *, alike: bool
+) -> Rate | None:
     """Let somebody who holds the original keys link them to the nearest released records."""
     if evidence.X is None or Y is None:
         return None
-    if evidence.table.persons is not None:
+    if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))

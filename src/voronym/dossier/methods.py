@@ -17,6 +17,7 @@ import numpy as np
 
 from voronym.core.rate import Rate
 from voronym.dossier.masks import Changed, Channel, Look, Matrix, Noise, Rule, Shape, Sizes, Stirred
+from voronym.methods.differential import FIGURES as PRIVATE
 from voronym.table.schema import Schema
 
 _CONDITION = 1e4  # solving magnifies errors by up to this; beyond it a correction says nothing
@@ -165,6 +166,9 @@ def published_as(method: str, figures: Figures, options: Figures, schema: Schema
         words = {"noise": "noise added, rounded and clipped to its range", "pram": "drawn anew by a matrix"}
         parts: Sequence[Figures] = figures.get("parts", ())
         return {name: words.get(part["kind"], "masked") for part in parts for name in part["columns"]}
+    if method == "dp":
+        private: Figures = figures.get(PRIVATE, {})
+        return {one["column"]: "a noisy centre of its group" for one in private.get("bounds", ())}
     if method != "records":
         return dict.fromkeys(schema.keys, "masked")
     flat, mixed, left = handled(options, schema)

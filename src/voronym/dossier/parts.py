@@ -117,6 +117,8 @@ class Public:
     distributions: tuple[Distribution, ...] = ()
     channel: Channel | None = None
     stirred: Stirred | None = None
+    private: Mapping[str, Any] | None = None
+    """What a differentially private release says about its promise."""
     places: PlaceMap | None = None
     """Where records are published, where two keys are a place."""
     sampled: tuple[str, ...] = ()
@@ -297,6 +299,8 @@ class Inside:
     """What was looked at in a sample only, or not at all, where the data are many files."""
     ledger: bool = False
     """Whether the release was checked against a ledger."""
+    membership: float | None = None
+    """How many members a test finds at 1 % false alarms, where the release is differentially private."""
 
 
 @dataclass(frozen=True)

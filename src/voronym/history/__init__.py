@@ -5,6 +5,7 @@
 ``ledger``  `Ledger`: a file of keyed fingerprints and groups; ``people`` makes the fingerprints
 ``booking``  a release on its way into a ledger; ``check`` looks at all releases together
 ``following``  a table's release on the old groups; ``frozen``: these publish what they published before
+``epsilon``  what private releases cost their people, and the budget that limits it
 ``sets``    how many people share all that was published about a person; `smallest_history`
 
 The promise. A *history* is the list of groups that a person was in since their group was last formed. Nobody

@@ -20,6 +20,7 @@ from voronym.core.options import Options
 from voronym.errors import GuaranteeError, InputError
 from voronym.keyspaces import Coordinates, Published
 from voronym.method import METHODS
+from voronym.methods.differential import DifferentialOptions, mask_private, private_of
 from voronym.methods.grouped import Kept, demands_of, enforcement, mask_by_groups, with_pseudonyms
 from voronym.methods.said import against, within
 from voronym.methods.strata import check_strata, strata_of
@@ -68,6 +69,9 @@ def mask(
         Groups that are given: then none are made.
     """
     method = METHODS[choices.method]
+    if (private := private_of(choices)) is not None:
+        assert isinstance(options, DifferentialOptions)  # noqa: S101 - other methods were refused
+        return mask_private(table, ctx, model=private, options=options, k=k if k > 1 else None)
     given: dict[str, Any] = {"choices": choices, "options": options, "k": k, "models": models}
     if method.groups:
         return mask_by_groups(table, ctx, kept=kept, **given)

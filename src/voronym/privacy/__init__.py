@@ -15,6 +15,7 @@
 ``beta_likeness``  `BetaLikeness`: no value much more likely
 ``k_map``          `KMap`: k people of the population
 ``delta_presence`` `DeltaPresence`: nobody is surely in the table
+``differential``   `DifferentialPrivacy`: a promise about how a table is made; no table shows it
 ``text``           the text forms of models
 ``within``         models within strata
 
@@ -28,6 +29,7 @@ from voronym.privacy.beta_likeness import BetaLikeness
 from voronym.privacy.cells import Judge, Levels, Rule, levels
 from voronym.privacy.delta_disclosure import DeltaDisclosure
 from voronym.privacy.delta_presence import DeltaPresence
+from voronym.privacy.differential import DifferentialPrivacy
 from voronym.privacy.k_anonymity import KAnonymity
 from voronym.privacy.k_map import KMap
 from voronym.privacy.l_diversity import LDiversity
@@ -44,6 +46,7 @@ __all__ = [
     "Classes",
     "DeltaDisclosure",
     "DeltaPresence",
+    "DifferentialPrivacy",
     "Finding",
     "Judge",
     "KAnonymity",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from voronym.release import Release
 
 __all__ = ["Part", "add_templates", "fill", "part", "render", "write_page", "write_report"]
-_WORDS = ("groups", "channel", "records")
+_WORDS = ("groups", "channel", "dp", "records")
 _FOLDERS: dict[str, BaseLoader] = {}
 del _registered
 

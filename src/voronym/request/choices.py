@@ -27,6 +27,7 @@ from voronym.core.options import (
     number,
     one_of,
     option,
+    read_value,
     share,
     whole,
     yes_or_no,
@@ -116,6 +117,30 @@ def _weights(name: str, value: Any) -> str:
     return value
 
 
+def bounds(name: str, value: Any) -> dict[str, Any]:
+    """Check public bounds by column: two ends, as 0..120 or (0, 120), or all values, as F|M or a list."""
+    return {key: _bounds(f"{name} of {key!r}", part) for key, part in by_column(name, value).items()}
+
+
+def _bounds(name: str, value: Any) -> list[Any]:
+    if isinstance(value, str):
+        ends = value.split("..")
+        given: list[Any] = [read_value(end.strip()) for end in ends] if len(ends) == 2 else value.split("|")
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        given = list(value)
+    else:
+        raise InputError(
+            f"{name} must be two ends, such as 0..120, or all values, such as F|M, not {value!r}"
+        )
+    given = [part.item() if hasattr(part, "item") else part for part in given]
+    given = [part.isoformat() if hasattr(part, "isoformat") else part for part in given]
+    if not given or not all(isinstance(part, (str, int, float)) and part != "" for part in given):
+        raise InputError(
+            f"{name} must be two ends, such as 0..120, or all values, such as F|M, not {value!r}"
+        )
+    return given
+
+
 def _places(name: str, value: Any) -> tuple[tuple[str, str], ...]:
     """Check for pairs of columns."""
     listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
@@ -197,12 +222,18 @@ class ReleaseChoices(Options):
 
     k: int | None = option(
         None, "The least number of records that share a combination of keys.", check=whole(1), flag="-k",
-        purpose=PROTECTION, value="N", usual="5; none for channel and records", label="k",
+        purpose=PROTECTION, value="N", usual="5; none for channel, dp and records", label="k",
     )  # fmt: skip
     models: tuple[str, ...] = option(
         (), "A further guarantee, such as t-closeness=0.2. Groups are made to obey it.",
         check=texts("t-closeness=0.2"), shape="texts", flag="--model", purpose=PROTECTION, value="NAME=VALUE",
         accepts="Model | str | Sequence[Model | str] | Mapping[str, Any]", label="“Further guarantees”",
+    )  # fmt: skip
+    bounds: Mapping[str, Any] | None = option(
+        None, "What a column could hold, known without the data: 0..120, or all its values as F|M. The model "
+        "dp needs it.",
+        check=bounds, shape="by column", purpose=PROTECTION, value="COLUMN=LOW..HIGH",
+        accepts="Mapping[str, Sequence[Any] | str] | None",
     )  # fmt: skip
     intruder: str = option(
         "keys", "Against whom groups obey models: an intruder who knows the keys, or also the method.",
@@ -256,7 +287,7 @@ class ReleaseChoices(Options):
     )  # fmt: skip
     seed: int | None = option(
         None, "Seed of the random choices.", check=whole(0), purpose=METHOD, value="N",
-        usual="0; drawn afresh for channel and records", label="“Seed”",
+        usual="0; drawn afresh for channel and records, none for dp", label="“Seed”",
     )  # fmt: skip
     device: str = option(
         "cpu", "Where groups are made: cpu, cuda (a GPU), or auto, which takes a GPU where there is one.",

@@ -22,7 +22,7 @@ from voronym.core.options import Options
 from voronym.core.validate import checked
 from voronym.errors import InputError, WriteError
 from voronym.method import METHODS
-from voronym.privacy import KAnonymity, Model, parse_model
+from voronym.privacy import DifferentialPrivacy, KAnonymity, Model, parse_model
 from voronym.request.choices import ReleaseChoices
 from voronym.request.upgrade import FORMAT, upgraded
 from voronym.steps import ColumnStep, parse_step
@@ -76,6 +76,8 @@ class Recipe(ReleaseChoices):
         super().__post_init__()
         if not isinstance(self.schema, Schema):
             raise InputError(f"schema must be a Schema, not {type(self.schema).__name__}")
+        if self.private is not None and self.method == "auto":
+            self._set("method", "dp")
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
             self._set("seed", 0 if self.seed is None else self.seed)
@@ -97,10 +99,25 @@ class Recipe(ReleaseChoices):
         object.__setattr__(self, name, value)
 
     @cached_property
+    def _named(self) -> tuple[Model, ...]:
+        """The privacy models that are named in the recipe."""
+        return tuple(parse_model(model) for model in self.models)
+
+    @property
     def required(self) -> tuple[Model, ...]:
-        """The privacy models that a release must hold: k-anonymity, and those named in the recipe."""
-        named = tuple(parse_model(model) for model in self.models)
+        """The privacy models that are counted in a release: k-anonymity, and those named in the recipe."""
+        named = tuple(model for model in self._named if not isinstance(model, DifferentialPrivacy))
         return named if self.k is None else (KAnonymity(self.k), *named)
+
+    @property
+    def private(self) -> DifferentialPrivacy | None:
+        """The promise of differential privacy, which is kept by how a release is made; None without one."""
+        return next((model for model in self._named if isinstance(model, DifferentialPrivacy)), None)
+
+    @property
+    def promises(self) -> tuple[Model, ...]:
+        """All that a release promises."""
+        return self.required if self.private is None else (*self.required, self.private)
 
     @cached_property
     def column_steps(self) -> tuple[ColumnStep, ...]:
@@ -140,7 +157,7 @@ class Recipe(ReleaseChoices):
         return tomli_w.dumps(self.to_dict())  # what no file can hold is shown by its name
 
     def _repr_html_(self) -> str:
-        models = Markup(" ").join(chip(model, "green") for model in self.required) or "none"
+        models = Markup(" ").join(chip(model, "green") for model in self.promises) or "none"
         facts = {**dict(self._facts()), "promises": models}
         file = Markup("<details><summary>as a file</summary><pre>{}</pre></details>").format(str(self))
         return f"{html_facts(facts.items())}{self.schema._repr_html_()}{file}"
@@ -152,7 +169,7 @@ class Recipe(ReleaseChoices):
         options = ", ".join(f"{name}={value!r}" for name, value in (self.options or {}).items())
         return [
             ("method", self.method),
-            ("promises", ", ".join(map(str, self.required)) or None),
+            ("promises", ", ".join(map(str, self.promises)) or None),
             ("options", options or None),
             ("steps", "; ".join(self.steps) or None),
             *((name.replace("_", " "), _shown(value)) for name, value in others.items()),

@@ -63,7 +63,70 @@ def _about_population(names: list[str]) -> str:
     )
 
 
+def _useless_private(recipe: Recipe) -> list[str]:
+    """Return what looks at data in ways that differential privacy does not count."""
+    names = (
+        "steps",
+        "weights",
+        "strata",
+        "suppress",
+        "keep_groups",
+        "seed",
+        "space",
+        "metrics",
+        "time_limit",
+    )
+    return [name for name in names if name in recipe.given]
+
+
 RULES: list[Rule] = [
+    Rule(
+        ("method", "models"),
+        lambda recipe: recipe.private is not None and recipe.method != "dp",
+        lambda recipe: f"method {recipe.method!r} makes groups that one person can change, and dp needs "
+        "groups that nobody can: leave out the method; options={'grouping': ...} chooses how groups are made",
+    ),
+    Rule(
+        ("method", "models"),
+        lambda recipe: recipe.method == "dp" and recipe.private is None,
+        lambda _: "method 'dp' needs the model that says how much is promised: --model dp=1.0 "
+        "(models=['dp=1.0'] in Python)",
+    ),
+    Rule(
+        ("models",),
+        lambda recipe: sum(text.partition("=")[0].strip() == "dp" for text in recipe.models) > 1,
+        lambda _: "dp is asked for twice: a release has one ε",
+    ),
+    Rule(
+        ("models",),
+        lambda recipe: recipe.private is not None and recipe.private.required is None,
+        lambda _: "dp: say how much is promised, such as --model dp=1.0; no table shows it afterwards",
+    ),
+    Rule(
+        ("bounds", "models"),
+        lambda recipe: recipe.bounds is not None and recipe.private is None,
+        lambda _: "bounds are what differential privacy needs: give the model, too (--model dp=1.0), or "
+        "leave them out",
+    ),
+    Rule(
+        ("models", "steps", "weights", "strata", "suppress", "keep_groups", "seed", "space", "metrics"),
+        lambda recipe: recipe.private is not None and bool(_useless_private(recipe)),
+        lambda recipe: f"{', '.join(_useless_private(recipe))} cannot be had with dp: what it looks up in "
+        "the data, or lets others draw again, is not counted in ε. Leave it out; change columns by public "
+        "rules before, in the table itself",
+    ),
+    Rule(
+        ("models", "pseudonyms"),
+        lambda recipe: recipe.private is not None and recipe.schema.pseudonyms,
+        lambda _: "pseudonyms show which rows belong together, which dp does not cover: leave them out",
+    ),
+    Rule(
+        ("models",),
+        lambda recipe: recipe.private is not None and len(recipe.models) > 1,
+        lambda recipe: "dp cannot be had with other models: groups that are changed until these hold depend "
+        "on single people, and that is not counted in ε. Leave out "
+        f"{', '.join(text for text in recipe.models if not text.strip().startswith('dp'))}",
+    ),
     Rule(
         ("method", "space"),
         lambda recipe: recipe.space != DEFAULT_SPACE and not METHODS[recipe.method].groups
@@ -142,7 +205,7 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
     if ledger is None and set(BEFORE) & set(recipe.given):
         given = ", ".join(name for name in BEFORE if name in recipe.given)
         raise InputError(f"{given} is about earlier releases, which a ledger knows: give ledger, too")
-    if ledger is not None and not recipe.makes_groups:
+    if ledger is not None and not recipe.makes_groups and recipe.private is None:
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
         )

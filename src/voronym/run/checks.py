@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from voronym.errors import InputError, SchemaError
 from voronym.keyspaces import Coordinates
 from voronym.method import METHODS
+from voronym.methods.differential import private_columns, private_of
 from voronym.methods.weights import averaged
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
@@ -37,8 +38,14 @@ def before(table: Table, choices: ReleaseChoices, *, looked_at: float = 1.0) -> 
 
     ``looked_at`` is the share of all rows that are in the table.
     """
-    joined = joined_units(table, choices, looked_at=looked_at)
-    return refuse((*table.doubts, *joined), allowed(choices, table.keys))
+    private = private_of(choices)
+    covered = private_columns(table, private) if private is not None else []  # not kept as they are
+    doubts = [
+        doubt
+        for doubt in (*table.doubts, *joined_units(table, choices, looked_at=looked_at))
+        if doubt.name not in ("near-unique", "tells", unit_columns.NAME) or doubt.column not in covered
+    ]
+    return refuse(doubts, allowed(choices, table.keys))
 
 
 USUAL = 5

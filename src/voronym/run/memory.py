@@ -17,13 +17,17 @@ from voronym.errors import GuaranteeError
 from voronym.evaluate.moved import key_changes
 from voronym.evidence import Evidence
 from voronym.history.booking import Booking
+from voronym.history.epsilon import PRIVATE, check_spending
 from voronym.history.following import facts_of, follow
 from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
+from voronym.methods.differential import FIGURES as PRIVATE_FIGURES
+from voronym.methods.differential import cost_of
 from voronym.methods.grouped import Kept
 from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
 from voronym.methods.weights import MEAN
+from voronym.partition import Partition
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.choices import EVERY
@@ -33,6 +37,7 @@ from voronym.run import checks
 from voronym.steps import ColumnStep, Exposed
 from voronym.steps import run as run_steps
 from voronym.table import tidy
+from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 
 EARLY = (
@@ -61,6 +66,8 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
+    if booking is not None and recipe.private is not None:
+        check_spending(booking.ledger, booking.entries, booking.rows, cost_of(table, recipe.private))
     original = table
     stayed: NDArray[np.int64] | None = None
     if booking is not None:
@@ -95,7 +102,7 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
         stayed = rows if stayed is None else stayed[rows]
         masking = ctx.part(0.7, 0.9, stage="masking")
     masked = _mask(table, recipe, masking, kept)
-    while booking is not None and kept is None:
+    while booking is not None and kept is None and recipe.private is None:
         assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
         assert masked.partition is not None  # noqa: S101
         homes = None if table.units is None else table.units.household
@@ -182,23 +189,38 @@ def _check_history(
 
     ``frame`` is what the groups published before the steps that come after: these are done again each time.
     """
-    assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
-    assert masked.partition is not None  # noqa: S101
     recipe, keys = release.recipe, list(release.schema.keys)
     mean = masked.figures.get(MEAN)
-    about = {
+    about: dict[str, Any] = {
         **facts_of(recipe, table.schema),
         "columns": list(masked.frame.columns),
         "method": recipe.method,
         "steps": list(recipe.steps),
         "plain": masked.schema is None,
     }
+    part = _books_of(recipe, masked, frame, about)
     homes = None if table.units is None else table.units.household
     true = not METHODS[recipe.method].groups and mean is None and not (recipe.publish or {})
     shown = frame.select([*keys, *([mean] if mean else [])])
-    booking.check(masked.partition, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
+    booking.check(part, shown, k=recipe.required_k, about=about, homes=homes, computed=not true)
     release.warnings = (*booking.notes(chosen="dissolved" in recipe.given), *release.warnings)
     release.booking = booking
+
+
+def _books_of(
+    recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any]
+) -> Partition:
+    """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
+    if recipe.private is None:
+        assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
+        assert masked.partition is not None  # noqa: S101
+        return masked.partition
+    facts = masked.figures[PRIVATE_FIGURES]
+    about[PRIVATE] = {name: facts[name] for name in ("epsilon", "delta", "rho", "relation", "unit", "scope")}
+    # What is private as a whole tells nobody's group; beside columns that stay as they are, keys do.
+    alone = recipe.private.scope == "all"
+    keys = list(recipe.schema.keys)
+    return Partition(np.zeros(len(frame), np.int64) if alone else equivalence_classes(frame, keys).labels)
 
 
 def _mask(table: Table, recipe: Recipe, ctx: Context, kept: Kept | None = None) -> Masked:

@@ -26,7 +26,8 @@ def repeat(d: Dossier, public: Public) -> Data:
     findings = [
         (
             one.model,
-            *(None if v is None else f"{v:.4g}" for v in (one.value, one.required)),
+            "by how it was made" if one.model == "dp" else f"{one.value:.4g}",
+            None if one.required is None else f"{one.required:.4g}",
             "holds" if one.holds else "does not hold",
         )
         for one in public.findings

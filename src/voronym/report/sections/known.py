@@ -52,7 +52,11 @@ def intruder(d: Dossier, public: Public) -> Data:
     return {
         "linked": None if d.inside is None else d.inside.linkage,
         "worst": _worst(d),
-        "models": [one for one in public.findings if one.required is not None and one.model != "k-anonymity"],
+        "models": [
+            one
+            for one in public.findings
+            if one.required is not None and one.model not in ("k-anonymity", "dp")  # which change no groups
+        ],
     }
 
 

@@ -1,0 +1,35 @@
+"""Differential privacy: noisy centres of groups that hardly depend on one person.
+
+``budget``      what a release may cost, how costs add up, and what ε says about a person
+``noise``       every random draw, by OpenDP
+``domain``      public bounds and domains of columns
+``cells``       records and cells; `GROUPINGS`, the registry of insensitive groupings
+``order``       groups by rank in a total order from a public point
+``individual``  groups by rank in each column, whose noisy centres make a grid with noisy counts
+``tree``        a k-d tree with drawn cuts
+
+Two tables are neighbours where the values of one unit differ; the number of rows is public. What each
+grouping's sums can change between neighbours is proven in the documentation and attacked in the tests.
+"""
+
+from voronym.dp import individual as _individual
+from voronym.dp import order as _order
+from voronym.dp import tree as _tree
+from voronym.dp.budget import Budget, Spent, caught, epsilon_of, odds, rho_of
+from voronym.dp.cells import GROUPINGS, Cells, Grouping, Records, grouping, meet
+
+__all__ = [
+    "GROUPINGS",
+    "Budget",
+    "Cells",
+    "Grouping",
+    "Records",
+    "Spent",
+    "caught",
+    "epsilon_of",
+    "grouping",
+    "meet",
+    "odds",
+    "rho_of",
+]
+del _individual, _order, _tree  # imported for their decorators

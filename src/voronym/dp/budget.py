@@ -1,0 +1,120 @@
+"""What a release may cost, and what ε and δ say about a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+REPLACE = "replace"
+"""Two tables are neighbours where the values of one unit differ; the number of rows is public."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a release may cost: ε without δ, or with δ the ρ that it stands for.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What is promised for a unit.
+    rows : int
+        The most rows of a unit. A release that is private for a row is so for `rows` of them at that many
+        times the ε, or at its square times the ρ; so each row gets a part of the budget.
+
+    Examples
+    --------
+    >>> Budget(1.0, 0.0, 4).share
+    0.25
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    rows: int = 1
+
+    @property
+    def pure(self) -> bool:
+        """Whether there is no δ."""
+        return self.delta == 0.0
+
+    @property
+    def rho(self) -> float:
+        """What is booked: the ρ of the whole release, for a unit."""
+        return self.epsilon**2 / 2.0 if self.pure else rho_of(self.epsilon, self.delta)
+
+    @property
+    def share(self) -> float:
+        """What mechanisms may spend on a row: ε, or ρ where there is a δ."""
+        return self.epsilon / self.rows if self.pure else self.rho / self.rows**2
+
+
+def rho_of(epsilon: float, delta: float) -> float:
+    """Return the ρ whose releases are (ε, δ)-differentially private: ε = ρ + 2 √(ρ ln 1/δ), solved for ρ.
+
+    Examples
+    --------
+    >>> round(epsilon_of(rho_of(1.0, 1e-6), 1e-6), 9)
+    1.0
+    """
+    log = math.log(1.0 / delta)
+    return (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """Return the ε at δ of what costs ρ (Bun and Steinke 2016, proposition 1.3)."""
+    return rho + 2.0 * math.sqrt(rho * math.log(1.0 / delta))
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What some releases cost together, for a person who is in all of them.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The sums: what holds by basic composition.
+    rho : float
+        The sum of what zero-concentrated composition adds up.
+    """
+
+    epsilon: float = 0.0
+    delta: float = 0.0
+    rho: float = 0.0
+
+    def add(self, epsilon: float, delta: float, rho: float) -> Spent:
+        """Return what is spent with one more release."""
+        return Spent(self.epsilon + epsilon, self.delta + delta, self.rho + rho)
+
+    def at(self, delta: float) -> float:
+        """Return the ε that is spent at a δ: the lower of the two ways to add up; infinite where neither."""
+        ways = [self.epsilon] if self.delta <= delta else []
+        if delta > 0.0:
+            ways.append(epsilon_of(self.rho, delta) if self.rho > 0.0 else 0.0)
+        return min(ways, default=math.inf)
+
+    @classmethod
+    def of(cls, releases: Iterable[tuple[float, float, float]]) -> Spent:
+        """Return what releases cost together."""
+        out = cls()
+        for release in releases:
+            out = out.add(*release)
+        return out
+
+
+def odds(epsilon: float) -> float:
+    """Return the factor by which a release can move anybody's odds about a person, at most (δ aside)."""
+    return math.exp(epsilon)
+
+
+def caught(epsilon: float, delta: float, wrong: float = 0.01) -> float:
+    """Return how many of those who are in the table a test can find, at most, if it errs on so many others.
+
+    Any test of "this record rather than that" with a share ``wrong`` of false alarms (Kairouz, Oh and
+    Viswanath 2015, theorem 2.1).
+
+    Examples
+    --------
+    >>> round(caught(1.0, 0.0), 4)
+    0.0272
+    """
+    return min(1.0, math.exp(epsilon) * wrong + delta, 1.0 - math.exp(-epsilon) * (1.0 - delta - wrong))

@@ -1,0 +1,211 @@
+"""Records as groupings see them, and what groupings return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.core.registry import Registry
+from voronym.dp.budget import Budget
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+STEPS = 2**15
+"""Half the steps into which a range is divided before sums are taken: sums are whole numbers."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records in public bounds.
+
+    Parameters
+    ----------
+    ordered : array of float, shape (n, d)
+        Numbers, times and ordered levels, each between 0 and 1 of its public range.
+    nominal : array of int, shape (n, e)
+        Places in the public domains of the other columns.
+    sizes : tuple of int
+        How many values each of these domains has.
+    """
+
+    ordered: Floats
+    nominal: Ints
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of records, which is public."""
+        return len(self.ordered)
+
+    @property
+    def d(self) -> int:
+        """Number of ordered columns."""
+        return int(self.ordered.shape[1])
+
+    @property
+    def e(self) -> int:
+        """Number of nominal columns."""
+        return int(self.nominal.shape[1])
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a grouping publishes: a value of every column for each cell, and how many records get it.
+
+    Parameters
+    ----------
+    ordered : array of float, shape (cells, d)
+        Noisy centres, between 0 and 1.
+    nominal : array of int, shape (cells, e)
+        Noisy modes.
+    counts : array of int
+        Rows that publish each cell; they add up to n. Of groups by rank they are known beforehand, of other
+        cells they are noisy. These three are all that is published.
+    of : array of int
+        The cell of each record before counts were met. Never published.
+    spent : mapping
+        What each part of the work cost.
+    facts : mapping
+        Public facts about the cells: numbers that depend on what was published alone.
+    """
+
+    ordered: Floats
+    nominal: Ints
+    counts: Ints
+    of: Ints
+    spent: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A way to make groups that one record hardly changes.
+
+    Parameters
+    ----------
+    name : str
+        What users type.
+    function : callable
+        ``(records, k, budget) -> Cells``.
+    sensitivity : str
+        What one record can change, in a sentence; proven in the documentation.
+    size : callable
+        ``(n, d, epsilon) -> k`` where nobody says how large groups are: it sees public numbers alone.
+    """
+
+    name: str
+    function: Callable[[Records, int, Budget], Cells]
+    sensitivity: str
+    size: Callable[[int, int, float], int]
+    summary: str = ""
+
+
+GROUPINGS: Registry[Grouping] = Registry("insensitive grouping")
+
+
+def grouping(
+    name: str, *, sensitivity: str, size: Callable[[int, int, float], int]
+) -> Callable[[Callable[[Records, int, Budget], Cells]], Callable[[Records, int, Budget], Cells]]:
+    """Register a grouping, a function ``(records, k, budget) -> Cells``."""
+
+    def register(
+        function: Callable[[Records, int, Budget], Cells],
+    ) -> Callable[[Records, int, Budget], Cells]:
+        summary = (function.__doc__ or "").strip().split("\n", 1)[0]
+        GROUPINGS.add(name, Grouping(name, function, sensitivity, size, summary))
+        return function
+
+    return register
+
+
+def steps_of(inside: Floats) -> Ints:
+    """Return places from -1 to 1 as whole numbers of steps; what is outside is brought to the ends.
+
+    A function of each value alone, so that it needs no budget.
+    """
+    return np.rint(np.clip(inside, -1.0, 1.0) * STEPS).astype(np.int64)
+
+
+def sums_of(of: Ints, cells: int, steps: Ints) -> Ints:
+    """Return the sum of the steps of the records of each cell, column by column, exactly."""
+    out = np.zeros((cells, steps.shape[1]), np.int64)
+    for column in range(steps.shape[1]):
+        # floats hold whole numbers up to 2**53 exactly: 2**38 records of 2**15 steps
+        out[:, column] = np.rint(np.bincount(of, steps[:, column], cells)).astype(np.int64)
+    return out
+
+
+def shrunk(means: Floats, variance: Floats, weights: Floats) -> Floats:
+    """Return noisy means, brought towards their common mean by as much as the noise explains.
+
+    Post-processing: it looks at published numbers alone. The variance between the true means is estimated as
+    that of the noisy ones less that of the noise (empirical Bayes).
+
+    Parameters
+    ----------
+    means : array of float, shape (cells, columns)
+        With noise.
+    variance : array of float, shape (cells, columns)
+        Of the noise.
+    weights : array of float
+        How much each cell counts.
+    """
+    if len(means) < 3:
+        return means
+    reliable = weights[:, None] / np.maximum(variance, 1e-300)
+    centre = np.sum(means * reliable, axis=0) / reliable.sum(axis=0)
+    share = weights / weights.sum()
+    spread = np.sum(share[:, None] * (np.square(means - centre) - variance), axis=0)
+    kept = np.maximum(spread, 0.0) / (np.maximum(spread, 0.0) + variance + 1e-300)
+    return np.asarray(centre + kept * (means - centre))
+
+
+def whole_counts(noisy: Floats | Ints, n: int, least: int = 0) -> Ints:
+    """Return counts that are whole, of a least size, and add up to n, as near to noisy ones as can be.
+
+    The same amount is taken from all, and none falls below the least (the nearest point of a simplex); then
+    the largest remainders are rounded up. Post-processing: n is public.
+
+    Examples
+    --------
+    >>> whole_counts(np.array([5.0, -3.0, 4.0]), 8).tolist()
+    [5, 0, 3]
+    >>> whole_counts(np.array([5.0, -3.0, 4.0]), 8, 2).tolist()
+    [4, 2, 2]
+    """
+    least = min(least, n // len(noisy))
+    given, n = np.asarray(noisy, np.float64) - least, n - least * len(noisy)
+    order = np.sort(given)[::-1]
+    excess = (np.cumsum(order) - n) / np.arange(1, len(given) + 1)
+    above = np.flatnonzero(order - excess > 0.0)
+    fit = np.maximum(given - excess[above[-1] if len(above) else 0], 0.0)
+    whole = np.floor(fit + 1e-9).astype(np.int64)
+    left = n - int(whole.sum())
+    if left > 0:
+        whole[np.argsort(-(fit - whole), kind="stable")[:left]] += 1
+    return whole + least
+
+
+def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
+    """Return a cell for each record so that each cell has the rows that are published.
+
+    Most records keep their own cell; of a cell with too many, some go to a cell that lacks as many, the next
+    one in the order of cells where there is one. What is published, so many rows of each cell, does not
+    depend on who goes.
+    """
+    cells = len(counts)
+    have = np.bincount(of, minlength=cells)
+    shuffled = rng.permutation(len(of))
+    order = shuffled[np.argsort(of[shuffled], kind="stable")]
+    start = np.concatenate([[0], np.cumsum(have)[:-1]])
+    place = np.arange(len(of)) - np.repeat(start, have)
+    goes = order[place >= np.repeat(counts, have)]
+    lack = np.repeat(np.arange(cells), np.maximum(counts - have, 0))
+    out = of.copy()
+    out[goes] = lack
+    return out

@@ -1,0 +1,207 @@
+"""Each column ranked by itself: noisy quantiles make a grid, and noisy counts say how columns go together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from voronym.dp.budget import Budget
+from voronym.dp.cells import STEPS, Cells, Floats, Ints, Records, grouping, steps_of, sums_of, whole_counts
+from voronym.dp.noise import noisy
+from voronym.dp.order import by_rank
+
+FINEST = 64
+"""Groups by rank of a column, at most."""
+COLUMNS = 0.5
+"""Share of the budget for the columns one by one; the rest is for how they go together."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Public cells of a column, for every number of cells.
+
+    Parameters
+    ----------
+    values : list of array
+        What 1, 2, ... cells publish, in the order of the cells.
+    cells : list of array
+        The ends of the cells of an ordered column, without the last; of a nominal one the cell of each value.
+    losses : array of float
+        What each number of cells loses, as a share of what one cell loses. All from noisy figures.
+    """
+
+    values: list[Floats | Ints]
+    cells: list[Floats | Ints]
+    losses: Floats
+
+    def of(self, column: Floats | Ints, many: int) -> Ints:
+        """Return the cell of each value: a function of that value alone."""
+        cells = self.cells[many - 1]
+        if column.dtype.kind == "f":
+            return np.searchsorted(cells, column, side="left").astype(np.int64)
+        return np.asarray(cells[column], np.int64)
+
+
+def _size(n: int, d: int, epsilon: float) -> int:
+    del d
+    return min(n, math.ceil(30.0 / epsilon))
+
+
+@grouping(
+    "individual",
+    sensitivity="in a column by itself the changes of all groups add up to the range of the column; after "
+    "that cells are public, and one record leaves a cell and enters another",
+    size=_size,
+)
+def individual(records: Records, k: int, budget: Budget) -> Cells:
+    """Rank each column by itself; noisy centres make a grid, and its noisy counts join the columns.
+
+    After Sánchez, Domingo-Ferrer, Martínez and Soria-Comas: Utility-preserving differentially private data
+    releases via individual ranking microaggregation. Information Fusion 30 (2016). That work publishes the
+    columns side by side, row by row, and which row is in which groups is not private then; here the counts of
+    the grid are noisy, too.
+    """
+    d, e, share = records.d, records.e, budget.share
+    # with one cell for everybody there is nothing to count
+    part = (COLUMNS if records.n // k > 1 else 1.0) * share / max(d + e, 1)
+    spent: dict[str, float] = {}
+    scales = []
+    if d:
+        scales += _ranked(records, k, d * part, budget)
+        spent["sums"] = d * part
+    for column, size in enumerate(records.sizes):
+        counts = np.bincount(records.nominal[:, column], minlength=size)
+        drawn, _ = noisy(counts, 2, math.sqrt(2.0), part, pure=budget.pure)
+        scales.append(_levels(whole_counts(drawn, records.n)))
+        spent[f"values {column + 1}"] = part
+    many = allotted([scale.losses for scale in scales], records.n / k)
+    of = np.zeros(records.n, np.int64)
+    for number, (scale, cells) in enumerate(zip(scales, many, strict=True)):
+        values = records.ordered[:, number] if number < d else records.nominal[:, number - d]
+        of = of * cells + scale.of(values, cells)
+    total = math.prod(many)
+    tally = np.bincount(of, minlength=total).astype(np.float64)
+    if total > 1:
+        rest = share - sum(spent.values())
+        drawn, _ = noisy(tally.astype(np.int64), 2, math.sqrt(2.0), rest, pure=budget.pure)
+        spent["counts"] = rest
+        tally = drawn.astype(np.float64)
+    kept = np.flatnonzero(tally >= k)
+    if len(kept) * k > records.n:
+        kept = np.sort(kept[np.argsort(-tally[kept], kind="stable")[: max(records.n // k, 1)]])
+    if not len(kept):
+        kept = np.array([int(np.argmax(tally))])
+    counts = np.zeros(total, np.int64)
+    counts[kept] = whole_counts(tally[kept], records.n, k)
+    digits = np.stack(np.unravel_index(np.arange(total), many), axis=1)
+    ordered = np.stack([scales[j].values[many[j] - 1][digits[:, j]] for j in range(d)], axis=1) if d else (
+        np.empty((total, 0))
+    )  # fmt: skip
+    nominal = np.empty((total, e), np.int64)
+    for j in range(e):
+        nominal[:, j] = scales[d + j].values[many[d + j] - 1][digits[:, d + j]]
+    facts = {"groups": len(kept), "cells by column": list(many)}
+    return Cells(ordered, nominal, counts, of, spent, facts)
+
+
+def ranked_sums(records: Records, groups: int) -> tuple[Ints, Ints]:
+    """Return the sums of the groups by rank of each ordered column, in steps, and the sizes of groups."""
+    size = records.n // groups
+    sums = np.empty((groups, records.d), np.int64)
+    for column in range(records.d):
+        values = records.ordered[:, column]
+        of = by_rank(np.argsort(values, kind="stable"), size)
+        sums[:, column] = sums_of(of, groups, steps_of(2.0 * values[:, None] - 1.0))[:, 0]
+    return sums, np.bincount(of)
+
+
+def _ranked(records: Records, k: int, share: float, budget: Budget) -> list[Scale]:
+    """Return the scales of the ordered columns, from noisy centres of groups by rank."""
+    epsilon = share if budget.pure else math.sqrt(2.0 * share)
+    finest = max(1, min(FINEST, round(0.1 * epsilon * records.n / records.d), records.n // k))
+    while finest > 1 and records.n // (records.n // finest) != finest:  # groups of one size, and one larger
+        finest -= 1
+    sums, sizes = ranked_sums(records, finest)
+    d = records.d
+    drawn, _ = noisy(sums, 2 * STEPS * d, 2.0 * STEPS * math.sqrt(d), share, pure=budget.pure)
+    means = drawn / (STEPS * sizes[:, None]) / 2.0 + 0.5
+    weights = sizes.astype(np.float64)
+    return [_scale(_isotonic(means[:, column], weights), weights) for column in range(d)]
+
+
+def _isotonic(means: Floats, weights: Floats) -> Floats:
+    """Return centres in ascending order and inside the range, nearest to noisy ones: post-processing."""
+    return np.clip(isotonic_regression(means, weights=weights).x, 0.0, 1.0)
+
+
+def _scale(points: Floats, weights: Floats) -> Scale:
+    """Return the best cells of a line for every number of cells, by dynamic programming."""
+    m = len(points)
+    w = np.concatenate([[0.0], np.cumsum(weights)])
+    s = np.concatenate([[0.0], np.cumsum(weights * points)])
+    q = np.concatenate([[0.0], np.cumsum(weights * points * points)])
+    i, j = np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij")
+    mass = np.where(j > i, w[j] - w[i], 1.0)
+    cost = np.where(j > i, np.maximum(q[j] - q[i] - np.square(s[j] - s[i]) / mass, 0.0), np.inf)
+    best, back = [cost[0]], [np.zeros(m + 1, np.int64)]
+    for _ in range(1, m):
+        through = best[-1][:, None] + cost
+        back.append(np.argmin(through, axis=0))
+        best.append(np.min(through, axis=0))
+    values: list[Floats | Ints] = []
+    cuts: list[Floats | Ints] = []
+    losses: list[float] = []
+    for many in range(1, m + 1):
+        ends, at = [m], m
+        for level in range(many - 1, 0, -1):
+            at = int(back[level][at])
+            ends.append(at)
+        edges = np.array([0, *ends[::-1]])
+        centre = (s[edges[1:]] - s[edges[:-1]]) / (w[edges[1:]] - w[edges[:-1]])
+        values.append(centre)
+        cuts.append((centre[:-1] + centre[1:]) / 2.0)
+        losses.append(float(best[many - 1][m]))
+    whole = losses[0]
+    return Scale(values, cuts, np.array(losses) / whole if whole > 1e-12 else np.zeros(m))
+
+
+def _levels(counts: Ints) -> Scale:
+    """Return the cells of a domain for every number: the most frequent values, and one for all the others."""
+    order = np.argsort(-counts, kind="stable")
+    total = max(int(counts.sum()), 1)
+    values: list[Floats | Ints] = []
+    cells: list[Floats | Ints] = []
+    losses = []
+    for many in range(1, len(counts) + 1):
+        cell = np.full(len(counts), many - 1, np.int64)
+        cell[order[: many - 1]] = np.arange(many - 1)
+        values.append(order[:many].astype(np.int64))
+        cells.append(cell)
+        losses.append(1.0 - counts[order[:many]].sum() / total)
+    return Scale(values, cells, np.array(losses) / losses[0] if losses[0] > 0.0 else np.zeros(len(counts)))
+
+
+def allotted(losses: list[Floats], room: float) -> list[int]:
+    """Return how many cells each column gets: the next goes where it saves most for the cells that it costs.
+
+    Examples
+    --------
+    >>> allotted([np.array([1.0, 0.2, 0.1]), np.array([1.0, 0.9, 0.8])], 4.0)
+    [3, 1]
+    """
+    many = [1] * len(losses)
+    while True:
+        best, gain = -1, 0.0
+        for column, loss in enumerate(losses):
+            now = many[column]
+            if now == len(loss) or math.prod(many) // now * (now + 1) > room:
+                continue
+            saved = (loss[now - 1] - loss[now]) / math.log((now + 1) / now)
+            if saved > gain + 1e-12:
+                best, gain = column, saved
+        if best < 0:
+            return many
+        many[best] += 1

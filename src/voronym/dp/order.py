@@ -1,0 +1,71 @@
+"""Groups by rank in a total order from a public reference point."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voronym.dp.budget import Budget
+from voronym.dp.cells import STEPS, Cells, Ints, Records, grouping, shrunk, steps_of, sums_of
+from voronym.dp.noise import largest, noisy
+
+
+def total_order(records: Records) -> Ints:
+    """Return the records by their distance from the point where every column has its least value.
+
+    A nominal column counts 0 where it has the first value of its domain, else 1. Equal distances are put in
+    the order of the values themselves, so that the place of a record depends on nothing but values: whoever
+    is equal in all of them may stand for the other.
+    """
+    far = np.square(records.ordered).sum(axis=1) + (records.nominal > 0).sum(axis=1)
+    columns = [*records.nominal.T[::-1], *records.ordered.T[::-1], far]
+    return np.asarray(np.lexsort(columns), np.int64)
+
+
+def by_rank(order: Ints, k: int) -> Ints:
+    """Return the group of each record: k after k in an order, the last with all that are left.
+
+    Sizes depend on the number of records alone.
+    """
+    groups = max(len(order) // k, 1)
+    of = np.empty(len(order), np.int64)
+    of[order] = np.minimum(np.arange(len(order)) // k, groups - 1)
+    return of
+
+
+def _size(n: int, d: int, epsilon: float) -> int:
+    return min(n, math.ceil(math.sqrt(30.0 * n * d / epsilon)))
+
+
+@grouping(
+    "order",
+    sensitivity="one record moves by rank, and every group between its old and its new place swaps one "
+    "record for another: all sums may change",
+    size=_size,
+)
+def order(records: Records, k: int, budget: Budget) -> Cells:
+    """Take groups of k by rank in a total order from a public reference point.
+
+    Soria-Comas, Domingo-Ferrer, Sánchez and Martínez: Enhancing data utility in differential privacy via
+    microaggregation-based k-anonymity. VLDB Journal 23 (2014).
+    """
+    of = by_rank(total_order(records), k)
+    counts = np.bincount(of)
+    groups, d, e = len(counts), records.d, records.e
+    share, spent = budget.share / max(d + e, 1), {}
+    ordered = np.empty((groups, d))
+    if d:
+        sums = sums_of(of, groups, steps_of(2.0 * records.ordered - 1.0))
+        total, length = 2 * STEPS * groups * d, 2.0 * STEPS * math.sqrt(groups * d)
+        drawn, variance = noisy(sums, total, length, d * share, pure=budget.pure)
+        spent["sums"] = d * share
+        means = drawn / (STEPS * counts[:, None])
+        noise = np.broadcast_to(variance / np.square(STEPS * counts[:, None]), means.shape)
+        ordered = np.clip(shrunk(means, noise, counts.astype(np.float64)), -1.0, 1.0) / 2.0 + 0.5
+    nominal = np.empty((groups, e), np.int64)
+    for column, size in enumerate(records.sizes):
+        table = np.bincount(of * size + records.nominal[:, column], minlength=groups * size)
+        nominal[:, column] = largest(table.reshape(groups, size), share / groups, pure=budget.pure)
+        spent[f"mode {column + 1}"] = share
+    return Cells(ordered, nominal, counts, of, spent, {"groups": groups})

@@ -1,0 +1,263 @@
+"""Releases by differential privacy: public bounds, an insensitive grouping, noise, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from voronym.core.context import Context
+from voronym.core.options import Options, by_column, entry_of, option
+from voronym.dp import GROUPINGS, Budget, Cells, Records, caught, meet, odds
+from voronym.dp.budget import REPLACE
+from voronym.dp.domain import Bounds, Domain, Range, bounds_of
+from voronym.dp.noise import library
+from voronym.errors import InputError
+from voronym.method import table_method
+from voronym.privacy import DifferentialPrivacy, parse_model
+from voronym.request.choices import ReleaseChoices
+from voronym.result import Masked
+from voronym.table.hierarchy import Hierarchy
+from voronym.table.table import Table
+
+FIGURES = "differential privacy"
+"""Where the figures of such a release are, among those of its method."""
+AUTO = "tree"
+"""The grouping that lost least on most tables that were compared."""
+KEPT_ALONE = (
+    "Only the keys by themselves are private. Other columns stand beside them as they were: whoever "
+    "recognises a row by these learns in which group the person is. scope=all covers them, too."
+)
+
+
+@dataclass(frozen=True)
+class DifferentialOptions(Options):
+    """Options of the method dp; ε and what it covers are those of the model dp."""
+
+    grouping: str = option(
+        "auto",
+        "how groups are made that one person hardly changes: order, individual, tree; auto takes the tree",
+        check=entry_of("insensitive grouping", "auto"),
+    )
+    bounds: Mapping[str, Any] | None = option(None, "public bounds by column", check=by_column)
+    hierarchies: Mapping[str, Any] | None = option(
+        None, "hierarchies, whose values are public", check=by_column
+    )
+
+
+@table_method(
+    "dp",
+    guarantee="ε-differential privacy of the published keys, or of all columns: model dp",
+    cost="O(n d log n), and one draw for each group and column",
+    reference="Soria-Comas, Domingo-Ferrer, Sánchez, Martínez, Enhancing data utility in differential "
+    "privacy via microaggregation-based k-anonymity",
+    options=DifferentialOptions,
+    needs="dp",
+)
+def dp(table: Table, ctx: Context, options: DifferentialOptions) -> Masked:
+    """Publish noisy centres of groups that one person hardly changes."""
+    del table, ctx, options
+    raise InputError("method 'dp' needs the model that says how much is promised, such as --model dp=1.0")
+
+
+def private_of(choices: ReleaseChoices) -> DifferentialPrivacy | None:
+    """Return the promise of differential privacy, where one is asked for."""
+    named = (parse_model(text) for text in choices.models)
+    return next((model for model in named if isinstance(model, DifferentialPrivacy)), None)
+
+
+def unit_of(table: Table) -> str:
+    """Return what is protected, in the singular."""
+    if table.units is None:
+        return "row"
+    return "household" if table.units.household is not None else "person"
+
+
+def rows_of(table: Table, model: DifferentialPrivacy) -> int:
+    """Return the most rows of a unit; refuse units with more than are allowed."""
+    unit = unit_of(table)
+    if table.units is None:
+        return model.rows or 1
+    if model.rows is None:
+        raise InputError(
+            f"dp: a {unit} may have several rows, and the noise depends on how many: say the most that any "
+            f"{unit} may have, such as {model},rows=5"
+        )
+    codes = table.units.household if unit == "household" else table.units.person
+    many = np.bincount(np.asarray(codes))
+    over = int((many > model.rows).sum())
+    if over:
+        units = "people" if unit == "person" else "households"
+        raise InputError(
+            f"dp: {over:,} {units if over > 1 else unit} have more than {model.rows} rows, the most that is "
+            "allowed: allow more, or leave out some of their rows by a rule that does not look at others"
+        )
+    return model.rows
+
+
+def cost_of(table: Table, model: DifferentialPrivacy) -> dict[str, float]:
+    """Return what a release would cost each unit, before it is made."""
+    rows = rows_of(table, model)
+    budget = Budget(float(model.epsilon or 0.0), model.delta, rows)
+    return {"epsilon": budget.epsilon, "delta": budget.delta, "rho": budget.rho, "rows": rows}
+
+
+def private_columns(table: Table, model: DifferentialPrivacy) -> list[str]:
+    """Return the columns that get noise."""
+    kept = [name for name in table.columns if table.schema[name].role != "identifier"]
+    return [name for name in kept if model.scope == "all" or name in table.keys]
+
+
+def mask_private(
+    table: Table,
+    ctx: Context,
+    *,
+    model: DifferentialPrivacy,
+    options: DifferentialOptions,
+    k: int | None,
+) -> Masked:
+    """Mask a table by differential privacy.
+
+    Parameters
+    ----------
+    table : Table
+        The records.
+    ctx : Context
+        Hears how far the work is. Its generator decides nothing that is published: noise is OpenDP's.
+    model : DifferentialPrivacy
+        What is promised.
+    options : DifferentialOptions
+        The grouping, the bounds and the hierarchies.
+    k : int, optional
+        The size of groups; by default what suits the number of rows and columns, and ε.
+    """
+    library()
+    bounds = public_bounds(table, model, options)
+    rows = rows_of(table, model)
+    epsilon = model.epsilon
+    assert epsilon is not None  # noqa: S101 - a recipe refuses to be without
+    budget = Budget(epsilon, model.delta, rows)
+    records, outside = encode(table, bounds)
+    ctx.tell(0.3, whole=True)
+    chosen = GROUPINGS[AUTO if options.grouping == "auto" else options.grouping]
+    # k counts units, and a group of k times the most rows of a unit has k of them
+    size = k * rows if k is not None else chosen.size(table.n, len(bounds), epsilon / rows)
+    cells = chosen.function(records, max(min(size, table.n), 1), budget)
+    ctx.tell(0.8, whole=True)
+    of = meet(cells.of, cells.counts, np.random.default_rng())
+    frame = _published(table, bounds, cells, of)
+    facts = told(table, model, bounds, chosen.name, size, cells, rows)
+    notes = tuple(
+        f"{many:,} values of {one.name!r} were outside its bounds and count as the nearer bound"
+        for one, many in zip(bounds, outside, strict=True)
+        if many
+    )
+    public = (KEPT_ALONE,) if model.scope == "keys" and len(bounds) < len(frame.columns) else ()
+    return Masked(frame, {FIGURES: facts}, (*notes, *public), _log(facts), public_notes=public)
+
+
+def public_bounds(table: Table, model: DifferentialPrivacy, options: DifferentialOptions) -> list[Bounds]:
+    """Return the public bounds of all columns that get noise."""
+    trees = {name: tuple(Hierarchy.of(tree).paths) for name, tree in (options.hierarchies or {}).items()}
+    return bounds_of(table, private_columns(table, model), options.bounds or {}, trees)
+
+
+def encode(table: Table, bounds: list[Bounds]) -> tuple[Records, list[int]]:
+    """Return the records in their public bounds, and how many values of each column were outside."""
+    made = [one.encode(table) for one in bounds]
+    ordered = [values for one, (values, _) in zip(bounds, made, strict=True) if isinstance(one, Range)]
+    nominal = [values for one, (values, _) in zip(bounds, made, strict=True) if isinstance(one, Domain)]
+    sizes = tuple(len(one.values) for one in bounds if isinstance(one, Domain))
+    return (
+        Records(
+            np.stack(ordered, axis=1) if ordered else np.empty((table.n, 0)),
+            np.stack(nominal, axis=1).astype(np.int64) if nominal else np.empty((table.n, 0), np.int64),
+            sizes,
+        ),
+        [outside for _, outside in made],
+    )
+
+
+def _published(
+    table: Table, bounds: list[Bounds], cells: Cells, of: np.ndarray[Any, np.dtype[np.int64]]
+) -> nw.DataFrame[Any]:
+    """Return the table with what its cells publish."""
+    new: dict[str, nw.Series[Any]] = {}
+    place = {Range: 0, Domain: 0}
+    for one in bounds:
+        column = place[type(one)]
+        place[type(one)] += 1
+        if isinstance(one, Range):
+            shown = one.decode(table, cells.ordered[:, column])
+        else:
+            shown = one.decode(table, cells.nominal[:, column])
+        new[one.name] = nw.maybe_reset_index(shown[of.tolist()])
+    names = [name for name in table.columns if name in table.schema]
+    return nw.maybe_reset_index(table.frame.select(names).with_columns(**new))
+
+
+def told(
+    table: Table,
+    model: DifferentialPrivacy,
+    bounds: list[Bounds],
+    grouping: str,
+    size: int,
+    cells: Cells,
+    rows: int,
+) -> dict[str, Any]:
+    """Return what everybody may know about such a release: nothing here depends on the data but its noise."""
+    epsilon, delta, unit = float(model.epsilon or 0.0), model.delta, unit_of(table)
+    kept = [name for name in table.columns if name not in {one.name for one in bounds}]
+    budget = Budget(epsilon, delta, rows)
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "rho": budget.rho,
+        "scope": model.scope,
+        "relation": REPLACE,
+        "unit": unit,
+        "rows": rows,
+        "grouping": grouping,
+        "sensitivity": GROUPINGS[grouping].sensitivity,
+        "size": size,
+        "noise": "discrete Laplace" if budget.pure else "discrete Gaussian",
+        "choice": "permute-and-flip" if budget.pure else "the exponential mechanism",
+        "spent": {name: share * (rows if budget.pure else rows**2) for name, share in cells.spent.items()},
+        "cells": {name: value for name, value in cells.facts.items() if isinstance(value, (int, list))},
+        "bounds": [{"column": one.name, "bounds": one.says, "origin": one.origin} for one in bounds],
+        "odds": odds(epsilon),
+        "caught": caught(epsilon, delta),
+        "not_private": _not_private(table, unit, kept),
+    }
+
+
+def _not_private(table: Table, unit: str, kept: list[str]) -> list[str]:
+    """Return what the promise does not cover."""
+    out = ["the names, kinds and order of the columns, and their declared bounds"]
+    if unit == "row":
+        out.append(f"the number of rows, {table.n:,}, and so that somebody is in the table at all")
+    else:
+        out.append(f"the number of rows, {table.n:,}, and how many of them each {unit} has")
+    if kept:
+        out.append(
+            f"{', '.join(kept)}: published as they were, row by row, beside the keys; who recognises a row "
+            "by them learns which published keys are that person's"
+        )
+    out.append("that a release was made, when, and by which choices")
+    return out
+
+
+def _log(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    promise = f"ε = {facts['epsilon']:g}" + (f", δ = {facts['delta']:g}" if facts["delta"] else "")
+    what = "the keys" if facts["scope"] == "keys" else "all columns"
+    spent = ", ".join(f"{name} {share:.3g}" for name, share in facts["spent"].items())
+    return (
+        f"Differential privacy of {what} for each {facts['unit']}: {promise}, neighbours by replacing "
+        f"{'its values' if facts['unit'] == 'row' else 'the values of its rows'}.",
+        f"Groups of about {facts['size']:,} by '{facts['grouping']}', {facts['cells'].get('groups', 0):,} in "
+        f"all; {facts['noise']} noise by OpenDP.",
+        f"The {'ε' if not facts['delta'] else 'ρ'} went to: {spent}.",
+    )

@@ -1,0 +1,75 @@
+"""An attack on private releases: is a record in the table? Tried on halves, where that is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.dp import GROUPINGS, Budget, Cells, Records
+from voronym.methods.differential import AUTO, DifferentialOptions, encode, public_bounds, rows_of
+from voronym.privacy.differential import DifferentialPrivacy
+from voronym.table.table import Table
+
+WRONG = 0.01
+"""The share of false alarms."""
+HALVES, MOST = 4, 2000
+"""How many releases are attacked, and on how many records each."""
+
+
+def membership(
+    table: Table, model: DifferentialPrivacy, options: DifferentialOptions, k: int | None
+) -> float:
+    """Return how many members a test by the nearest published record finds at 1 % false alarms.
+
+    Releases of random halves of the table are made in the same way, and never shown. Who is in the other half
+    is an "other": the test is set so that it errs on 1 % of them.
+
+    Parameters
+    ----------
+    table : Table
+        The originals.
+    model : DifferentialPrivacy
+        What was promised.
+    options : DifferentialOptions
+        How groups were made.
+    k : int, optional
+        Their size.
+    """
+    bounds = public_bounds(table, model, options)
+    records, _ = encode(table, bounds)
+    rows = rows_of(table, model)
+    chosen = GROUPINGS[AUTO if options.grouping == "auto" else options.grouping]
+    rng = np.random.default_rng()
+    caught = []
+    for _ in range(HALVES):
+        order = rng.permutation(records.n)
+        inside, others = order[: records.n // 2], order[records.n // 2 :]
+        half = _some(records, inside)
+        size = (
+            k * rows if k is not None else chosen.size(half.n, len(bounds), float(model.epsilon or 0) / rows)
+        )
+        cells = chosen.function(
+            half, max(min(size, half.n), 1), Budget(float(model.epsilon or 0.0), model.delta, rows)
+        )
+        near = [_nearest(_some(records, some[:MOST]), cells) for some in (inside, others)]
+        limit = np.quantile(near[1], WRONG, method="lower")
+        ties = np.mean(near[1] < limit), np.mean(near[1] <= limit)
+        sure, maybe = np.mean(near[0] < limit), np.mean(near[0] <= limit)
+        part = (WRONG - ties[0]) / (ties[1] - ties[0]) if ties[1] > ties[0] else 0.0
+        caught.append(sure + min(max(part, 0.0), 1.0) * (maybe - sure))  # ties are decided by a coin
+    return float(np.mean(caught))
+
+
+def _some(records: Records, rows: NDArray[np.int64]) -> Records:
+    return Records(records.ordered[rows], records.nominal[rows], records.sizes)
+
+
+def _nearest(records: Records, cells: Cells) -> NDArray[np.float64]:
+    """Return the distance of each record from the nearest cell that is published."""
+    shown = cells.counts > 0
+    ordered, nominal = cells.ordered[shown], cells.nominal[shown]
+    best = np.full(records.n, np.inf)
+    for centre, modes in zip(ordered, nominal, strict=True):
+        far = np.square(records.ordered - centre).sum(axis=1) + (records.nominal != modes).sum(axis=1)
+        np.minimum(best, far, out=best)
+    return best

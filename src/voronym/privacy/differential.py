@@ -1,0 +1,89 @@
+"""Differential privacy: a promise about how a table is made, which no table shows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from voronym.core.validate import checked
+from voronym.errors import InputError
+from voronym.privacy.base import Finding, register
+from voronym.privacy.text import TextModel, number, whole
+from voronym.table.table import Table
+
+SCOPES = ("keys", "all")
+
+
+@partial(checked, texts=True)
+@register("dp")
+@dataclass(frozen=True)
+class DifferentialPrivacy(TextModel):
+    """Whatever is published would be nearly as likely if one person's values were others.
+
+    A release is ε-differentially private where replacing the values of one unit changes the probability of
+    every published table by a factor of e^ε at most (and δ). Units are rows, or the people or households that
+    are declared. Noise that OpenDP draws is added to the centres of groups that one unit hardly changes.
+
+    Parameters
+    ----------
+    epsilon : float or None
+        Above 0: the smaller, the more noise. 1 is a common choice. None measures without asking for anything,
+        and finds that no table shows it.
+    delta : float
+        The probability with which the factor may be missed: 0, or far below 1 divided by the number of
+    people. scope : {"keys", "all"}
+        What is private. "keys": the table of the published keys by itself; other columns stay beside them as
+        they are, and whoever recognises somebody by these learns the group of that person. "all": the whole
+        published table.
+    rows : int, optional
+        The most rows that a person or a household may have; needed where these are declared. Without them any
+        so many rows are protected together.
+
+    References
+    ----------
+    Dwork, C., McSherry, F., Nissim, K., Smith, A.: Calibrating noise to sensitivity in private data analysis.
+    TCC 2006. Soria-Comas, J., Domingo-Ferrer, J., Sánchez, D., Martínez, S.: Enhancing data utility in
+    differential privacy via microaggregation-based k-anonymity. VLDB Journal 23, 2014.
+    doi:10.1007/s00778-014-0351-4
+
+    Examples
+    --------
+    >>> print(DifferentialPrivacy(1.0, scope="all"))
+    dp=1,scope=all
+    """
+
+    strength: ClassVar[int] = 20
+    unasked: ClassVar[bool] = False
+    epsilon: float | None = None
+    delta: float = 0.0
+    scope: str = "keys"
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        self._set(epsilon=number(self.name, "epsilon", self.epsilon, above=True))
+        self._set(delta=number(self.name, "delta", self.delta) or 0.0)
+        if self.delta >= 1.0:
+            raise InputError(f"{self.name}: delta must be a probability below 1, not {self.delta:g}")
+        if self.scope not in SCOPES:
+            raise InputError(f"{self.name}: scope must be 'keys' or 'all', not {self.scope!r}")
+        self._set(rows=whole(self.name, "rows", self.rows, least=1))
+
+    def measure(self, table: Table) -> Finding:
+        """Find that a table by itself promises nothing: ε is a property of how it was made."""
+        about = "no table shows it: it is a property of how a table was made"
+        detail: dict[str, object] = {"records": table.n}
+        return Finding(self.name, math.inf, self.required, self.epsilon is None, (), detail, about)
+
+    def kept(self) -> Finding:
+        """Return the finding of a release that was made so."""
+        about = f"δ = {self.delta:g}, " if self.delta else ""
+        return Finding(
+            self.name,
+            float(self.epsilon or 0.0),
+            self.required,
+            True,
+            detail={"epsilon": self.epsilon, "delta": self.delta, "scope": self.scope},
+            about=f"{about}of {'the keys' if self.scope == 'keys' else 'all columns'}, by how it was made",
+        )

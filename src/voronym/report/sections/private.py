@@ -1,0 +1,21 @@
+"""Differential privacy: what ε, δ, the unit and the bounds are, and what they mean for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from voronym.dossier import Dossier
+from voronym.report.section import Data, section
+from voronym.report.write import Table
+
+
+@section("private", "What ε means here", needs=("public.private",), place=20)
+def private(d: Dossier, made: Mapping[str, Any]) -> Data:
+    """Say what the promise bounds, for whom, and what it does not cover."""
+    rows = [(one["column"], one["bounds"], one["origin"]) for one in made["bounds"]]
+    return {
+        "made": made,
+        "bounds": Table.of(("column", "public bounds", "from"), rows, caption="Bounds", numeric=False),
+        "measured": None if d.inside is None else d.inside.membership,
+    }

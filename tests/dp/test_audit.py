@@ -1,0 +1,110 @@
+"""An auditor: two neighbouring tables, many releases of each, and how well they can be told apart.
+
+For every event S, ln P(S | one) / P(S | other) is at most ε. The auditor looks for the event with the largest
+ratio in half of the releases, counts it in the other half, and computes a lower confidence bound for ε from
+exact binomial intervals. The bound must be below what is promised, and above it once noise is halved.
+"""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import beta
+
+from voronym.core.context import Context
+from voronym.dp import noise
+from voronym.errors import VoronymError
+from voronym.methods.differential import DifferentialOptions, mask_private
+from voronym.privacy import DifferentialPrivacy
+from voronym.table.table import Table
+
+N = 20
+LOW = pl.DataFrame({"age": [0] * N})
+HIGH = pl.DataFrame({"age": [0] * (N - 1) + [120]})
+HALF = pl.DataFrame({"age": [10] * 10 + [100] * 10})
+MOVED = pl.DataFrame({"age": [10] * 11 + [100] * 9})
+
+
+def releases(frame, runs, *, epsilon, grouping, k, delta=0.0):
+    """What the whole pipeline publishes: mean, spread and the largest value of the released column."""
+    table = Table.build(frame, keys=["age"])
+    model = DifferentialPrivacy(epsilon, delta=delta)
+    options = DifferentialOptions(grouping=grouping, bounds={"age": [0, 120]})
+    out = np.empty((runs, 2))
+    for run in range(runs):
+        made = mask_private(table, Context(), model=model, options=options, k=k)
+        values = made.frame["age"].to_numpy()
+        out[run] = values.mean(), (values > 60).sum()
+    return out
+
+
+def lower_bound(first, second, delta=0.0, sure=0.999):
+    """A bound that ε is above, with confidence: the best event of one half, counted in the other."""
+    events = []
+    for column in range(first.shape[1]):
+        for limit in np.unique(np.concatenate([first[::2, column], second[::2, column]])):
+            events += [(column, limit, above, turned) for above in (True, False) for turned in (True, False)]
+    start = [ratio(first[::2], second[::2], event, delta, sure) for event in events]
+    return ratio(first[1::2], second[1::2], events[int(np.argmax(start))], delta, sure)
+
+
+def ratio(first, second, event, delta, sure):
+    """The least ln P(event | one) / P(event | other) that exact intervals allow."""
+    column, limit, above, turned = event
+    sides = [one[:, column] >= limit if above else one[:, column] < limit for one in (first, second)]
+    a, b = sides[::-1] if turned else sides
+    slack, hits, others = (1 - sure) / 2, int(a.sum()), int(b.sum())
+    p = beta.ppf(slack, hits, len(a) - hits + 1) if hits else 0.0
+    q = beta.ppf(1 - slack, others + 1, len(b) - others) if others < len(b) else 1.0
+    return math.log(max(p - delta, 1e-12) / q)
+
+
+def halve(monkeypatch):
+    """Half the noise, and nobody who checks what it costs."""
+    full = noise.laplace_scale
+    monkeypatch.setattr(noise, "laplace_scale", lambda sensitivity, epsilon: full(sensitivity, epsilon) / 2)
+    monkeypatch.setattr(noise, "_check", lambda *_: None)
+
+
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+def test_the_promise_is_not_exceeded(grouping):
+    found = [releases(frame, 300, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
+    assert lower_bound(*found) < 1.0
+
+
+def test_half_the_noise_is_found_out(monkeypatch):
+    halve(monkeypatch)
+    found = [releases(frame, 900, epsilon=1.0, grouping="tree", k=N) for frame in (LOW, HIGH)]
+    assert lower_bound(*found, sure=0.99) > 1.0
+
+
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+def test_the_promise_holds_with_several_groups(grouping):
+    found = [releases(frame, 200, epsilon=1.0, grouping=grouping, k=8) for frame in (HALF, MOVED)]
+    assert lower_bound(*found) < 1.0
+
+
+def test_the_promise_holds_with_a_delta():
+    found = [releases(frame, 200, epsilon=1.0, grouping="tree", k=N, delta=1e-3) for frame in (LOW, HIGH)]
+    assert lower_bound(*found, delta=1e-3) < 1.0
+
+
+def test_noise_that_costs_more_than_its_share_is_not_drawn(monkeypatch):
+    full = noise.laplace_scale
+    monkeypatch.setattr(noise, "laplace_scale", lambda sensitivity, epsilon: full(sensitivity, epsilon) / 2)
+    with pytest.raises(VoronymError, match="would cost"):
+        releases(LOW, 1, epsilon=1.0, grouping="tree", k=N)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grouping", ["individual", "order", "tree"])
+@pytest.mark.parametrize("halved", [False, True])
+def test_a_hundred_thousand_releases(grouping, halved, monkeypatch):
+    """Three groupings, with and without half of their noise: 120,000 releases of the two tables."""
+    if halved:
+        halve(monkeypatch)
+    found = [releases(frame, 10_000, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
+    bound = lower_bound(*found)
+    assert (bound > 1.0) == halved, bound
+    assert bound > 0.8  # an auditor that sees nothing would prove nothing

@@ -1,0 +1,356 @@
+"""Private releases through the front door: what is promised, what is refused, and what is told."""
+
+import json
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+import voronym as vr
+from cli.test_cli import voronym  # noqa: F401 - a fixture
+from voronym.dp import Budget, Spent, caught
+from voronym.methods.differential import FIGURES
+from voronym.report.html import render
+
+pytestmark = pytest.mark.filterwarnings("ignore:Only the keys by themselves")
+
+BOUNDS = {"age": (0, 120), "sex": ["f", "m"]}
+
+
+def people(n=400, seed=1):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "name": [f"p{i}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "sex": np.array(["f", "m"])[rng.integers(0, 2, n)],
+            "born": pl.date_range(pl.date(1950, 1, 1), pl.date(2010, 1, 1), "1d", eager=True).sample(
+                n, seed=seed
+            ),
+            "grade": np.array(["low", "mid", "high"])[rng.integers(0, 3, n)],
+            "pay": np.round(rng.gamma(2.0, 15_000.0, n), 2).clip(0, 200_000),
+            "ill": np.array(["flu", "cold", "gout"])[rng.integers(0, 3, n)],
+            "home": [f"h{i // 3}" for i in range(n)],
+            "person": [f"q{i // 2}" for i in range(n)],
+        }
+    )
+
+
+def release(frame=None, **choices):
+    given = {
+        "keys": ["age", "sex"],
+        "confidential": ["ill"],
+        "drop_undeclared": True,
+        "models": "dp=1",
+        "bounds": BOUNDS,
+    }
+    asked = {**given, **choices}
+    frame = people() if frame is None else frame
+    units = [asked.get("person"), asked.get("household"), *asked.get("identifiers", ())]
+    extra = [name for name in ("home", "person") if name not in units]
+    if isinstance(frame, pl.DataFrame):  # a column that repeats is asked about
+        frame = frame.drop(extra, strict=False)
+    return vr.anonymize(frame, **asked)
+
+
+@pytest.mark.parametrize("grouping", ["auto", "individual", "order", "tree"])
+@pytest.mark.parametrize("delta", ["", ",delta=1e-6"])
+def test_every_grouping_releases(grouping, delta):
+    made = release(models=f"dp=1{delta}", options={"grouping": grouping})
+    table = made.table
+    assert len(table) == 400
+    assert table.columns == ["age", "sex", "ill"]
+    assert table["age"].dtype == pl.Int64
+    assert table["age"].is_between(0, 120).all()
+    assert set(table["sex"]) <= {"f", "m"}
+    assert sorted(table["ill"]) == sorted(people()["ill"])  # kept, in another order
+    assert [one.model for one in made.findings] == ["dp"]
+    spent = made.figures[FIGURES]["spent"]
+    total = 1.0 if not delta else Budget(1.0, 1e-6).rho
+    assert 0.9 * total < sum(spent.values()) <= total * (1 + 1e-9)
+
+
+def test_k_is_kept_in_what_is_published():
+    for grouping in ("individual", "order", "tree"):
+        made = release(k=30, options={"grouping": grouping})
+        classes = Counter(made.table.select("age", "sex").rows())
+        assert min(classes.values()) >= 30
+        assert [one.model for one in made.findings] == ["k-anonymity", "dp"]
+
+
+def test_all_columns_are_masked_where_all_are_asked_for():
+    bounds = {
+        **BOUNDS,
+        "ill": ["flu", "cold", "gout"],
+        "born": ("1940-01-01", "2020-12-31"),
+        "pay": "0..200000",
+    }
+    made = release(
+        keys=["age", "sex", "born", "grade"],
+        confidential=["ill", "pay"],
+        orders={"grade": ["low", "mid", "high"]},
+        models="dp=2,scope=all",
+        bounds=bounds,
+    )
+    table = made.table
+    cells = table.n_unique()
+    assert cells <= made.figures[FIGURES]["cells"]["groups"]
+    assert cells < 40
+    assert table["born"].dtype == pl.Date
+    assert set(table["grade"]) <= {"low", "mid", "high"}
+    assert table["pay"].is_between(0, 200_000).all()
+    assert all(round(pay % 1, 6) == 0 or round(pay * 10 % 1, 6) == 0 for pay in table["pay"])  # a public grid
+    assert not any("themselves" in note for note in made.warnings)
+
+
+def test_what_is_published_does_not_follow_one_person():
+    """Nobody's own value can be in the release: an outlier at the bound moves a mean, and no more."""
+    frame = people().with_columns(pl.when(pl.int_range(pl.len()) == 7).then(120).otherwise(40).alias("age"))
+    seen = [release(frame, keys=["age"], bounds={"age": (0, 120)}).table["age"].max() for _ in range(5)]
+    assert max(seen) < 120
+
+
+def test_a_release_is_drawn_afresh_each_time():
+    recipe = release().recipe
+    assert recipe.seed is None
+    frame = people().drop("home", "person")
+    again = [vr.anonymize(frame, recipe=recipe).table["age"].sum() for _ in range(3)]
+    assert len(set(again)) > 1
+
+
+def test_the_recipe_holds_the_promise(tmp_path):
+    made = release(models=vr.DifferentialPrivacy(0.5, delta=1e-6), options={"grouping": "individual"})
+    made.recipe.save(tmp_path / "r.toml")
+    again = vr.Recipe.load(tmp_path / "r.toml")
+    assert again == made.recipe
+    assert again.private == vr.DifferentialPrivacy(0.5, delta=1e-6)
+    assert again.method == "dp"
+    assert again.k is None
+
+
+def test_numbers_outside_bounds_count_as_the_bound():
+    with pytest.warns(UserWarning, match="were outside its bounds"):
+        made = release(bounds={"age": (30, 60), "sex": ["f", "m"]})
+    assert made.table["age"].is_between(30, 60).all()
+
+
+@pytest.mark.parametrize("backend", ["pandas", "pyarrow"])
+def test_other_libraries(backend):
+    plain = people().drop("home", "person")
+    frame = plain.to_pandas() if backend == "pandas" else plain.to_arrow()
+    table = release(
+        frame, keys=["age", "sex", "born"], bounds={**BOUNDS, "born": ("1940-01-01", "2020-12-31")}
+    )
+    assert len(pl.DataFrame(table.table)) == 400
+
+
+# -- units -----------------------------------------------------------------------------------------------
+
+
+def test_units_share_the_budget():
+    one, two = release(), release(person="person", models="dp=1,rows=2")
+    facts = two.figures[FIGURES]
+    assert (facts["unit"], facts["rows"]) == ("person", 2)
+    assert facts["size"] == 2 * one.figures[FIGURES]["size"]  # half the ε for a row
+    assert release(household="home", models="dp=1,rows=3").figures[FIGURES]["unit"] == "household"
+
+
+def test_k_counts_people():
+    made = release(person="person", models="dp=4,rows=2", k=10)
+    assert made.risk.k >= 10
+
+
+# -- what is refused -------------------------------------------------------------------------------------
+
+BAD = {
+    "bounds missing": ({"bounds": {"sex": ["f", "m"]}}, "bounds of 'age' are not declared"),
+    "a domain missing": ({"bounds": {"age": (0, 120)}}, "values that 'sex' may have are not declared"),
+    "ε of 0": ({"models": "dp=0"}, "epsilon must be a number above 0"),
+    "ε below 0": ({"models": "dp=-1"}, "epsilon must be a number above 0"),
+    "ε infinite": ({"models": "dp=inf"}, "epsilon must be a number above 0"),
+    "no ε": ({"models": "dp"}, "say how much is promised"),
+    "δ of 1": ({"models": "dp=1,delta=1"}, "below 1"),
+    "δ below 0": ({"models": "dp=1,delta=-1"}, "delta must be a number"),
+    "no scope": ({"models": "dp=1,scope=some"}, "scope must be 'keys' or 'all'"),
+    "ends turned": ({"bounds": {**BOUNDS, "age": (120, 0)}}, "the lower first"),
+    "ends alike": ({"bounds": {**BOUNDS, "age": (5, 5)}}, "two different ends"),
+    "one end": ({"bounds": {**BOUNDS, "age": [5]}}, "two ends"),
+    "ends as words": ({"bounds": {**BOUNDS, "age": "young..old"}}, "must be numbers"),
+    "an infinite end": ({"bounds": {**BOUNDS, "age": (0, math.inf)}}, "two different ends"),
+    "a column that is not there": ({"bounds": {**BOUNDS, "zip": (0, 9)}}, "no such column"),
+    "a category outside": ({"bounds": {**BOUNDS, "sex": ["f"]}}, "not in its declared domain"),
+    "rows of people": ({"person": "person"}, "the most that any person may have"),
+    "too many rows": ({"person": "person", "models": "dp=1,rows=1"}, "have more than 1 rows"),
+    "another method": ({"method": "mdav"}, "leave out the method"),
+    "the method alone": ({"models": (), "bounds": None, "method": "dp"}, "needs the model"),
+    "bounds alone": ({"models": ()}, "give the model, too"),
+    "another model": ({"models": ["dp=1", "l-diversity=2"]}, "cannot be had with other models"),
+    "twice": ({"models": ["dp=1", "dp=2"]}, "a release has one ε"),
+    "a seed": ({"seed": 3}, "seed cannot be had with dp"),
+    "steps": ({"steps": ["top age=60"]}, "steps cannot be had with dp"),
+    "strata": ({"strata": ["sex"]}, "strata cannot be had with dp"),
+    "suppress": ({"suppress": "1%"}, "suppress cannot be had with dp"),
+    "publish": ({"publish": "median"}, "makes no groups and has no use for publish"),
+    "pseudonyms": ({"person": "person", "pseudonyms": True, "models": "dp=1,rows=2"}, "pseudonyms show"),
+    "a grouping": ({"options": {"grouping": "mdav"}}, "no insensitive grouping is called"),
+    "k of too many": ({"k": 4000}, "cannot be reached"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_and_leaves_nothing(name, tmp_path):
+    choices, message = BAD[name]
+    with pytest.raises(vr.VoronymError, match=re.escape(message)) as caught_:
+        release(output=tmp_path / "out.csv", identifiers=["name"], ledger=tmp_path / "l.ledger", **choices)
+    assert "\n" not in str(caught_.value)
+    assert not (tmp_path / "out.csv").exists()
+    if (tmp_path / "l.ledger").exists():
+        assert len(vr.history.Ledger(tmp_path / "l.ledger")) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(None, "are missing"), (math.nan, "are missing"), (math.inf, "infinite")]
+)
+def test_gaps_and_infinities(value, message):
+    frame = people().with_columns(pl.Series("pay", [value, *people()["pay"][1:]], dtype=pl.Float64))
+    with pytest.raises(vr.VoronymError, match=message):
+        release(frame, keys=["pay", "sex"], bounds={"pay": (0, 2e5), "sex": ["f", "m"]})
+
+
+def test_one_row_and_many_columns():
+    one = people().head(1)
+    assert len(release(one).table) == 1
+    few = people().head(5)
+    for grouping in ("individual", "order", "tree"):
+        assert len(release(few, options={"grouping": grouping}).table) == 5
+
+
+def test_no_table_shows_it():
+    found = vr.measure(people(), keys=["age"], models="dp=1")
+    (finding,) = [one for one in found.findings if one.model == "dp"]
+    assert not finding.holds
+    assert finding.value == math.inf
+
+
+# -- adding up -------------------------------------------------------------------------------------------
+
+
+def test_costs_add_up_and_a_budget_refuses(tmp_path, voronym):  # noqa: F811
+    ledger = tmp_path / "l.ledger"
+    everything = {"models": "dp=1,scope=all", "bounds": {**BOUNDS, "ill": ["flu", "cold", "gout"]}}
+    given = {**everything, "identifiers": ["name"], "ledger": ledger}
+    release(output=tmp_path / "1.csv", **given)
+    assert voronym("ledger", "budget", str(ledger), "--epsilon", "2")[0] == 0
+    release(output=tmp_path / "2.csv", **given)
+    with pytest.raises(vr.GuaranteeError, match=r"budget of the ledger is ε = 2.*would be 3"):
+        release(output=tmp_path / "3.csv", **given)
+    assert not (tmp_path / "3.csv").exists()
+    new = people(seed=9).with_columns(pl.format("new {}", "name").alias("name"))
+    release(new, output=tmp_path / "4.csv", **given)  # other people have spent nothing
+    code, out, err = voronym("ledger", "show", str(ledger))
+    assert code == 0
+    assert "spent: up to ε = 2 by a person; the budget is ε = 2" in " ".join((out + err).split())
+    rows = json.loads(voronym("ledger", "show", str(ledger), "--json")[1])
+    assert [row["epsilon"] for row in rows] == [1.0, 1.0, 1.0]
+    assert rows[0]["rho"] == 0.5
+
+
+def test_rho_adds_up_to_less_than_epsilon(tmp_path):
+    from voronym.history.epsilon import Limit, set_limit
+
+    many = Spent.of([(0.1, 0.0, 0.1**2 / 2)] * 100)
+    assert many.at(0.0) == pytest.approx(10.0)
+    assert many.at(1e-6) < 6.0
+    ledger = vr.history.Ledger.open(tmp_path / "l.ledger")
+    set_limit(ledger, Limit(1.0))
+    with pytest.raises(vr.GuaranteeError, match="would be infinite"):  # a δ is never in a budget without one
+        release(models="dp=0.5,delta=1e-6", identifiers=["name"], ledger=ledger.path)
+
+
+def test_a_release_and_groups_are_in_one_ledger(tmp_path):
+    ledger = tmp_path / "l.ledger"
+    given = {"identifiers": ["name"], "ledger": ledger}
+    release(models=(), bounds=None, k=5, output=tmp_path / "1.csv", **given)
+    bounds = {**BOUNDS, "ill": ["flu", "cold", "gout"]}
+    release(models="dp=1,scope=all", bounds=bounds, output=tmp_path / "2.csv", **given)
+    entries = vr.history.Ledger(ledger).entries
+    assert [entry.about.get("dp", {}).get("epsilon") for entry in entries] == [None, 1.0]
+    assert [entry.k for entry in entries] == [5, 1]
+
+
+def test_a_person_with_more_rows_than_are_protected_is_not_booked(tmp_path):
+    with pytest.raises(vr.InputError, match="protects 1 together"):
+        release(identifiers=["person"], ledger=tmp_path / "l.ledger")
+
+
+# -- over parts, and by the command line -----------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:other column 'pay'")
+@pytest.mark.parametrize("scope", ["keys", "all"])
+def test_over_parts(scope, tmp_path):
+    frame, data = people().drop("home", "person"), tmp_path / "data"
+    data.mkdir()
+    for part in range(4):
+        frame[part::4].write_parquet(data / f"{part}.parquet")
+    bounds = {**BOUNDS, "ill": ["flu", "cold", "gout"], "pay": (0, 200_000)}
+    made = vr.anonymize(
+        data, output=tmp_path / "out", keys=["age", "sex"], confidential=["ill"], other=["pay"],
+        drop_undeclared=True, models=f"dp=1,scope={scope}", bounds=bounds, leaf=100, workers=1,
+    )  # fmt: skip
+    table = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert len(table) == 400
+    assert [one.model for one in made.findings] == ["dp"]
+    true = set(frame["pay"].to_list())
+    kept = [pay in true for pay in table["pay"]]
+    assert all(kept) if scope == "keys" else not any(kept)
+
+
+def test_on_the_command_line(tmp_path, voronym):  # noqa: F811
+    people().drop("home", "person").write_csv(tmp_path / "t.csv")
+    words = [
+        "anonymize", str(tmp_path / "t.csv"), "-o", str(tmp_path / "o.csv"), "--key", "age,sex",
+        "--confidential", "ill", "--drop-undeclared", "--model", "dp=1.0", "--bounds", "age=0..120",
+        "--bounds", "sex=f|m", "--grouping", "individual",
+    ]  # fmt: skip
+    code, out, err = voronym(*words)
+    assert code == 0, err
+    assert "ε = 1" in out + err
+    assert len(pl.read_csv(tmp_path / "o.csv")) == 400
+    code, _, err = voronym(*words[:-4], "--overwrite")
+    assert code == 2
+    assert "values that 'sex' may have are not declared" in err
+
+
+# -- what is told ----------------------------------------------------------------------------------------
+
+
+def test_pages_name_the_promise():
+    made = release(people(1000), models="dp=1,delta=1e-6")
+    public = " ".join(re.sub(r"<[^>]+>", " ", render(made, audience="public")).split())
+    for text in (
+        "What ε means here", "ε = 1, δ = 1e-06", "for each row", "are replaced, and the number of rows stays",
+        "0 to 120", "f, m", "declared", "What is not private", "the number of rows, 1,000", "odds move",
+        "ill: published as they were",
+    ):  # fmt: skip
+        assert text in public, text
+    assert "lost" not in re.findall(r"What ε means here.*What is not private", public)[0]
+    inside = " ".join(re.sub(r"<[^>]+>", " ", render(made)).split())
+    assert "found" in inside
+    assert "on releases of halves of this table" in inside
+    assert "on releases of halves" not in public
+
+
+def test_the_bound_on_tests():
+    assert caught(1.0, 0.0) == pytest.approx(0.01 * math.e)
+    assert caught(100.0, 0.0) <= 1.0
+    assert caught(1e-9, 0.0) == pytest.approx(0.01)
+
+
+def test_the_attack_stays_below_the_bound():
+    made = release(people(2000), models="dp=1,scope=all", bounds={**BOUNDS, "ill": ["flu", "cold", "gout"]})
+    found = made.dossier().inside.membership
+    assert found < caught(1.0, 0.0) + 0.02  # a chance of 80 records in 4 halves
