@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -123,9 +124,10 @@ def attack(
 
 def rerun_of(recipe: Recipe) -> Rerun:
     """Return the tool with a recipe, as the attack by other worlds takes it: row i is of person i."""
+    bare = replace(recipe, policy=None, facts=None)  # which is judged once
 
     def rerun(table: Table) -> nw.DataFrame[Any]:
-        made = make_release(table, recipe, Context(seed=recipe.seed, threads=1))
+        made = make_release(table, bare, Context(seed=recipe.seed, threads=1))
         evidence = made._evidence
         assert evidence is not None  # noqa: S101 - made just now
         return made._held.rows(np.argsort(evidence.order)).frame

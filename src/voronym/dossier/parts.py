@@ -24,6 +24,7 @@ from voronym.evaluate.regression import Regression
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.evaluate.weighted import WeightedChange
+from voronym.policy.checklist import Checklist
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
 from voronym.result import Cost, Stratum
@@ -292,6 +293,8 @@ class Inside:
     """What was looked at in a sample only, or not at all, where the data are many files."""
     ledger: bool = False
     """Whether the release was checked against a ledger."""
+    checklist: Checklist | None = None
+    """What became of each demand of the policy, where the release was made with one."""
 
 
 @dataclass(frozen=True)
