@@ -30,24 +30,24 @@ def _word(name: str, value: Any) -> str:
 class ColumnDemand(Demand):
     """A demand on columns that hold something, or on a column by its name."""
 
-    of: str = option("", "what the columns hold", check=_word)
+    holds: str = option("", "what the columns hold", check=_word)
     column: str = option("", "the name of a column, instead", check=text)
 
     def check(self) -> None:
         """Refuse none and both."""
-        if bool(self.of) == bool(self.column):
+        if bool(self.holds) == bool(self.column):
             raise InputError(
-                f"the demand {self.name!r} needs either of (what columns hold) or column (a name)"
+                f"the demand {self.name!r} needs either holds (what columns hold) or column (a name)"
             )
 
     def about(self) -> tuple[Any, ...]:
         """Return what it is about."""
-        return (self.section, self.name, self.of, self.column)
+        return (self.section, self.name, self.holds, self.column)
 
     @property
     def whose(self) -> tuple[str, str]:
         """What the columns hold, or the name of one."""
-        return self.of, self.column
+        return self.holds, self.column
 
     def mine(self, seen: Mapping[str, Seen]) -> list[Seen]:
         """Return the columns of a table that it is about; a column that is named has to be there."""
@@ -58,7 +58,7 @@ class ColumnDemand(Demand):
                     f"{self.name!r} is demanded"
                 )
             return [seen[self.column]]
-        return [one for one in seen.values() if one.what == self.of]
+        return [one for one in seen.values() if one.what == self.holds]
 
     def broken(self, cell: Cell, case: Case) -> bool:
         """Whether a cell breaks the demand."""
@@ -90,7 +90,7 @@ class ColumnDemand(Demand):
     @property
     def sought(self) -> str:
         """What was looked for, in words."""
-        return WHAT[self.of][0] if self.of else f"the column {self.column!r}"
+        return WHAT[self.holds][0] if self.holds else f"the column {self.column!r}"
 
 
 @demand("columns", "absent")
@@ -107,7 +107,7 @@ class Absent(ColumnDemand):
         there = [one for one in mine if not one.empty and one.name not in case.units]
         bad = [f"column {one.name!r} is there ({one.why})" for one in there]
         names = {one.name for one in mine}
-        counts = {one.name: strays(one, self.of) for one in case.seen.values() if one.name not in names}
+        counts = {one.name: strays(one, self.holds) for one in case.seen.values() if one.name not in names}
         bad += [f"{rows(count)} of {name!r} by the look of it" for name, count in counts.items() if count]
         decide = ""
         if kept := [one.name for one in mine if one.name in case.units]:
@@ -124,7 +124,7 @@ class Absent(ColumnDemand):
     def complete(self, draft: Draft) -> None:
         """Drop such columns."""
         for one in draft.seen.values():
-            if one.name == self.column or (self.of and one.what == self.of):
+            if one.name == self.column or (self.holds and one.what == self.holds):
                 draft.drop(one.name, self, f"it holds {self.sought}")
 
 
@@ -140,7 +140,7 @@ class Top(ColumnDemand):
 
     def broken(self, cell: Cell, case: Case) -> bool:
         """Whether a cell tells a value above the limit."""
-        if self.of == "birth":
+        if self.holds == "birth":
             first, last = years(cell)
             oldest = case.year - self.most  # born before this year, somebody is older, or will be this year
             if first is None:
@@ -154,8 +154,10 @@ class Top(ColumnDemand):
 
     def judge(self, case: Case) -> Item:
         """Count the cells above the limit."""
-        above = f"with an age above {self.most:g}" if self.of in ("age", "birth") else f"above {self.most:g}"
-        if self.of == "birth":
+        above = (
+            f"with an age above {self.most:g}" if self.holds in ("age", "birth") else f"above {self.most:g}"
+        )
+        if self.holds == "birth":
             change = (
                 f"publish years of birth before {case.year - self.most:g} as one: --step 'bottom COLUMN=...'"
             )
@@ -169,7 +171,7 @@ class Top(ColumnDemand):
             if not draft.has(one.name) or not self.count(one, draft) or draft.touched(one.name):
                 continue
             kind, why = draft.kind(one.name), f"{self.sought} above {self.most:g} must not be told"
-            if self.of == "birth":
+            if self.holds == "birth":
                 born = int(draft.year - self.most)
                 draft.oldest[one.name] = born
                 if kind == "numeric":
@@ -212,7 +214,7 @@ class Period(ColumnDemand):
         """Count the dates that are told more finely; those in columns of other things count, too."""
         change = f"recode dates: --step 'recode COLUMN cuts=...' at the first day of each {self.unit}"
         found = self._judge(case, f"finer than the {self.unit}", change)
-        if self.of != "date":
+        if self.holds != "date":
             return found
         dated = {one.name for one in case.seen.values() if one.what in ("date", "birth")}
         others = {one.name: strays(one, "date") for one in case.seen.values() if one.name not in dated}

@@ -278,7 +278,7 @@ class _Reader:
                 gone[one.whose] = one
         for one in demands:
             if isinstance(one, ColumnDemand) and one.name != "absent" and (first := gone.get(one.whose)):
-                which = one.of or one.column
+                which = one.holds or one.column
                 raise self.refuse(
                     one.line,
                     f"{one.name!r} is demanded of {which!r}, which must be absent by line {first.line}",

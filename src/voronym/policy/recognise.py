@@ -51,13 +51,13 @@ WHAT: dict[str, tuple[str, str]] = {
         r"(^|_)(iban|bic|account|konto|compte|cuenta|card)(_?(id|no|nr|number|nummer))?($|_)|"
         r"(^|_)(kontonummer|kreditkarte)($|_)",
     ),
-    "licence": (
-        "numbers of certificates and licences",
-        r"(^|_)(licen[cs]e|certificate|fuehrerschein|fuhrerschein|permis)(_?(id|no|nr|number|nummer))?($|_)",
-    ),
     "vehicle": (
         "vehicle identifiers",
         r"(^|_)(vin|plate|license_plate|number_plate|kennzeichen|immatriculation|matricula|vehicle_id)($|_)",
+    ),
+    "licence": (
+        "numbers of certificates and licences",
+        r"(^|_)(licen[cs]e|certificate|fuehrerschein|fuhrerschein|permis)(_?(id|no|nr|number|nummer))?($|_)",
     ),
     "device": (
         "device identifiers",
@@ -93,7 +93,7 @@ WHAT: dict[str, tuple[str, str]] = {
     "place": (
         "places smaller than a state",
         r"(^|_)(address|adresse|anschrift|direccion|street|strasse|rue|calle|city|town|village|county|"
-        r"district|precinct|parish|municipality|borough|ward|tract|neighbou?rhood|ort|wohnort|stadt|gemeinde|kreis|"
+        r"district|precinct|parish|municipality|borough|tract|neighbou?rhood|ort|wohnort|stadt|gemeinde|kreis|"
         r"landkreis|bezirk|viertel|commune|ville|quartier|canton|departement|municipio|ciudad|localidad|barrio|"
         r"lat|latitude|lon|lng|longitude|geocode)($|_)",
     ),
@@ -231,13 +231,12 @@ def _by_cells(cells: tuple[Held, ...], rows: int) -> tuple[str | None, str]:
     shown = [one for one in cells if one.cell.sort != "gone"]
     if not shown:
         return None, ""
-    texts = [one.cell.text for one in shown]
-    for what, pattern in _STRAYS.items():
-        if sum(bool(pattern.search(text)) for text in texts) >= 0.5 * len(texts):
-            return what, "by its cells"
-    if _share([one.cell for one in shown], lambda cell: cell.sort == "date") >= 0.5:
-        return "date", "by its cells"
     held = sum(one.rows for one in shown)
+    for what, pattern in _STRAYS.items():
+        if sum(one.rows for one in shown if pattern.search(one.cell.text)) >= 0.5 * held:
+            return what, "by its cells"
+    if sum(one.rows for one in shown if one.cell.sort == "date") >= 0.5 * held:
+        return "date", "by its cells"
     words = [one.cell for one in shown if one.cell.sort == "text"]
     if len(words) >= 0.5 * len(shown) and _share(words, lambda cell: len(cell.text) > _LONG) >= 0.5:
         return "text", "by its cells"
