@@ -47,6 +47,8 @@ EXAMPLES: dict[str, list[Any]] = {
     "k": [2, 500],
     "models": [["t-closeness=0.2"], ["p-sensitive=2,column=ill", "l-diversity=recursive:3:2"]],
     "intruder": ["method"],
+    "policy": ["ema-0070", "ours.toml"],
+    "facts": [{"zip-populations": "zips.csv"}],
     "enforce": ["merge", "blind"],
     "allow_near_unique": [["zip"], ["zip", "cost, EUR"]],
     "allow_loss": [["zip", "pay"]],
@@ -86,6 +88,7 @@ EXAMPLES: dict[str, list[Any]] = {
 BESIDE: dict[str, dict[str, Any]] = {
     "options": {"method": "records", "k": None},
     "metrics": {"space": "mixed"},
+    "facts": {"policy": "hipaa-safe-harbor"},
     "publish_weights": {"weights": "w"},
 }
 """What else must be chosen for a recipe with the choice."""
@@ -283,6 +286,8 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "intruder",
         "space",
         "metrics",
+        "policy",
+        "facts",
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today

@@ -81,7 +81,8 @@ def test_stars_and_gaps_are_one_class() -> None:
         ("Geburtsdatum", "01.02.1950", "birth"), ("date de naissance", "01/02/1950", "birth"),
         ("Aufnahme", "01.02.2020", "date"), ("x", "2020-02-01", "date"), ("Wohnort", "Ulm", "place"),
         ("Straße", "Weg 1", "place"), ("contact", "a@b.org", "email"), ("when", "a", None),
-        ("percentage", "44", None), ("weight", "70.5", None), ("state", "Ohio", None), ("age_group", "30-39", "age"),
+        ("percentage", "44", None), ("weight", "70.5", None), ("state", "Ohio", None),
+        ("age_group", "30-39", "age"),
     ],
 )  # fmt: skip
 def test_columns_are_recognised(name: str, cell: str, what: str | None) -> None:

@@ -120,7 +120,7 @@ def test_refusals_name_demand_figure_and_change(patients: pl.DataFrame) -> None:
 
 
 def test_a_step_of_somebody_is_judged_not_mended(patients: pl.DataFrame) -> None:
-    with pytest.raises(GuaranteeError, match="'admitted' finer than the year.*To change: recode dates"):
+    with pytest.raises(GuaranteeError, match=r"'admitted' finer than the year.*To change: recode dates"):
         made(patients, policy="hipaa-safe-harbor", keys=["age", "admitted"], drop_undeclared=True,
              steps=["recode admitted cuts=2025-01-01,2025-03-01,2026-01-01"])  # fmt: skip
 
@@ -174,7 +174,7 @@ def test_a_ledger_that_is_demanded(patients: pl.DataFrame, tmp_path: Path) -> No
     file = tmp_path / "mine.toml"
     file.write_text(head + '[[process]]\ndemand = "ledger"\nsays = "A ledger"\n', encoding="utf-8")
     roles: dict[str, Any] = {"keys": ["age"], "identifiers": ["patient_id"], "drop_undeclared": True}
-    with pytest.raises(GuaranteeError, match="no ledger is given. To change: give one: --ledger FILE"):
+    with pytest.raises(GuaranteeError, match=r"no ledger is given\. To change: give one: --ledger FILE"):
         made(patients, policy=file, **roles)
     assert made(patients, policy=file, ledger=tmp_path / "l.ledger", **roles).checklist.passes
 
@@ -183,7 +183,8 @@ def test_weights_strata_and_people() -> None:
     rows = vr.datasets.hospital(240, seed=2).with_columns(
         weight_=pl.Series([1.0, 2.0] * 120), who=pl.Series([f"p{i // 2}" for i in range(240)])
     )
-    release = made(rows, policy="ema-0070", keys=["age", "sex"], confidential=["diagnosis"], other=["weight_"],
-                   person="who", weights="weight_", strata=["sex"], drop_undeclared=True)  # fmt: skip
+    release = made(rows, policy="ema-0070", keys=["age", "sex"], confidential=["diagnosis"],
+                   other=["weight_"], person="who", weights="weight_", strata=["sex"],
+                   drop_undeclared=True)  # fmt: skip
     assert release.checklist.passes
     assert release.k >= 12

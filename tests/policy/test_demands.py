@@ -14,10 +14,12 @@ from voronym.policy.base import Demand
 
 ROWS = 40
 COLUMNS: dict[str, Any] = {
-    "name": ("name", "Ann"), "email": ("remark", "write to ann@example.org"), "phone": ("remark", "+1 212 5550100"),
+    "name": ("name", "Ann"), "email": ("remark", "write to ann@example.org"),
+    "phone": ("remark", "+1 212 5550100"),
     "fax": ("fax", "5550100"), "ssn": ("remark", "078-05-1120"), "plan": ("insurance number", "A1"),
     "account": ("account", "99"), "licence": ("license number", "L1"), "vehicle": ("license plate", "B-A 1"),
-    "device": ("serial number", "S1"), "url": ("remark", "see http://example.org/ann"), "ip": ("remark", "10.1.2.3"),
+    "device": ("serial number", "S1"), "url": ("remark", "see http://example.org/ann"),
+    "ip": ("remark", "10.1.2.3"),
     "biometric": ("fingerprint", "f1"), "photo": ("photo", "ann.jpg"), "record": ("patient id", "P1"),
     "place": ("city", "Ulm"), "zip": ("zip", "10115"),
     "text": ("comment", "A long remark about somebody who came in with her neighbour on a cold day."),

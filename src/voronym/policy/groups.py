@@ -101,7 +101,7 @@ class GroupRisk(Demand):
             "holds" if fine else "fails",
             f"{which} risk {bound}{found:.4f}",
             evidence=evidence,
-            change="" if fine else f"make larger groups: -k {least}",
+            change="" if fine else f"make larger groups: -k {least}, by a method that makes groups",
             value=found,
             required=self.most,
             decide=case.keys_decide,

@@ -67,7 +67,7 @@ class Policy:
     text: str = field(default="", repr=False)
 
     @classmethod
-    def load(cls, given: str | Path) -> Policy:
+    def load(cls, given: str | Path | Policy) -> Policy:
         """Read a policy: one that is shipped, by its name, or a file.
 
         Examples
@@ -171,9 +171,11 @@ class _Reader:
                 self.lines.of("format"),
                 f"format must be {FORMAT}, which this version reads, not {data['format']!r}",
             )
-        given = {name: self.text(name) for name in ("name", "title", "version", "source", "note")}
+        given: dict[str, Any] = {
+            name: self.text(name) for name in ("name", "title", "version", "source", "note")
+        }
         given |= {name: self.text(name) for name in ("link", "summary") if name in data}
-        dates = {name: self.date(name) for name in ("date", "source_date") if name in data}
+        given |= {name: self.date(name) for name in ("date", "source_date") if name in data}
         demands = self.demands()
         if not demands:
             raise self.refuse(1, f"the policy demands nothing: it has none of {', '.join(SECTIONS)}")
@@ -191,7 +193,7 @@ class _Reader:
                     self.lines.of("facts", one.section, self.place[one]),
                     f"the table {named!r} is not described: say which one to give, under [facts]",
                 )
-        return Policy(**given, **dates, demands=demands, facts=facts, recognise=recognised, text=self.source)
+        return Policy(**given, demands=demands, facts=facts, recognise=recognised, text=self.source)
 
     def text(self, entry: str) -> str:
         try:
@@ -272,16 +274,16 @@ class _Reader:
         known: dict[tuple[Any, ...], Demand] = {}
         gone: dict[tuple[str, str], Demand] = {}
         for one in demands:
-            if (first := known.setdefault(one.about(), one)) is not one:
+            first = known.setdefault(one.about(), one)
+            if first is not one:
                 raise self.refuse(one.line, f"the demand {one.name!r} stands in line {first.line} already")
             if isinstance(one, ColumnDemand) and one.name == "absent":
                 gone[one.whose] = one
         for one in demands:
-            if isinstance(one, ColumnDemand) and one.name != "absent" and (first := gone.get(one.whose)):
-                which = one.holds or one.column
+            if isinstance(one, ColumnDemand) and one.name != "absent" and one.whose in gone:
+                which, line = one.holds or one.column, gone[one.whose].line
                 raise self.refuse(
-                    one.line,
-                    f"{one.name!r} is demanded of {which!r}, which must be absent by line {first.line}",
+                    one.line, f"{one.name!r} is demanded of {which!r}, which must be absent by line {line}"
                 )
         mean = {
             one.intruder: one for one in demands if isinstance(one, groups.GroupRisk) and one.figure == "mean"

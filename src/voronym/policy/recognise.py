@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 
 from voronym.errors import InputError
-from voronym.policy.cells import DAY_ANYWHERE, Held, cells_of
+from voronym.policy.cells import DAY_ANYWHERE, Cell, Held, cells_of
 from voronym.table.doubts.base import plain
 from voronym.table.frame import as_frame
 
@@ -193,8 +193,7 @@ def _seen(table: nw.DataFrame[Any], name: str, given: str | None) -> Seen:
     for what, (_, pattern) in WHAT.items():
         if re.search(pattern, called) and _fits(what, cells):
             return Seen(name, what, "by its name", cells)
-    what, why = _by_cells(cells, len(table))
-    return Seen(name, what, why, cells)
+    return Seen(name, *_by_cells(cells, len(table)), cells)
 
 
 def _called(name: str) -> str:
@@ -223,7 +222,7 @@ def _year(cell: Any) -> bool:
     return bool(cell.sort == "number" and cell.bottom >= 1850 and cell.top <= 2150)
 
 
-def _share(cells: list[Any], test: Any) -> float:
+def _share(cells: list[Cell], test: Callable[[Cell], bool]) -> float:
     return sum(map(test, cells)) / len(cells)
 
 
