@@ -48,6 +48,8 @@ EXAMPLES: dict[str, list[Any]] = {
     "models": [["t-closeness=0.2"], ["p-sensitive=2,column=ill", "l-diversity=recursive:3:2"]],
     "bounds": [{"age": [0, 120], "region": ["n", "s"]}, {"pay": [0.5, 9.5]}],
     "intruder": ["method"],
+    "policy": ["ema-0070", "ours.toml"],
+    "facts": [{"zip-populations": "zips.csv"}],
     "enforce": ["merge", "blind"],
     "allow_near_unique": [["zip"], ["zip", "cost, EUR"]],
     "allow_loss": [["zip", "pay"]],
@@ -91,6 +93,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "options": {"method": "records", "k": None},
     "bounds": {"models": ["dp=1"], "k": None},
     "metrics": {"space": "mixed"},
+    "facts": {"policy": "hipaa-safe-harbor"},
     "publish_weights": {"weights": "w"},
     **{name: {"keep_groups": True} for name in ("headroom", "waiting", "dissolved")},
 }
@@ -290,8 +293,13 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "intruder",
         "space",
         "metrics",
+<<<<<<< HEAD
         "changed",
         "bounds",
+=======
+        "policy",
+        "facts",
+>>>>>>> policy
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today

@@ -124,9 +124,10 @@ def attack(
 
 def rerun_of(recipe: Recipe) -> Rerun:
     """Return the tool with a recipe, as the attack by other worlds takes it: row i is of person i."""
+    bare = replace(recipe, policy=None, facts=None)  # which is judged once
 
     def rerun(table: Table) -> nw.DataFrame[Any]:
-        return _in_order(_again(table, recipe))
+        return _in_order(_again(table, bare))
 
     return rerun
 

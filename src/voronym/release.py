@@ -125,6 +125,8 @@ class Release:
     public_warnings: tuple[str, ...]
     folder: Folder | None
     """Where the release lies, where it is not in memory."""
+    checklist: Any
+    """What became of the demands of its policy, where it was made with one: a `voronym.policy.Checklist`."""
     booking: Booking | None
     """What the ledger knows of its people, where it was made with one; `write` enters it."""
     findings: tuple[Finding, ...]
@@ -186,7 +188,7 @@ class Release:
     ) -> None:
         self.recipe, self.schema = recipe, schema
         self.warnings, self.public_warnings = tuple(notes), tuple(public_notes)
-        self.folder = self.booking = None
+        self.folder = self.booking = self.checklist = None
         self._table = self._evidence = self._dossier = None
         self.findings, self.costs, self.log, self.effects, self.changes = (), (), (), (), ()
         self.information_loss = self.group_loss = None

@@ -71,6 +71,7 @@ CASES: dict[str, Case] = {
     "t-closeness": Case("models", {"models": ["t-closeness=0.5,column=ill"]}),
     "l-diversity": Case("models", {"models": ["l-diversity=2,column=ill"]}),
     "intruder": Case("intruder", {"intruder": "method", "models": ["l-diversity=2,column=ill"]}),
+    "policy": Case("policy", {"policy": "internal-research"}),
     "enforce": Case("enforce", {"enforce": "swap", "models": ["l-diversity=2,column=ill"]}),
     "dp": Case(
         "bounds",
@@ -136,6 +137,7 @@ EXEMPT = {
     "other": "weights need it",
     "drop_undeclared": "every run has it",
     "options": "they belong to a method",
+    "facts": "they belong to a policy",
     "engine": "where the work is done: the runs over parts try it",
     "leaf": "the runs over parts have it",
     "rounds": "the runs over parts have it",

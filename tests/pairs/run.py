@@ -160,6 +160,8 @@ def _passed_over(
         return "space"
     if release.recipe.given.get("k") != choices.get("k"):
         return "k"
+    if "policy" in choices and not (release.checklist is not None and release.checklist.passes):
+        return "policy"
     return ""
 
 

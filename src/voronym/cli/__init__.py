@@ -14,6 +14,7 @@ from voronym.cli import (  # noqa: F401 - importing registers
     anonymize,
     assign,
     attack,
+    check,
     compare,
     demo,
     design,

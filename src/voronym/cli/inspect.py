@@ -7,20 +7,26 @@ from typing import Any
 
 import typer
 
-from voronym.cli import common, files
+from voronym.cli import common, declared, files
 from voronym.cli.help import command_lines
 from voronym.cli.verbs import verb
+from voronym.errors import InputError
+from voronym.request.choices import ReleaseChoices
 
 
 @verb(
     "inspect",
     purpose="First steps",
-    examples=("voronym inspect patients.csv",),
+    examples=(
+        "voronym inspect patients.csv",
+        "voronym inspect patients.csv --policy hipaa-safe-harbor --facts zip-populations=zips.csv",
+    ),
     place=2,
 )
 def register(app: typer.Typer) -> None:
     """Add the verb to the application."""
-    app.command("inspect")(files.reads(inspect))
+    choices = declared.takes(ReleaseChoices, only=("policy", "facts"))
+    app.command("inspect")(files.reads(choices(inspect)))
 
 
 def inspect(
@@ -28,8 +34,12 @@ def inspect(
     query: common.Query = None,
     json: common.Json = False,
     reading: Any = None,
+    typed: Any = None,
 ) -> None:
-    """Propose a role and a kind for every column, and say why. You decide."""
+    """Propose a role and a kind for every column, and say why. You decide.
+
+    With --policy also the steps, the k and the models that it demands.
+    """
     from voronym.table.read import read
     from voronym.table.schema import Schema
     from voronym.table.source import source_of
@@ -37,9 +47,11 @@ def inspect(
     with common.ticker(not json):
         frame = read(source, query=query, **reading)
         proposal = Schema.infer(frame)
+        chosen = _completed(frame, declared.choices_of(typed, frame.columns)) if typed else None
     file = source_of(frame)
     read_by = ({} if query is None else {"query": query}) | reading
-    words = f"{proposal.command(source)}{files.flags(read_by)}"
+    asked = proposal.command(source) if chosen is None else chosen.command(source)
+    words = f"{asked}{files.flags(read_by)}"
     said = "" if file is None else file.says()
     if json:
         common.emit(
@@ -52,6 +64,7 @@ def inspect(
                 "distinct": dict(proposal.distinct),
                 "missing": dict(proposal.missing),
                 "command": words,
+                **({} if chosen is None else {"chosen": [one.to_dict() for one in chosen.added]}),
             }
         )
     else:
@@ -59,4 +72,23 @@ def inspect(
         typer.echo(proposal.text(wide))
         if said:
             typer.echo(f"Read with {said}")
+        if chosen is not None:
+            typer.echo("The policy demands:")
+            demanded = [one for one in chosen.added if one.source]
+            common.print_lines(
+                "\n".join(f"  {one}" for one in demanded) or "  nothing that is not so already"
+            )
         typer.echo("\n".join(["The command for this proposal:", *command_lines(words, wide)]))
+
+
+def _completed(frame: Any, given: dict[str, Any]) -> Any:
+    """Return what a policy demands of a run about which nobody said anything."""
+    from voronym.policy.case import Facts
+    from voronym.policy.complete import complete
+    from voronym.policy.policy import Policy
+    from voronym.request.request import Request
+
+    if "policy" not in given:
+        raise InputError("facts are tables that a policy needs, and none is named: give --policy, too")
+    policy = Policy.load(given["policy"])
+    return complete(Request.of(given), frame, policy, Facts.of(policy, given.get("facts")))

@@ -32,6 +32,7 @@ def show(release: Release, receipt: WriteReceipt, others: list[Path]) -> None:
         _exposed(release),
         _losses(release),
         _done(release),
+        _policy(release),
         _files(release, receipt, counted, others),
     ):
         for name, text in part:
@@ -115,6 +116,17 @@ def _done(release: Release) -> Lines:
             if told["earlier_releases"]
             else "none yet: this is the first in the ledger",
         )
+
+
+def _policy(release: Release) -> Lines:
+    """Say what became of the demands of a policy, and what it chose."""
+    if (made := release.checklist) is None:
+        return
+    yield "policy", f"{made.title}: {made.summary}"
+    for number, one in enumerate(made.added):
+        yield "" if number else "chosen by the policy", one
+    for number, said in enumerate(made.decisions):
+        yield "" if number else "a person must decide", said
 
 
 def _files(release: Release, receipt: WriteReceipt, counted: str, others: list[Path]) -> Lines:

@@ -197,6 +197,7 @@ def _public_recipe(recipe: Recipe, present: Callable[[str], set[str | None]]) ->
     if recipe.steps:  # their texts may name values that were suppressed or recoded
         plain["steps"] = [one.says() for one in recipe.column_steps]
     plain = methods.public_choices(plain)
+    plain.pop("facts", None)  # where files of the data holder lie
     if not recipe.makes_groups:  # whoever has the seed can undo what was drawn
         plain.pop("seed", None)
     columns = []
@@ -261,6 +262,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         population=in_population(release.recipe, evidence, table, ctx.part(0.8, 0.9, stage="measuring")),
         ledger=release.booking is not None,
         membership=_membership(release, evidence),
+        checklist=release.checklist,
     )
 
 

@@ -25,6 +25,7 @@ from voronym.evaluate.regression import Regression
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import Utility
 from voronym.evaluate.weighted import WeightedChange
+from voronym.policy.checklist import Checklist
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
 from voronym.result import Cost, Stratum
@@ -301,6 +302,8 @@ class Inside:
     """Whether the release was checked against a ledger."""
     membership: float | None = None
     """How many members a test finds at 1 % false alarms, where the release is differentially private."""
+    checklist: Checklist | None = None
+    """What became of each demand of the policy, where the release was made with one."""
 
 
 @dataclass(frozen=True)

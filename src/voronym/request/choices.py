@@ -240,6 +240,16 @@ class ReleaseChoices(Options):
         check=one_of("keys", "method"), purpose=PROTECTION, value="keys|method", accepts="str",
         label="“The intruder knows”",
     )  # fmt: skip
+    policy: str | None = option(
+        None, "What some guidance demands: the name of a policy that is shipped, or a file. The run is "
+        "completed by it, and refused where a demand fails.",
+        check=path, purpose=PROTECTION, value="NAME|FILE", accepts="str | Path | None",
+        label="“Policy”",
+    )  # fmt: skip
+    facts: Mapping[str, str] | None = option(
+        None, "A table that the policy needs, such as zip-populations=FILE.", check=by_name(path),
+        shape="by column", purpose=PROTECTION, value="TABLE=FILE",
+    )  # fmt: skip
     enforce: str = option(
         "auto", "How groups are made to obey models. auto keeps the least lossy of merge, swap and "
         "confidential-first; for the intruder 'method' it takes blind.",

@@ -11,6 +11,7 @@ from voronym.keyspaces import DEFAULT_SPACE
 from voronym.method import METHODS
 
 if TYPE_CHECKING:
+    from voronym.request.choices import ReleaseChoices
     from voronym.request.recipe import Recipe
 
 
@@ -189,6 +190,11 @@ RULES: list[Rule] = [
         "out keep_groups, or take a model that every group keeps by itself, such as t-closeness",
     ),
     Rule(
+        ("policy", "facts"),
+        lambda recipe: recipe.facts is not None and recipe.policy is None,
+        lambda _: "facts are tables that a policy needs, and none is named: give policy, too",
+    ),
+    Rule(
         ("method", "pseudonyms"),
         lambda recipe: recipe.schema.pseudonyms and recipe.method == "lattice",
         lambda _: "method 'lattice' masks row by row, and pseudonyms show which rows belong together: leave "
@@ -208,6 +214,16 @@ def check_ledger(recipe: Recipe, ledger: str | None) -> None:
     if ledger is not None and not recipe.makes_groups and recipe.private is None:
         raise InputError(
             f"method {recipe.method!r} makes no groups, and a ledger remembers groups: leave out one of them"
+        )
+
+
+def check_parts(choices: ReleaseChoices) -> None:
+    """Refuse what a run over many parts cannot do."""
+    if choices.policy is not None:
+        raise InputError(
+            "a policy is judged on a table in memory, and a data set of many parts need not fit it: leave "
+            "out policy, take the roles, steps and k that `voronym inspect --policy` proposes for a file, "
+            "and look at the release with `voronym check`"
         )
 
 

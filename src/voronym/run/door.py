@@ -20,6 +20,10 @@ from voronym.errors import InputError
 from voronym.history.booking import Booking
 from voronym.history.ledger import Ledger
 from voronym.history.people import naming_columns
+from voronym.policy.case import Facts
+from voronym.policy.checklist import Added
+from voronym.policy.complete import complete
+from voronym.policy.policy import Policy
 from voronym.release import Release
 from voronym.request.choices import PARTS
 from voronym.request.recipe import Recipe
@@ -132,6 +136,11 @@ def anonymize(
         raise InputError(
             "reading says how to read a file, and the table is none: give the path, or use voronym.read"
         )
+    added: tuple[Added, ...] = ()
+    if recipe is None and request.release.policy is not None:
+        policy = Policy.load(request.release.policy)
+        made = complete(request, data, policy, Facts.of(policy, request.release.facts))
+        request, added = made.request, made.added
     if recipe is None:
         table = request.table(data)
         recipe = request.recipe(table, device=choose(request.release.device))
@@ -147,7 +156,7 @@ def anonymize(
         started=started,
         device=choose(recipe.device),
     )
-    release = make_release(table, recipe, ctx, booking)
+    release = make_release(table, recipe, ctx, booking, added)
     ctx.done()
     if output is not None:
         release.write(output, overwrite=overwrite, **(style or {}))

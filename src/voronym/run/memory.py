@@ -28,6 +28,10 @@ from voronym.methods.leaving import Known, stay
 from voronym.methods.mask import mask
 from voronym.methods.weights import MEAN
 from voronym.partition import Partition
+from voronym.policy.case import Facts
+from voronym.policy.checklist import Added
+from voronym.policy.judge import judge_release
+from voronym.policy.policy import Policy
 from voronym.problem import check_k
 from voronym.release import Release
 from voronym.request.choices import EVERY
@@ -46,7 +50,13 @@ EARLY = (
 )
 
 
-def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | None = None) -> Release:
+def make_release(
+    table: Table,
+    recipe: Recipe,
+    ctx: Context,
+    booking: Booking | None = None,
+    added: Sequence[Added] = (),
+) -> Release:
     """Mask a table by a recipe, measure what came out, and build the release.
 
     What `anonymize` does with its arguments. Whoever holds the context may wish, from another thread, to
@@ -63,12 +73,14 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     booking : Booking, optional
         What a ledger knows of the people of the table: the release is checked against it, and entered when
         it is written.
+    added : sequence of Added
+        What a policy chose, because nobody else did: its checklist tells it.
     """
     clock = _Clock(ctx.started)
     _check_k(recipe, table.n)
     if booking is not None and recipe.private is not None:
         check_spending(booking.ledger, booking.entries, booking.rows, cost_of(table, recipe.private))
-    original = table
+    original, given = table, table.n
     stayed: NDArray[np.int64] | None = None
     if booking is not None:
         booking.begin(recipe)
@@ -168,6 +180,17 @@ def make_release(table: Table, recipe: Recipe, ctx: Context, booking: Booking | 
     clock.lap("measuring")
     if booking is not None:
         _check_history(booking, release, masked, grouped_frame, table)
+    if recipe.policy is not None:
+        policy = Policy.load(recipe.policy)
+        release.checklist = judge_release(
+            release,
+            policy,
+            Facts.of(policy, recipe.facts),
+            added,
+            rows=given,
+            ledger=booking is not None,
+            context=ctx.part(0.95, 1.0, stage="judging"),
+        )
     return release
 
 

@@ -24,6 +24,7 @@ from voronym.release import Folder, Release
 from voronym.request.choices import ReleaseChoices
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
+from voronym.request.rules import check_parts
 from voronym.run import checks
 from voronym.run.parts import spill
 from voronym.run.parts.database import is_database
@@ -77,6 +78,7 @@ def release_parts(
     report : bool
         Whether to find the figures of `Release.report`; the data are then read twice more.
     """
+    check_parts(request.release if recipe is None else recipe)
     target, run = Path(output), request.run
     files = find(source)
     _check_output(target, files, overwrite=overwrite)

@@ -19,6 +19,7 @@ from voronym.privacy.confidential import ConfidentialModel
 from voronym.problem import Problem
 from voronym.request.recipe import Recipe
 from voronym.request.request import Request
+from voronym.request.rules import check_parts
 from voronym.run.parts import database
 from voronym.run.parts.door import bytes_of, engine_of, job_of
 from voronym.run.parts.engine import Engine
@@ -124,6 +125,7 @@ def plan_parts(
     source, request, recipe, reading
         As for `voronym.run.parts.door.release_parts`.
     """
+    check_parts(request.release if recipe is None else recipe)
     files, run = find(source), request.run
     engine = engine_of(request, recipe)
     size = sum(file.stat().st_size for file in files)

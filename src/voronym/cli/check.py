@@ -1,0 +1,192 @@
+"""`voronym check`: what a policy demands of a table, ours or not, and whether it is so."""
+
+from __future__ import annotations
+
+import json as _json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voronym.cli import common, declared, files, recipes, scale
+from voronym.cli.verbs import verb
+from voronym.errors import InputError, WriteError
+from voronym.request.choices import ColumnChoices, ReleaseChoices
+
+TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "sampling_fraction",
+         "population", "policy", "facts")  # fmt: skip
+"""Choices of `voronym anonymize` that this verb takes, too."""
+SUFFIXES = (".html", ".json", ".txt")
+
+
+@verb(
+    "check",
+    purpose="Judge a release",
+    examples=(
+        "voronym check release.csv --policy hipaa-safe-harbor -o checklist.html",
+        "voronym check release.csv --policy ema-0070 --key age,sex,zip --original patients.csv",
+    ),
+    place=3,
+)
+def register(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    choices = declared.takes(ColumnChoices, ReleaseChoices, only=TAKEN)
+    app.command("check")(files.reads(files.reads(choices(check)), prefix="original"))
+
+
+@verb("policies", purpose="Look up", examples=("voronym policies", "voronym policies ema-0070"))
+def register_policies(app: typer.Typer) -> None:
+    """Add the verb to the application."""
+    app.command("policies")(policies)
+
+
+def check(
+    source: common.Source,
+    original: Annotated[
+        str | None, typer.Option("--original", help="The table it was made from, for attacks and losses.")
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="Write the checklist: .html to print and sign, .json, .txt."),
+    ] = None,
+    holds: Annotated[
+        list[str] | None,
+        typer.Option("--holds", help="What a column holds, where its name does not say it.",
+                     metavar="COLUMN=WORD"),
+    ] = None,
+    recipe: recipes.Recipes = None,
+    query: common.Query = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace outputs that exist.")] = False,
+    json: common.Json = False,
+    reading: Any = None,
+    original_reading: Any = None,
+    typed: Any = None,
+) -> None:  # fmt: skip
+    """Judge a table by a policy, whoever made it, and write the checklist.
+
+    Every demand gets its figure, a verdict and the evidence; what no program can decide is left to a person.
+    Masked cells of other tools, such as *, 08*** and [20, 40[, are read as what they are. The exit code is 3
+    where a demand fails.
+    """
+    from voronym.policy.judge import check as judge
+    from voronym.policy.policy import Policy
+    from voronym.table.read import read
+
+    if "policy" not in typed:
+        raise InputError(
+            "name the policy: --policy NAME or --policy FILE. `voronym policies` lists those there are"
+        )
+    policy = Policy.load(typed["policy"])
+    outputs = list(output or ())
+    odd = [path for path in outputs if path.suffix not in SUFFIXES]
+    if odd:
+        raise InputError(
+            f"a checklist is written as {', '.join(SUFFIXES)}, by its suffix: {odd[0]} is none of them"
+        )
+    also = [one for one in (original, typed.get("population")) if one]
+    common.check_outputs(outputs, source=source, overwrite=overwrite, also=also)
+    written = recipes.load(recipe)
+    known = {} if written is None else dict(written.reading)
+    with common.ticker(not json) as bar:
+        bar.begin("reading", 0.0)
+        frame = _table(source, query, recipes.reading(written, source, reading))
+        before = None if original is None else read(original, **{**known, **original_reading})
+        given = declared.choices_of(typed, frame.columns)
+        given.pop("policy")
+        about = {name: given.pop(name, None) for name in ("facts", "sampling_fraction", "population")}
+        columns = {name: given[name] for name in ColumnChoices.names() if name in given}
+        if written is not None:
+            columns = recipes.columns(written, columns, frame.columns)
+        made = judge(
+            frame,
+            policy,
+            original=before,
+            holds=common.pairs(holds or (), "--holds"),
+            label=source,
+            progress=bar.part(0.1, 0.9),
+            **about,
+            **columns,
+        )
+        for path in outputs:
+            write_checklist(made, path)
+    if json:
+        common.emit(made.to_dict())
+    else:
+        common.print_lines(str(made))
+    if not made.passes:
+        raise typer.Exit(3)
+
+
+def _table(source: str, query: str | None, reading: dict[str, Any]) -> Any:
+    """Read a table; that of many files as one."""
+    import polars as pl
+
+    from voronym.table.read import read
+
+    if not scale.many(source, {}):
+        return read(source, query=query, **reading)
+    from voronym.run.parts.source import find
+
+    return pl.concat([read(file, **reading) for file in find(source)], how="vertical_relaxed")
+
+
+def write_checklist(made: Any, path: Path) -> None:
+    """Write a checklist by the suffix of its file."""
+    from voronym.core.atomic import placed
+    from voronym.report.checklist import render_checklist
+
+    texts = {
+        ".html": lambda: render_checklist(made),
+        ".json": lambda: _json.dumps(made.to_dict(), indent=2, ensure_ascii=False),
+        ".txt": lambda: f"{made}\n",
+    }
+    try:
+        with placed(path) as temporary:
+            temporary.write_text(texts[path.suffix](), encoding="utf-8")
+    except OSError as error:
+        raise WriteError(f"cannot write the checklist {path}: {error.strerror}") from None
+
+
+def policies(
+    name: Annotated[str | None, typer.Argument(help="A policy to print as a file.")] = None,
+    json: common.Json = False,
+) -> None:
+    """List the policies that are shipped, or print one as a file to copy and change."""
+    from voronym.policy.policy import Policy, shipped
+
+    if name is not None:
+        policy = Policy.load(name)
+        if json:
+            common.emit(_described(policy))
+        else:
+            typer.echo(policy.text, nl=False)
+        return
+    known = [Policy.load(one) for one in shipped()]
+    if json:
+        common.emit([_described(one) for one in known])
+        return
+    wide = max(len(one.name) for one in known)
+    common.print_lines("\n".join(f"{one.name:<{wide}}  {one.title}. {one.source}" for one in known))
+
+
+def _described(policy: Any) -> dict[str, Any]:
+    return {
+        "name": policy.name,
+        "title": policy.title,
+        "version": policy.version,
+        "date": policy.date.isoformat(),
+        "source": policy.source,
+        "link": policy.link,
+        "facts": dict(policy.facts),
+        "note": policy.note,
+        "demands": [
+            {
+                "section": one.section,
+                "demand": one.name,
+                "says": one.says,
+                "source": one.source,
+                "line": one.line,
+            }
+            for one in policy.demands
+        ],
+    }

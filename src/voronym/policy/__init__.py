@@ -1,0 +1,17 @@
+"""Policies: what some guidance demands of a release, as a file, checked demand by demand.
+
+``policy``     `Policy`: a file of demands, read strictly; those that are shipped
+``base``       what a demand is, and the registry of demands
+``columns``    demands on columns; ``groups`` on groups; ``others`` on attacks, losses and process
+``cells``      a published cell as what it is, whichever tool wrote it
+``recognise``  what a column holds
+``case``       what is judged; ``judge`` judges it; ``checklist`` is what comes of it
+``complete``   what a policy demands of a run and nobody chose
+"""
+
+from voronym.policy.base import Demand, Item, demand
+from voronym.policy.checklist import Added, Checklist
+from voronym.policy.judge import check
+from voronym.policy.policy import Policy, shipped
+
+__all__ = ["Added", "Checklist", "Demand", "Item", "Policy", "check", "demand", "shipped"]

@@ -1,0 +1,182 @@
+"""What a demand is, what becomes of it, and the registry of demands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+from voronym.core.jsonable import Plain
+from voronym.core.options import Options, option
+from voronym.core.registry import meant
+from voronym.errors import InputError
+
+if TYPE_CHECKING:
+    from voronym.policy.case import Case
+    from voronym.policy.complete import Draft
+
+SECTIONS = ("columns", "groups", "attacks", "loss", "process")
+"""What demands are about, in the order of a policy and of a checklist."""
+
+Verdict = Literal["holds", "fails", "open", "person", "nothing"]
+SPOKEN: dict[str, str] = {
+    "holds": "holds",
+    "fails": "fails",
+    "open": "open",
+    "person": "a person decides",
+    "nothing": "does not apply",
+}
+"""Verdicts in the words of a checklist. Open is what cannot be judged with what was given."""
+
+
+def text(name: str, value: Any) -> str:
+    """Check for a text with something in it."""
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{name} must be a text, not {value!r}")
+    return value.strip()
+
+
+@dataclass(frozen=True)
+class Item(Plain):
+    """A line of a checklist: a demand, and what became of it.
+
+    Parameters
+    ----------
+    section : str
+        What it is about: columns, groups, attacks, loss or process.
+    demand : str
+        Its name, such as "risk".
+    says : str
+        What is demanded, in words.
+    source : str
+        The paragraph of the text behind the policy.
+    verdict : {"holds", "fails", "open", "person", "nothing"}
+        What became of it.
+    figure : str
+        What was counted or measured.
+    evidence : str
+        How that was seen.
+    decide : str
+        What no program can decide.
+    change : str
+        What to change where it fails, or to give where it is open.
+    value, required : float, optional
+        The figure and its limit as numbers, where there are some.
+    line : int
+        Where the demand stands in the file of the policy.
+    """
+
+    section: str
+    demand: str
+    says: str
+    source: str
+    verdict: Verdict
+    figure: str = ""
+    evidence: str = ""
+    decide: str = ""
+    change: str = ""
+    value: float | None = None
+    required: float | None = None
+    line: int = 0
+
+    @property
+    def spoken(self) -> str:
+        """The verdict in words."""
+        return SPOKEN[self.verdict]
+
+
+@dataclass(frozen=True)
+class Demand(Options):
+    """Something that a policy demands.
+
+    A subclass is a frozen dataclass under the decorator `demand`; its fields are made by
+    `voronym.core.options.option` and are what a file may say of it.
+
+    Parameters
+    ----------
+    says : str
+        What is demanded, in words.
+    source : str
+        The paragraph of the text behind the policy.
+    decide : str
+        What no program can decide about it.
+    """
+
+    says: str = option("", "what is demanded, in words", check=text)
+    source: str = option("", "the paragraph it comes from", check=text)
+    decide: str = option("", "what a person must decide about it", check=text)
+    line: int = field(default=0, compare=False, kw_only=True)
+
+    section: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    needed: ClassVar[tuple[str, ...]] = ()
+    """Entries that have to be there."""
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the entries that a file may have."""
+        return tuple(name for name in super().names() if name != "line")
+
+    def check(self) -> None:
+        """Refuse entries that do not go together."""
+
+    def about(self) -> tuple[Any, ...]:
+        """Return what it is about: two demands about the same contradict or repeat each other."""
+        return (self.section, self.name)
+
+    def judge(self, case: Case) -> Item:
+        """Say what became of it in a table."""
+        raise NotImplementedError
+
+    def complete(self, draft: Draft) -> None:
+        """Add to a run what it demands and nobody chose."""
+
+    def item(self, verdict: Verdict, figure: str = "", **more: Any) -> Item:
+        """Return a line of the checklist."""
+        decide = "; ".join(filter(None, (more.pop("decide", ""), self.decide)))
+        return Item(
+            self.section,
+            self.name,
+            self.says,
+            self.source,
+            verdict,
+            figure,
+            decide=decide,
+            line=self.line,
+            **more,
+        )
+
+    def __str__(self) -> str:
+        where = f", {self.source}" if self.source else ""
+        return f"“{self.says}” ({self.section}: {self.name}{where})"
+
+
+DEMANDS: dict[str, dict[str, type[Demand]]] = {section: {} for section in SECTIONS}
+"""Classes of demands by section and name."""
+D = TypeVar("D", bound=type[Demand])
+
+
+def demand(section: str, name: str, *, needed: tuple[str, ...] = ()) -> Callable[[D], D]:
+    """Register a class of demands under the section and the name that a file has."""
+
+    def add(cls: D) -> D:
+        cls.section, cls.name, cls.needed = section, name, needed
+        DEMANDS[section][name] = cls
+        return cls
+
+    return add
+
+
+def demand_of(section: str, name: Any) -> type[Demand]:
+    """Return a class of demands; refuse a name that is not there."""
+    known = DEMANDS[section]
+    if not isinstance(name, str) or name not in known:
+        raise InputError(
+            f"{section} has no demand {name!r}; there are: {', '.join(known)}{meant(name, known)}"
+        )
+    return known[name]
+
+
+def rows(count: int) -> str:
+    """Return a number of cells in words."""
+    return "1 cell" if count == 1 else f"{count:,} cells"

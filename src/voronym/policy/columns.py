@@ -1,0 +1,501 @@
+"""Demands on columns: which kinds must go, how coarse the others must be."""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from voronym.core.options import number, one_of, option, whole
+from voronym.errors import InputError
+from voronym.policy.base import Demand, Item, demand, rows, text
+from voronym.policy.cells import Cell
+from voronym.policy.recognise import WHAT, Seen, check_word, strays
+
+if TYPE_CHECKING:
+    from voronym.policy.case import Case
+    from voronym.policy.complete import Draft
+
+
+def _word(name: str, value: Any) -> str:
+    if not isinstance(value, str) or value not in WHAT:
+        raise InputError(f"{name} must be what columns hold ({', '.join(WHAT)}), not {value!r}")
+    return check_word(value)
+
+
+@dataclass(frozen=True)
+class ColumnDemand(Demand):
+    """A demand on columns that hold something, or on a column by its name."""
+
+    holds: str = option("", "what the columns hold", check=_word)
+    column: str = option("", "the name of a column, instead", check=text)
+
+    def check(self) -> None:
+        """Refuse none and both."""
+        if bool(self.holds) == bool(self.column):
+            raise InputError(
+                f"the demand {self.name!r} needs either holds (what columns hold) or column (a name)"
+            )
+
+    def about(self) -> tuple[Any, ...]:
+        """Return what it is about."""
+        return (self.section, self.name, self.holds, self.column)
+
+    @property
+    def whose(self) -> tuple[str, str]:
+        """What the columns hold, or the name of one."""
+        return self.holds, self.column
+
+    def mine(self, seen: Mapping[str, Seen]) -> list[Seen]:
+        """Return the columns of a table that it is about; a column that is named has to be there."""
+        if self.column:
+            if self.column not in seen:
+                raise InputError(
+                    f"line {self.line} of the policy: the table has no column {self.column!r}, of which "
+                    f"{self.name!r} is demanded"
+                )
+            return [seen[self.column]]
+        return [one for one in seen.values() if one.what == self.holds]
+
+    def broken(self, cell: Cell, case: Case) -> bool:
+        """Whether a cell breaks the demand."""
+        raise NotImplementedError
+
+    def count(self, seen: Seen, case: Any) -> int:
+        """Count the rows of a column whose cells break the demand."""
+        return sum(one.rows for one in seen.cells if one.cell.sort != "gone" and self.broken(one.cell, case))
+
+    def _judge(self, case: Case, what: str, change: str) -> Item:
+        """Count what breaks it in its columns."""
+        mine = [one for one in self.mine(case.seen) if not one.empty]
+        if not mine:
+            return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
+        counts = {one.name: self.count(one, case) for one in mine}
+        bad = {name: count for name, count in counts.items() if count}
+        where = ", ".join(f"{one.name} ({one.why})" for one in mine)
+        if not bad:
+            return self.item("holds", f"0 cells {what}", evidence=f"counted in {where}", value=0.0)
+        said = ", ".join(f"{rows(count)} of {name!r}" for name, count in bad.items())
+        return self.item(
+            "fails",
+            f"{said} {what}",
+            evidence=f"counted in {where}",
+            change=change,
+            value=float(sum(bad.values())),
+        )
+
+    @property
+    def sought(self) -> str:
+        """What was looked for, in words."""
+        return WHAT[self.holds][0] if self.holds else f"the column {self.column!r}"
+
+
+@demand("columns", "absent")
+@dataclass(frozen=True)
+class Absent(ColumnDemand):
+    """Columns of a kind are not in the release, and no cell of another column looks like one of them."""
+
+    def judge(self, case: Case) -> Item:
+        """Look for such columns, and for such cells in all others."""
+        if self.column:
+            mine = [case.seen[self.column]] if self.column in case.seen else []
+        else:
+            mine = self.mine(case.seen)
+        there = [one for one in mine if not one.empty and one.name not in case.units]
+        bad = [f"column {one.name!r} is there ({one.why})" for one in there]
+        names = {one.name for one in mine}
+        counts = {one.name: strays(one, self.holds) for one in case.seen.values() if one.name not in names}
+        bad += [f"{rows(count)} of {name!r} by the look of it" for name, count in counts.items() if count]
+        decide = ""
+        if kept := [one.name for one in mine if one.name in case.units]:
+            decide = (
+                f"that the codes in {', '.join(map(repr, kept))} are random and say nothing about a person"
+            )
+        looked = f"looked at the names and cells of {len(case.seen)} columns"
+        if bad:
+            drop = ", ".join(one.name for one in there)
+            change = f"leave it out: --identifier {drop}" if there else "empty or recode these cells"
+            return self.item("fails", "; ".join(bad), evidence=looked, change=change, value=float(len(bad)))
+        return self.item("holds", "none", evidence=looked, value=0.0, decide=decide)
+
+    def complete(self, draft: Draft) -> None:
+        """Drop such columns."""
+        for one in draft.seen.values():
+            if one.name == self.column or (self.holds and one.what == self.holds):
+                draft.drop(one.name, self, f"it holds {self.sought}")
+
+
+@demand("columns", "top", needed=("most",))
+@dataclass(frozen=True)
+class Top(ColumnDemand):
+    """No value is above a limit; all beyond it may be one open category that begins right above it.
+
+    Of dates and years of birth, the limit is an age in years.
+    """
+
+    most: float = option(0.0, "the largest value that may be told", check=number(above=0.0))
+
+    def broken(self, cell: Cell, case: Case) -> bool:
+        """Whether a cell tells a value above the limit."""
+        if self.holds == "birth":
+            first, last = years(cell)
+            oldest = case.year - self.most  # born before this year, somebody is older, or will be this year
+            if first is None:
+                return last is not None and last < oldest - 1
+            return first < oldest
+        if cell.sort != "number":
+            return False
+        if cell.high is None:
+            return cell.bottom > self.most + 1
+        return cell.top > self.most
+
+    def judge(self, case: Case) -> Item:
+        """Count the cells above the limit."""
+        above = (
+            f"with an age above {self.most:g}" if self.holds in ("age", "birth") else f"above {self.most:g}"
+        )
+        if self.holds == "birth":
+            change = (
+                f"publish years of birth before {case.year - self.most:g} as one: --step 'bottom COLUMN=...'"
+            )
+        else:
+            change = f"top-code: --step 'top COLUMN={self.most:g}', or publish one open category"
+        return self._judge(case, above, change)
+
+    def complete(self, draft: Draft) -> None:
+        """Top-code columns that have larger values."""
+        for one in self.mine(draft.seen):
+            if not draft.has(one.name) or not self.count(one, draft) or draft.touched(one.name):
+                continue
+            kind, why = draft.kind(one.name), f"{self.sought} above {self.most:g} must not be told"
+            if self.holds == "birth":
+                born = int(draft.year - self.most)
+                draft.oldest[one.name] = born
+                if kind == "numeric":
+                    draft.step(f"bottom {quoted(one.name)}={born}", self, why)
+            elif kind == "numeric":
+                draft.step(f"top {quoted(one.name)}={self.most:g}", self, why)
+            else:
+                draft.refuse(
+                    self, f"{rows(self.count(one, draft))} of {one.name!r} above {self.most:g}",
+                    f"recode them by hand: {one.name!r} is {kind}, not a number",
+                )  # fmt: skip
+
+
+@demand("columns", "period", needed=("unit",))
+@dataclass(frozen=True)
+class Period(ColumnDemand):
+    """Dates are told by their year, quarter or month, and no finer."""
+
+    unit: str = option("year", "the finest that may be told", check=one_of("year", "quarter", "month"))
+
+    def broken(self, cell: Cell, case: Case) -> bool:
+        """Whether a cell tells more than the period."""
+        if cell.sort == "number":
+            return not _is_year(cell) and _is_day(cell)
+        if cell.sort != "date":
+            return False
+        low, high = cell.low, cell.high
+        begins = low is None or self._begins(low)
+        if high is None:
+            return not begins
+        after = high if cell.excludes else high + dt.timedelta(days=1)
+        # a range may name the first day that is no longer in it
+        ends = self._begins(after) or (low != high and self._begins(high))
+        return not (begins and ends) or (low is not None and low == high)
+
+    def _begins(self, day: dt.date) -> bool:
+        return day.day == 1 and (day.month - 1) % MONTHS[self.unit] == 0
+
+    def judge(self, case: Case) -> Item:
+        """Count the dates that are told more finely; those in columns of other things count, too."""
+        change = f"recode dates: --step 'recode COLUMN cuts=...' at the first day of each {self.unit}"
+        found = self._judge(case, f"finer than the {self.unit}", change)
+        if self.holds != "date":
+            return found
+        dated = {one.name for one in case.seen.values() if one.what in ("date", "birth")}
+        others = {one.name: strays(one, "date") for one in case.seen.values() if one.name not in dated}
+        bad = {name: count for name, count in others.items() if count}
+        if not bad:
+            return found
+        said = ", ".join(f"{rows(count)} of {name!r}" for name, count in bad.items())
+        figure = f"{said} with a date and its day"
+        total = float(sum(bad.values()))
+        if found.verdict == "fails":
+            figure, total = f"{found.figure}; {figure}", total + (found.value or 0.0)
+        return self.item("fails", figure, evidence="looked at every cell", change=change, value=total)
+
+    def complete(self, draft: Draft) -> None:
+        """Recode dates to periods."""
+        for one in self.mine(draft.seen):
+            if not draft.has(one.name) or draft.touched(one.name):
+                continue
+            finer = self.count(one, draft)
+            if not finer and one.name not in draft.oldest:
+                continue
+            if draft.kind(one.name) != "datetime":
+                if finer:
+                    draft.refuse(
+                        self, f"{rows(finer)} of {one.name!r} finer than the {self.unit}",
+                        f"declare what it is (--kind {one.name}=datetime), or leave it out "
+                        f"(--identifier {one.name})",
+                    )  # fmt: skip
+                continue
+            days = [c.cell for c in one.cells if c.cell.sort == "date"]
+            first = min(day.low for day in days if day.low)
+            last = max(day.high for day in days if day.high)
+            floor = draft.oldest.get(one.name)
+            if floor is not None and first.year < floor:
+                first = dt.date(floor, 1, 1)
+            cuts = ",".join(day.isoformat() for day in self._starts(first, max(first, last)))
+            draft.step(
+                f"recode {quoted(one.name)} cuts={cuts}",
+                self,
+                f"{self.sought} must be told by the {self.unit}",
+            )
+
+    def _starts(self, first: dt.date, last: dt.date) -> Iterator[dt.date]:
+        """Return the first day of each period from the one that a day is in to the one after another."""
+        size = MONTHS[self.unit]
+        month = first.year * 12 + (first.month - 1) // size * size
+        while True:
+            day = dt.date(month // 12, month % 12 + 1, 1)
+            yield day
+            if day > last:
+                return
+            month += size
+
+
+MONTHS = {"year": 12, "quarter": 3, "month": 1}
+
+
+@demand("columns", "digits", needed=("digits",))
+@dataclass(frozen=True)
+class Digits(ColumnDemand):
+    """Codes of places are told by their first digits, where enough people live under them."""
+
+    digits: int = option(3, "how many of the first signs may be told", check=whole(1))
+    people: int | None = option(None, "more people than that must live under them", check=whole(1))
+    facts: str = option("", "the name of the table that tells how many people live there", check=text)
+    instead: str = option("000", "what stands for codes under which too few people live", check=text)
+
+    def check(self) -> None:
+        """Refuse a number of people without the table that tells it."""
+        super().check()
+        if (self.people is None) != (not self.facts):
+            raise InputError("people and facts go together: how many, and the table that tells")
+
+    def shown(self, cell: Cell) -> str:
+        """Return the signs of a code that a cell tells."""
+        if cell.sort == "code":
+            return cell.text
+        if cell.sort == "number" and not cell.single:
+            return _common(f"{cell.low}", f"{cell.high}")
+        return cell.text.replace(" ", "")
+
+    def reason(self, cell: Cell, case: Any) -> str:
+        """Return why a cell breaks the demand; nothing where it does not."""
+        told = self.shown(cell)
+        if set(told) <= {"0"} and len(told) >= min(self.digits, len(self.instead)):
+            return ""
+        if len(told) > self.digits:
+            return "long"
+        if self.people is None or len(told) < self.digits:
+            return ""
+        living = case.people(self.facts)
+        return "" if living.get(told, 0) > self.people else "small"
+
+    def broken(self, cell: Cell, case: Any) -> bool:
+        """Whether a cell tells too many digits, or those of a small place."""
+        return bool(self.reason(cell, case))
+
+    def judge(self, case: Case) -> Item:
+        """Count the codes that are too long, or of places that are too small."""
+        few = (
+            ""
+            if self.people is None
+            else f", or {self.digits} under which {self.people:,} people or fewer live"
+        )
+        change = f"recode: --step 'recode COLUMN level=N' leaves {self.digits} digits"
+        if self.facts:
+            change += f"; publish small ones as {self.instead}; give the table: --facts {self.facts}=FILE"
+        found = self._judge(case, f"with more than {self.digits} digits{few}", change)
+        if self.facts and found.verdict == "fails" and not case.people(self.facts):
+            return self.item(
+                "fails", f"{found.figure}; the table {self.facts} was not given: every place counts as small",
+                evidence=found.evidence, change=change, value=found.value,
+            )  # fmt: skip
+        return found
+
+    def complete(self, draft: Draft) -> None:
+        """Mask the last digits, and all digits of small places; without the table the column goes."""
+        for one in self.mine(draft.seen):
+            if not draft.has(one.name) or draft.touched(one.name) or not self.count(one, draft):
+                continue
+            if self.facts and not draft.people(self.facts):
+                draft.drop(
+                    one.name, self,
+                    f"the table {self.facts} that tells how many people live there was not given "
+                    f"(--facts {self.facts}=FILE)",
+                )  # fmt: skip
+                continue
+            self._recode(one, draft)
+
+    def _recode(self, one: Seen, draft: Draft) -> None:
+        texts = [c.cell.text for c in one.cells if c.cell.sort != "gone"]
+        longest = max(map(len, texts))
+        if any(len(code) != longest for code in texts) and all(code.isdecimal() for code in texts):
+            draft.refuse(
+                self, f"codes of {one.name!r} have different lengths",
+                "write them as texts with their leading zeros, or leave the column out "
+                f"(--identifier {one.name})",
+            )  # fmt: skip
+        name = quoted(one.name)
+        if draft.kind(one.name) not in ("nominal", "text"):
+            draft.declare(one.name, "nominal", self, "its values are codes")
+        if longest > self.digits:
+            draft.step(
+                f"recode {name} level={longest - self.digits}", self, f"{self.digits} digits may be told"
+            )
+        if self.people is None:
+            return
+        living = draft.people(self.facts)
+        tail = "*" * max(longest - self.digits, 0)
+        heads = sorted({code[: self.digits] for code in texts})
+        small = [head for head in heads if living.get(head, 0) <= self.people and set(head) != {"0"}]
+        if small:
+            values = ",".join(quoted(head + tail) for head in small)
+            draft.step(
+                f"recode {name} values={values} to={quoted(self.instead + tail)}", self,
+                f"{self.people:,} people or fewer live under {len(small)} of them",
+            )  # fmt: skip
+
+
+@demand("columns", "extremes", needed=("least",))
+@dataclass(frozen=True)
+class Extremes(ColumnDemand):
+    """The highest value is shared: nobody stands out by an extreme."""
+
+    least: int = option(5, "records that share the highest value", check=whole(2))
+
+    def judge(self, case: Case) -> Item:
+        """Count the records that have the highest value of each column."""
+        mine = [one for one in self.mine(case.seen) if not one.empty]
+        if not mine:
+            return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
+        counts = {one.name: self._highest(one) for one in mine}
+        name = min(counts, key=lambda key: counts[key])
+        verdict = "holds" if counts[name] >= self.least else "fails"
+        return self.item(
+            verdict,  # type: ignore[arg-type]
+            f"{counts[name]:,} records have the highest value of {name!r}",
+            evidence=f"counted in {', '.join(counts)}",
+            change="" if verdict == "holds" else f"top-code: --step 'top {name}=1%'",
+            value=float(counts[name]),
+            required=float(self.least),
+        )
+
+    def _highest(self, seen: Seen) -> int:
+        tops: dict[float, int] = {}
+        for one in seen.cells:
+            if one.cell.sort == "number":
+                tops[one.cell.top] = tops.get(one.cell.top, 0) + one.rows
+        return tops[max(tops)] if tops else self.least
+
+    def complete(self, draft: Draft) -> None:
+        """Top-code columns whose highest value is rare."""
+        for one in self.mine(draft.seen):
+            if not draft.has(one.name) or draft.touched(one.name) or self._highest(one) >= self.least:
+                continue
+            if draft.kind(one.name) != "numeric":
+                continue
+            share = max(1.0, math.ceil(1000.0 * self.least / draft.rows) / 10.0)
+            if share >= 50.0:
+                draft.refuse(
+                    self,
+                    f"{draft.rows} records are too few",
+                    f"leave {one.name} out (--identifier {one.name})",
+                )
+            draft.step(
+                f"top {quoted(one.name)}={share:g}%", self,
+                f"the highest value must be that of {self.least} records or more",
+            )  # fmt: skip
+
+
+@demand("columns", "frequent", needed=("least",))
+@dataclass(frozen=True)
+class Frequent(ColumnDemand):
+    """Every value that is published belongs to enough records."""
+
+    least: int = option(5, "records that share every value", check=whole(2))
+
+    def judge(self, case: Case) -> Item:
+        """Count the records of the rarest value."""
+        mine = [one for one in self.mine(case.seen) if not one.empty]
+        if not mine:
+            return self.item("nothing", "no such column", evidence=f"looked for {self.sought}")
+        counts = {one.name: min(c.rows for c in one.cells if c.cell.sort != "gone") for one in mine}
+        name = min(counts, key=lambda key: counts[key])
+        verdict = "holds" if counts[name] >= self.least else "fails"
+        return self.item(
+            verdict,  # type: ignore[arg-type]
+            f"the rarest value of {name!r} has {counts[name]:,} records",
+            evidence=f"counted in {', '.join(counts)}",
+            change="" if verdict == "holds" else f"recode it, or --step 'suppress {name} rare={self.least}'",
+            value=float(counts[name]),
+            required=float(self.least),
+        )
+
+    def complete(self, draft: Draft) -> None:
+        """Suppress rare values of columns that are kept as they are; keys share theirs by k."""
+        for one in self.mine(draft.seen):
+            if not draft.has(one.name) or draft.touched(one.name) or draft.role(one.name) == "key":
+                continue
+            if min((c.rows for c in one.cells if c.cell.sort != "gone"), default=self.least) < self.least:
+                draft.step(
+                    f"suppress {quoted(one.name)} rare={self.least}", self,
+                    f"every value must be that of {self.least} records or more",
+                )  # fmt: skip
+
+
+def quoted(name: str) -> str:
+    """Return a name as it can stand in a step."""
+    from voronym.steps.text import quoted as written
+
+    return written(name)
+
+
+def years(cell: Cell) -> tuple[int | None, int | None]:
+    """Return the first and the last year that a cell tells, of a date or a year; None where it is open."""
+    if cell.sort == "date":
+        last = cell.high
+        if last is not None and cell.excludes:
+            last -= dt.timedelta(days=1)
+        return (None if cell.low is None else cell.low.year), (None if last is None else last.year)
+    if cell.sort == "number":
+        low = None if cell.low is None else int(cell.low)
+        return low, None if cell.high is None else int(cell.top)
+    return dt.MAXYEAR, dt.MAXYEAR
+
+
+def _is_year(cell: Cell) -> bool:
+    return cell.bottom >= 1000 and cell.top <= 2999
+
+
+def _is_day(cell: Cell) -> bool:
+    """Whether a number is a day written as eight digits: 20240131."""
+    digits = f"{cell.low}" if cell.single else ""
+    if len(digits) != 8 or not digits.isdecimal():
+        return False
+    year, month, day = int(digits[:4]), int(digits[4:6]), int(digits[6:])
+    return 1850 <= year <= 2150 and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
+
+
+def _common(first: str, second: str) -> str:
+    same = 0
+    while same < min(len(first), len(second)) and first[same] == second[same]:
+        same += 1
+    return first[:same]

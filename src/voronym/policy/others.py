@@ -1,0 +1,195 @@
+"""Demands on attacks, on what is lost, and on what people have to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from voronym.attacks import ATTACKS
+from voronym.core.options import entry_of, number, one_of, option
+from voronym.core.promise import meets
+from voronym.policy.base import Demand, Item, demand, text
+from voronym.policy.groups import _chance
+
+if TYPE_CHECKING:
+    from voronym.policy.case import Case
+
+
+@demand("attacks", "attack", needed=("attack", "most"))
+@dataclass(frozen=True)
+class Attacked(Demand):
+    """An attack achieves no more than so much."""
+
+    attack: str = option("", "the name of the attack", check=entry_of("attack"))
+    most: float = option(0.0, "the largest share", check=_chance)
+    figure: str = option(
+        "excess", "beyond a guess without the release, or all successes", check=one_of("excess", "success")
+    )
+
+    def about(self) -> tuple[Any, ...]:
+        """Return what it is about."""
+        return (self.section, self.name, self.attack, self.figure)
+
+    def judge(self, case: Case) -> Item:
+        """Make the attack, where the original is there."""
+        what = ATTACKS[self.attack].knows
+        if not case.keys:
+            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+        exposure = case.exposure
+        outcome = next((one for one in exposure.outcomes if one.attack == self.attack), None)
+        if outcome is None:
+            why = exposure.skipped.get(self.attack, "")
+            if case.original is None:
+                return self.item(
+                    "open", "not made", evidence=why, change="give the original: --original FILE"
+                )
+            return self.item("nothing", "could not be made", evidence=why)
+        found = outcome.excess if self.figure == "excess" else outcome.success
+        fine = bool(meets(found, self.most))
+        low, high = outcome.interval
+        most = "at most " if outcome.kind == "at most" else ""
+        return self.item(
+            "holds" if fine else "fails",
+            f"{self.figure} {most}{found:.4f}",
+            evidence=f"{outcome.people:,} people attacked by somebody who knows {what}: right in "
+            f"{outcome.success:.1%}, {outcome.control:.1%} {outcome.instead}; "
+            f"excess from {low:.1%} to {high:.1%}",
+            change="" if fine else "take a larger k, coarser keys or fewer columns",
+            value=float(found),
+            required=self.most,
+            decide=case.keys_decide,
+        )
+
+
+@demand("loss", "information-loss", needed=("most",))
+@dataclass(frozen=True)
+class InformationLoss(Demand):
+    """The table is still of use: no more of the keys' variance is lost than that."""
+
+    most: float = option(100.0, "percent of the keys' variance", check=number(0.0))
+
+    def judge(self, case: Case) -> Item:
+        """Compare the loss, where it is known."""
+        loss = case.loss
+        if loss is None:
+            return self.item(
+                "open",
+                "not known",
+                change="it is known of a release when it is made: voronym anonymize --policy",
+            )
+        fine = bool(meets(loss, self.most))
+        return self.item(
+            "holds" if fine else "fails",
+            f"{loss:.1f} % of the keys' variance",
+            evidence="measured beside the original",
+            change="" if fine else "take fewer keys, or leave records out: --suppress 1%",
+            value=loss,
+            required=self.most,
+        )
+
+
+@demand("loss", "records-lost", needed=("most",))
+@dataclass(frozen=True)
+class RecordsLost(Demand):
+    """No more records are left out than that."""
+
+    most: float = option(0.05, "share of the records", check=_chance)
+
+    def judge(self, case: Case) -> Item:
+        """Compare the numbers of records."""
+        if case.original_rows is None:
+            return self.item("open", "not known", change="give the original: --original FILE")
+        share = max(0.0, 1.0 - case.rows / case.original_rows)
+        fine = bool(meets(share, self.most))
+        return self.item(
+            "holds" if fine else "fails",
+            f"{share:.2%} of the records",
+            evidence=f"{case.rows:,} of {case.original_rows:,} records are in the release",
+            change="" if fine else "leave fewer out: --suppress",
+            value=share,
+            required=self.most,
+        )
+
+
+@demand("loss", "cells-suppressed", needed=("most",))
+@dataclass(frozen=True)
+class CellsSuppressed(Demand):
+    """No more cells of the keys are suppressed or missing than that."""
+
+    most: float = option(0.1, "share of the cells of the keys", check=_chance)
+
+    def judge(self, case: Case) -> Item:
+        """Count the cells that tell nothing."""
+        if not case.keys or not case.rows:
+            return self.item("open", "no keys are named", change="name them: --key", decide=case.keys_decide)
+        gone = sum(one.rows for name in case.keys for one in case.seen[name].cells if one.cell.sort == "gone")
+        share = gone / (len(case.keys) * case.rows)
+        fine = bool(meets(share, self.most))
+        return self.item(
+            "holds" if fine else "fails",
+            f"{share:.2%} of the cells of the keys",
+            evidence=f"{gone:,} cells are suppressed or missing",
+            change="" if fine else "suppress less: groups of a method such as auto suppress no cells",
+            value=share,
+            required=self.most,
+        )
+
+
+@demand("process", "ledger")
+@dataclass(frozen=True)
+class WithLedger(Demand):
+    """Releases are entered in a ledger, so that several of them tell nobody apart."""
+
+    def judge(self, case: Case) -> Item:
+        """Look whether the run has a ledger; of a file alone a person has to know."""
+        if case.ledger is None:
+            return self.item("person", decide="whether the release is in the ledger of its table")
+        if case.ledger:
+            return self.item(
+                "holds", "a ledger is given", evidence="the release is entered when it is written"
+            )
+        return self.item("fails", "no ledger is given", change="give one: --ledger FILE")
+
+
+@demand("process", "public-report")
+@dataclass(frozen=True)
+class PublicReport(Demand):
+    """Readers get a report about how the release was made."""
+
+    def judge(self, case: Case) -> Item:
+        """Leave it to a person: a report is a file of its own."""
+        return self.item(
+            "person", decide="that a report for readers goes with the release (--public-report FILE)"
+        )
+
+
+@demand("process", "signature", needed=("by",))
+@dataclass(frozen=True)
+class Signature(Demand):
+    """Somebody signs."""
+
+    by: str = option("", "who signs", check=text)
+
+    def about(self) -> tuple[Any, ...]:
+        """Return what it is about."""
+        return (self.section, self.name, self.by)
+
+    def judge(self, case: Case) -> Item:
+        """Leave it to a person."""
+        return self.item("person", f"signature of {self.by}", decide=f"signed by {self.by}")
+
+
+@demand("process", "decision", needed=("question",))
+@dataclass(frozen=True)
+class Decision(Demand):
+    """Somebody decides what no program can."""
+
+    question: str = option("", "what is to be decided", check=text)
+
+    def about(self) -> tuple[Any, ...]:
+        """Return what it is about."""
+        return (self.section, self.name, self.question)
+
+    def judge(self, case: Case) -> Item:
+        """Leave it to a person."""
+        return self.item("person", decide=self.question)
