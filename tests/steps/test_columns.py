@@ -250,7 +250,7 @@ def test_a_share_is_so_large():
     assert max(values(made, "x")) == 185  # 189 is one person's: rounded so that it stands for several
     assert effects[0].changed == 0.07
     made, effects, _ = done(table, "bottom x=5%")
-    assert min(values(made, "x")) == 10
+    assert min(values(made, "x")) == 15
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from voronym.channel.planned import plan_rule, tightened
 from voronym.channel.published import published_matrix
 from voronym.core.context import Context
 from voronym.keyspaces import Coordinates
+from voronym.table.encoders import Numeric
+from voronym.table.limits import shared_limit
 from voronym.table.table import Table
 
 Array = NDArray[np.float64]
@@ -28,6 +30,7 @@ Series = dict[str, nw.Series[Any]]
 BINS = 8
 """Bins of a numeric confidential column, where counts are needed."""
 _LETTERS = 150  # largest joint alphabet of nominal keys
+_ENDS = 5  # people that each end stands for to which numbers are clipped
 _RARE = 0.02  # share of the records below which a confidential category gets none
 _LEVELS = 30  # categories of a confidential column that get a coordinate each
 
@@ -131,6 +134,7 @@ class Noise:
             )
         noisy = self.X.copy()
         noisy[:, self.at] = channel.apply(self.X[:, self.at], seed=ctx.rng)
+        self._clip(noisy)
         decoded = self.codec.decode(noisy)
         again = self.codec.encode(decoded)
         lost = float(np.square(self.X[:, self.at] - again[:, self.at]).sum() / len(again))
@@ -140,14 +144,28 @@ class Noise:
             channel.share,
             lost / self.source.variance,
             self.information,
-            "risk of normal data with these covariances; rounded to the column's decimals and clipped to its "
-            "range, which cannot raise it",
+            "risk of normal data with these covariances; rounded to the column's decimals and clipped to "
+            f"round numbers near the ends of its range, of {_ENDS} people or more, which cannot raise it",
             channel,
             {"noise": self._published(channel)},
             risk_of(channel, self.exact),
             times,
         )
         return {name: decoded[name] for name in self.columns}, rule
+
+    def _clip(self, noisy: Array) -> None:
+        """Bring numbers back from beyond the ends of their column: to ends that are nobody's own value."""
+        for encoder, block in zip(self.codec.encoders, self.codec.blocks, strict=True):
+            if not isinstance(encoder, Numeric) or encoder.std == 0.0:
+                continue
+            values = self.table.numbers(block.name).astype(np.float64)
+            whole = encoder.form not in ("float", "decimal")
+            persons = self.table.persons
+            who = None if persons is None else persons[~self.table.missing(block.name)]
+            low = -shared_limit(-values, -float(values.min()), _ENDS, whole=whole, persons=who)
+            high = shared_limit(values, float(values.max()), _ENDS, whole=whole, persons=who)
+            ends = encoder.coordinate(np.array([min(low, high), max(low, high)]))
+            noisy[:, block.start] = np.clip(noisy[:, block.start], *ends)
 
     def _published(self, channel: GaussianChannel) -> list[dict[str, Any]]:
         """Return by column, in its own standard deviations: what is kept of a deviation, and the noise."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from voronym.core.options import one_of, option
 from voronym.errors import GuaranteeError, InputError
 from voronym.steps import numbers
 from voronym.steps.base import ColumnStep, Made, step
+from voronym.table.limits import shared_limit
 from voronym.table.table import Table
 
 DOMINANCE = 0.1
@@ -44,13 +44,6 @@ def _share(text: str) -> float:
     if not 0.0 < share < 1.0:
         raise InputError(f"a share of the records is written 1%, above 0 and below 100, not {text}")
     return share
-
-
-def _round_steps(span: float, *, whole: bool) -> Iterator[float]:
-    """Return round numbers from fine to coarse, as far as a column of this span can need them."""
-    first = int(np.floor(np.log10(max(span, 1e-300)))) - 6
-    for power in range(max(first, 0) if whole else first, first + 10):
-        yield from (digit * 10.0**power for digit in (1.0, 2.0, 5.0))
 
 
 @dataclass(frozen=True)
@@ -121,19 +114,11 @@ class Limit(ColumnStep):
         values = self.sign * table.numbers(name).astype(np.float64)
         if not len(values):
             return 0.0
-        persons = np.arange(len(values)) if table.persons is None else table.persons[there]
+        persons = None if table.persons is None else table.persons[there]
         most = max(len(values) - int(np.ceil(_share(self.limit) * len(values))) - 1, 0)
         start = float(np.partition(values, most)[most])
-        least = min(least, len(np.unique(persons)))
-        if len(np.unique(persons[values == start])) >= least:
-            return self.sign * start
         whole = table.form(name) not in ("float", "decimal")
-        for width in _round_steps(float(np.ptp(values)), whole=whole):
-            low = np.floor(start / width) * width
-            near = (values >= low) & (values < low + width)
-            if len(np.unique(persons[near])) >= least:
-                break
-        return self.sign * float(low)
+        return self.sign * shared_limit(values, start, least, whole=whole, persons=persons)
 
     def says(self) -> str:
         """Return what it does."""

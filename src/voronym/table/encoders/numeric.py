@@ -93,13 +93,17 @@ class Numeric:
             offsets = values.astype(np.float64) - float(self.low)
         return np.ldexp(offsets, -self.unit)
 
+    def coordinate(self, values: NDArray[Any]) -> Array:
+        """Return where values of a column that varies lie on its coordinate."""
+        return (self._offsets(values) - self.mean) / self.std
+
     def encode(self, table: Columns) -> Array:
         """Return the coordinates of the rows, shape (n, width)."""
         mask, values = table[self.columns[0]].missing, table[self.columns[0]].numbers
         out = np.zeros((len(table), self.width))
         _refuse_infinite(values, Column(self.columns[0], "key", "numeric"))
         if self.std > 0.0:
-            out[~mask, 0] = (self._offsets(values) - self.mean) / self.std
+            out[~mask, 0] = self.coordinate(values)
         out[:, 1:] = self.absence.encode(mask, self.columns)
         return out
 
