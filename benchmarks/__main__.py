@@ -2,7 +2,7 @@
 
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
-`location-load`, `loss`, `mixed`, `mixed-search`, `plane`, `population`, `proof`, `quantize`,
+`location-load`, `loss`, `mixed`, `mixed-search`, `plane`, `population`, `private`, `proof`, `quantize`,
 `ranges`, `records`, `steps-attacked`: one module each.
 """
 
@@ -26,6 +26,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     mixed_search,
     plane,
     population,
+    private,
     proof,
     quantize,
     ranges,

@@ -122,3 +122,13 @@ def test_columns_side_by_side_are_not_private():
         labels = [by_rank(np.argsort(table_[:, column], kind="stable"), 2) for column in (0, 1)]
         pairs.append(len(set(zip(*map(np.ndarray.tolist, labels), strict=True))))
     assert pairs == [2, 4]  # without any noise on this, ε is infinite
+
+
+@pytest.mark.parametrize("name", sorted(GROUPINGS))
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_sums_of_many_records_are_whole(name, delta):
+    """Sums go far beyond 32 bits: centres of many records are hardly moved."""
+    n = 300_000
+    records = Records(np.full((n, 1), 0.9), np.empty((n, 0), np.int64))
+    cells = GROUPINGS[name].function(records, n, Budget(1.0, delta))
+    assert abs(float(cells.ordered[np.argmax(cells.counts), 0]) - 0.9) < 0.01

@@ -52,21 +52,21 @@ def choice_scale(sensitivity: float, share: float, pure: bool) -> float:
 @lru_cache(maxsize=512)
 def _laplace(scale: float) -> Any:
     dp = library()
-    return dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int), scale=scale)
+    return dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
 
 
 @lru_cache(maxsize=512)
 def _gaussian(scale: float) -> Any:
     dp = library()
-    return dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float), scale=scale)
+    return dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T=float), scale=scale)
 
 
 @lru_cache(maxsize=512)
 def _largest(scale: float, pure: bool) -> Any:
     dp = library()
     measure = dp.max_divergence() if pure else dp.zero_concentrated_divergence()
-    domain = dp.vector_domain(dp.atom_domain(T=int))
-    return dp.m.make_noisy_max(domain, dp.linf_distance(T=int), measure, scale=scale)
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_noisy_max(domain, dp.linf_distance(T="i64"), measure, scale=scale)
 
 
 def _check(cost: float, share: float) -> None:
