@@ -293,13 +293,10 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "intruder",
         "space",
         "metrics",
-<<<<<<< HEAD
         "changed",
         "bounds",
-=======
         "policy",
         "facts",
->>>>>>> policy
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today
