@@ -156,8 +156,8 @@ def test_empty_tables(empty):
 
 
 def test_things_that_are_not_tables():
-    for thing in (None, 3, [1, 2], pl.DataFrame({"a": [1]}).lazy()):
-        with pytest.raises(vr.InputError, match=r"table|lazy"):
+    for thing in (None, 3, [1, 2]):
+        with pytest.raises(vr.InputError, match="table"):
             vr.anonymize(thing, keys=["a"])
 
 

@@ -131,7 +131,8 @@ def _passed_over(
     own = [(true[row], ill, cost) for row, ill, cost in table.select("row", "ill", "cost").rows()]
     texts = {name: table[name].cast(pl.String).drop_nulls().to_list() for name in table.columns}
     steps, ways = choices.get("steps", ()), dict(choices.get("publish") or {})
-    changed = not choices.get("keep_groups")  # what kept groups publish was decided before
+    # What kept groups publish was decided before; a search without time may leave nobody out.
+    changed = not choices.get("keep_groups") and not choices.get("time_limit")
     if "noise cost=0.1" in steps and all(was[1] == cost for was, _, cost in own):
         return "noise"
     if "pram ill=0.2" in steps and all(was[0] == ill for was, ill, _ in own):

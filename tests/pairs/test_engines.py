@@ -16,8 +16,9 @@ import voronym as vr
 from pairs.cases import TREE, merged, people
 from voronym.errors import GuaranteeError, InputError
 
-STEPS, PEOPLE = ("top", "recode", "noise", "pram", "after"), ("person", "household", "pseudonyms")
+STEPS, PEOPLE = ("top", "recode", "after"), ("person", "household", "pseudonyms")
 MODELS, SPACES = ("t-closeness", "l-diversity"), ("ranges", "interval", "by-hierarchy", "mixed", "median")
+# Noise and PRAM are no part of it: they are drawn from the system, never twice alike.
 OTHER = ("weights", "publish-weights", "strata", "suppress", "importance", "mdav", "pairs", "locations")
 
 

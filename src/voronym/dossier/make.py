@@ -94,7 +94,7 @@ def public_of(release: Release, ctx: Context) -> Public:
     counted = release.risk
     ctx.tell(0.2, whole=True)
     return replace(
-        public_words(release),
+        public_words(release, table.n),
         recipe=_public_recipe(release.recipe, lambda name: _present(table.frame, name)),
         plane=_cloud(table, ctx),
         distributions=_distributions(schema, table.frame, None, ctx.part(0.5, 0.8)),
@@ -105,8 +105,8 @@ def public_of(release: Release, ctx: Context) -> Public:
     )
 
 
-def public_words(release: Release) -> Public:
-    """Return what everybody may know of a release without a look at its rows, wherever these lie."""
+def public_words(release: Release, records: int) -> Public:
+    """Return what everybody may know of a release with that many records, without a look at its rows."""
     recipe, schema = release.recipe, release.schema
     story = story_of(recipe)
     options = recipe.options or {}
@@ -117,7 +117,7 @@ def public_words(release: Release) -> Public:
         guarantee=METHODS[recipe.method].guarantee if recipe.method in METHODS else "",
         k=recipe.k,
         columns=_columns(schema, {**published_as, **_fates(release)}, recipe),
-        records=release.rows,
+        records=records,
         risk=release.risk,
         findings=tuple(release.findings),
         information_loss=None if recipe.private is not None else release.information_loss,

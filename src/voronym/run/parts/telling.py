@@ -42,7 +42,7 @@ def dossier_of(lead: Engine, made: Release) -> Dossier:
     old = portrait.merged(lead._stage(f"bars@{portrait.ORIGINAL}", parts))
     dates = {name: after.frame[name].dtype in (nw.Date, nw.Datetime) for name in schema.keys}
     public = replace(
-        public_words(made),
+        public_words(made, made.rows),
         recipe=_public_recipe(recipe, lambda name: set(new.get(name, {}).get("names") or ())),
         distributions=portrait.distributions(schema, edges, dates, new, None),
         sampled=_sampled(made),
@@ -109,7 +109,7 @@ def _inside(
     ]
     return Inside(
         recipe=recipe.to_dict(),
-        columns=public_words(made).columns,
+        columns=public_words(made, made.rows).columns,
         warnings=made.warnings,
         figures=dict(made.figures),
         seconds={_turn(name): one for name, one in _folder(made).seconds.items()},
