@@ -127,6 +127,7 @@ CASES: dict[str, Case] = {
     "headroom": Case("headroom", {"headroom": 2, "keep_groups": True, "ledger": "LEDGER"}),
     "dissolved": Case("dissolved", {"dissolved": "retire", "keep_groups": True, "ledger": "LEDGER"}),
     "waiting": Case("waiting", {"waiting": 0.1, "keep_groups": True, "ledger": "LEDGER"}),
+    "changed": Case("changed", {"changed": "publish", "ledger": "LEDGER"}),
 }
 """By a short name, what is tried of each choice."""
 
@@ -141,6 +142,7 @@ EXEMPT = {
     "engine": "where the work is done: the runs over parts try it",
     "leaf": "the runs over parts have it",
     "rounds": "the runs over parts have it",
+    "strangers": "about who is in the ledger: tests/history tries it",
     "address": "where the work is done",
     "workers": "where the work is done",
     "memory": "where the work is done",

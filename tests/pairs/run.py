@@ -58,9 +58,8 @@ def _released(asked: dict[str, Any], folder: Path, leaf: int | None) -> str:
         frame = frame.with_columns(pl.col("age") // 20 * 20, pl.col("income") // 20_000 * 20_000)
     choices["other"] = [*choices.get("other", ()), "row"]
     roles = {"confidential": ["ill", "cost"], "identifiers": ["name"], "drop_undeclared": True}
-    months = (
-        [frame, frame.filter(pl.int_range(pl.len()) % 20 != 3)] if choices.get("keep_groups") else [frame]
-    )
+    who = pl.col("person").rank("dense") if "person" in choices else pl.int_range(pl.len())
+    months = [frame, frame.filter(who % 20 != 3)] if choices.get("keep_groups") else [frame]
     for number, month in enumerate(months):
         target = folder / f"release-{number}"
         if leaf is None:
