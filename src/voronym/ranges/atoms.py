@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.errors import InputError
+from voronym.ranges.tally import Tally
 from voronym.table.frame import DAY, time_unit
 from voronym.table.values import Values
 
@@ -172,17 +173,27 @@ class Atoms:
         return len(self.low)
 
 
-def joined(values: NDArray[Any], missing: NDArray[np.bool_], steps: Steps, k: int) -> Atoms:
-    """Return steps joined from below until k records lie in each; the last ones join what is before."""
-    bins, back, often = np.unique(steps.bins(values), return_inverse=True, return_counts=True)
-    of_bin, first, last, held = np.empty(len(bins), np.int64), [], [], 0
-    for at, count in enumerate(often.tolist()):
-        if held == 0:
+def joined(
+    values: NDArray[Any],
+    missing: NDArray[np.bool_],
+    steps: Steps,
+    k: int,
+    whose: NDArray[np.int64] | None = None,
+) -> Atoms:
+    """Return steps joined from below until k records, or units, lie in each; the last join what is before."""
+    bins, back = np.unique(steps.bins(values), return_inverse=True)
+    tally = Tally(back.reshape(-1), len(bins), None if whose is None else whose[~missing])
+    often = tally.counts
+    of_bin, first, last, held = np.empty(len(bins), np.int64), [], [], tally.begin()
+    for at in range(len(bins)):
+        if held.count == 0:
             first.append(at)
             last.append(at)
         of_bin[at], last[-1] = len(first) - 1, at
-        held = 0 if held + count >= k else held + count
-    if held and len(first) > 1:  # too few are left at the end
+        held.add(at)
+        if held.count >= k:
+            held = tally.begin()
+    if held.count and len(first) > 1:  # too few are left at the end
         of_bin[first.pop() :] -= 1
         last.pop(-2)
     numbers, stops = bins.tolist(), [int(bins[one]) for one in last]
@@ -214,6 +225,7 @@ def atoms_of(
     order: Sequence[str] | None = None,
     step: float | None = None,
     exact: bool = False,
+    whose: NDArray[np.int64] | None = None,
 ) -> Atoms:
     """Return the atoms of a column of numbers, times or ordered levels.
 
@@ -230,6 +242,8 @@ def atoms_of(
         (days, months, years) with which half of the records are in steps of k or more.
     exact : bool
         Take the values themselves: ends are then somebody's.
+    whose : array of int, shape (n,), optional
+        The household, or person, of each record: they are counted then.
     """
     missing = column.missing
     if order is not None:
@@ -237,16 +251,17 @@ def atoms_of(
         of_level = np.array([place[str(level)] for level in column.levels], dtype=np.int64)
         ranks = of_level[column.codes[~missing]] if len(of_level) else np.empty(0, np.int64)
         levels = Ranked(tuple(order), tuple(map(float, range(len(order)))))
-        return joined(ranks, missing, levels, 1 if exact else k)
+        return joined(ranks, missing, levels, 1 if exact else k, whose)
     values = column.numbers
     ladder = _ladder(column, values, step)
     if exact:
         return joined(values, missing, _finest(values, ladder[0]), 1)
     for steps in ladder:
-        _, often = np.unique(steps.bins(values), return_counts=True)
-        if often[often >= k].sum() >= ENOUGH * len(values):
+        bins, back, many = np.unique(steps.bins(values), return_inverse=True, return_counts=True)
+        often = many if whose is None else Tally(back.reshape(-1), len(bins), whose[~missing]).counts
+        if many[often >= k].sum() >= ENOUGH * len(values):
             break
-    return joined(values, missing, steps, k)
+    return joined(values, missing, steps, k, whose)
 
 
 def _ladder(column: Values, values: NDArray[Any], step: float | None) -> list[Steps]:

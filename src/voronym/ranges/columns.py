@@ -19,6 +19,7 @@ from voronym._kernels.ranges import LINE, SET, TREE
 from voronym.errors import InputError
 from voronym.partition import Partition
 from voronym.ranges.atoms import Atoms, atoms_of
+from voronym.ranges.tally import Tally
 from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Column
 from voronym.table.spans import ANY, written
@@ -224,15 +225,17 @@ class Set(RangeColumn):
     shape, way = SET, "interval"
 
     @classmethod
-    def of(cls, name: str, column: Values, k: int) -> Set:
-        """Give a code to every value that k records have, and one to all others together."""
-        often = np.bincount(column.codes + 1, minlength=len(column.levels) + 1)  # the first: missing
+    def of(cls, name: str, column: Values, k: int, whose: Ints | None = None) -> Set:
+        """Give a code to every value that k records, or units, have, and one to all others together."""
+        tally = Tally(column.codes + 1, len(column.levels) + 1, whose)  # the first: missing
+        often = tally.counts
         by_rarity = np.argsort(often, kind="stable")
-        rare, held = np.zeros(len(often), bool), 0
+        rare, held = np.zeros(len(often), bool), tally.begin()
         for at in by_rarity:
-            if often[at] and (often[at] < k or 0 < held < k or (often > 0).sum() - rare.sum() >= MOST):
+            few = often[at] < k or 0 < held.count < k
+            if often[at] and (few or (often > 0).sum() - rare.sum() >= MOST):
                 rare[at] = True
-                held += int(often[at])
+                held.add(int(at))
         kept = [at for at in range(len(often)) if often[at] and not rare[at]]
         names = [None if at == 0 else str(column.levels[at - 1]) for at in kept]
         code = np.full(len(often), len(kept), np.int64)
@@ -302,6 +305,8 @@ def range_columns(
     """
     trees = {name: Hierarchy.of(given) for name, given in (hierarchies or {}).items()}
     _refuse_strange(table, ways, trees, dict(steps or {}))
+    units = table.units
+    whose = None if units is None else units.person if units.household is None else units.household
     made = []
     for name, way in ways.items():
         column, values, tree = table.schema[name], table[name], trees.get(name)
@@ -309,10 +314,11 @@ def range_columns(
         if way == "hierarchy":
             made.append(_tree(column, values, tree))
         elif column.kind in ("nominal", "text"):
-            made.append(Set.of(name, values, 1 if exact else k))
+            made.append(Set.of(name, values, 1 if exact else k, whose))
         else:
             order = _order(column, values) if column.kind == "ordinal" else None
-            made.append(Line.of(name, atoms_of(values, k, order=order, step=step, exact=exact)))
+            atoms = atoms_of(values, k, order=order, step=step, exact=exact, whose=whose)
+            made.append(Line.of(name, atoms))
     return made
 
 
