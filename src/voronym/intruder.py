@@ -152,6 +152,7 @@ def _ours(
         table=evidence.table,
         rerun=rerun_of(recipe or release.recipe),
         matrices=_matrices(release.figures),
+        hierarchies=(recipe or release.recipe).trees,
         **beside,
     )
 
@@ -184,6 +185,7 @@ def _theirs(
     rows = row_map(aligned, len(source), len(frame))
     if recipe is not None:
         beside |= {"table": Table.of(source, recipe.schema), "rerun": rerun_of(recipe)}
+        beside["hierarchies"] = recipe.trees
     return Scene.of(frame, schema, original=source, own=_inverse(rows, len(source)), **beside)
 
 
