@@ -16,6 +16,7 @@ from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
 from voronym.core.context import Context
 from voronym.evaluate.attacks import link
+from voronym.evaluate.matching import Matcher
 
 _KNOWS = "the exact keys of the people they look for"
 _DOMINGO = "Domingo-Ferrer, Torra, in: Confidentiality, Disclosure and Data Access, 2001"
@@ -34,6 +35,8 @@ def _said(what: str, right: float, guess: float, scene: Scene) -> str:
 @attack("linkage-exact", level=1, knows=_KNOWS, needs=("original",), cost="instant", reference=_DOMINGO)
 def exact(scene: Scene, ctx: Context) -> Found:
     """Claim a released record that has the same keys."""
+    if scene.matcher is not None:
+        return _fitting(scene, scene.matcher, ctx)
     people, released = scene.joint_codes(scene.keys)
     targets = _targets(scene, ctx)
     size = np.bincount(released, minlength=int(max(people.max(), released.max())) + 1)
@@ -53,13 +56,38 @@ def exact(scene: Scene, ctx: Context) -> Found:
     )
 
 
+def _fitting(scene: Scene, matcher: Matcher, ctx: Context) -> Found:
+    """Claim a record whose published sets hold all keys of a person."""
+    targets = _targets(scene, ctx)
+    fits = matcher.fitting(targets)
+    classes = matcher.classes
+    here = np.array([int(classes.sizes[some].sum()) for some in fits])
+    right = here > 0
+    if scene.own is not None:
+        own = classes.labels[scene.own[targets]]
+        right &= np.array([label in some for label, some in zip(own, fits, strict=True)])
+    clusters = None if scene.own is None else classes.labels[scene.own[targets]]
+    return judge(
+        np.where(right, 1.0 / np.maximum(here, 1), 0.0),
+        1.0 / len(scene.released),
+        lambda s, c: _said("Looking for records whose ranges and codes hold the keys", s, c, scene),
+        clusters=clusters,
+        confidence=scene.confidence,
+        kind="measured" if scene.own is not None else "at most",
+        details={"same_keys": int((here > 0).sum())},
+    )
+
+
 @attack("linkage", level=1, knows=_KNOWS, needs=("original",), cost="seconds", reference=_DOMINGO)
 def nearest(scene: Scene, ctx: Context) -> Found:
     """Claim one of the nearest released records."""
     X, Y = scene.points
     targets = _targets(scene, ctx)
     own = None if scene.own is None else scene.own[targets]
-    credit, near, classes = link(X[targets], Y, own, ctx)
+    if scene.matcher is None:
+        credit, near, classes = link(X[targets], Y, own, ctx)
+    else:
+        credit, near, classes = scene.matcher.link(targets, own, ctx)
     return judge(
         credit if own is None else credit * near,
         1.0 / len(Y),

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from voronym.attacks.base import Inapplicable
 from voronym.errors import InputError, SchemaError
+from voronym.evaluate.matching import Matcher, matcher
 from voronym.evaluate.pair import Pair, codes, encode, make_pair, plain
 from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.codec import Codec
 from voronym.table.frame import as_frame
 from voronym.table.schema import Schema
+from voronym.table.sets import ValueSets
 from voronym.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -83,6 +85,8 @@ class Scene:
         What was done to the tables to compare them.
     texts : mapping
         Columns of numbers or times that are published as ranges, as they are.
+    sets : mapping
+        Columns that are published as ranges, codes with stars and the like: the values of each text.
     """
 
     released: pl.DataFrame
@@ -101,6 +105,7 @@ class Scene:
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
     texts: Mapping[str, pl.Series] = field(default_factory=dict)
+    sets: Mapping[str, ValueSets] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -131,8 +136,9 @@ class Scene:
             if len(frame) == 0:
                 raise InputError("the release has no rows, so there is nothing to attack")
             columns = [plain(frame[name]) for name in frame.columns if name in schema]
+            beside.pop("hierarchies", None)
             return cls(pl.DataFrame(columns), schema, **beside)
-        pair = make_pair(original, released, schema)
+        pair = make_pair(original, released, schema, beside.pop("hierarchies", None))
         before = as_frame(original)
         gone = [plain(before[name]) for name in before.columns if name not in pair.released.columns]
         links = None if own is None else np.asarray(own, np.int64)
@@ -146,6 +152,7 @@ class Scene:
             pl.DataFrame(gone) if gone else None,
             notes=pair.notes,
             texts=pair.texts,
+            sets=pair.sets,
             **beside,
         )
         return scene if links is not None else scene._matched()
@@ -229,9 +236,15 @@ class Scene:
     def encoded(self, people: pl.DataFrame, released: pl.DataFrame) -> tuple[Floats, Floats, Codec]:
         """Return the keys of some people and of released rows as points in one encoding, and the encoding."""
         try:
-            return encode(Pair(people, released, self.schema, ()))[:3]
+            return encode(Pair(people, released, self.schema, (), self.texts, self.sets))[:3]
         except SchemaError as error:
             raise Inapplicable(f"the keys cannot be compared as numbers: {error}") from None
+
+    @cached_property
+    def matcher(self) -> Matcher | None:
+        """What matches people with records that publish sets of values, where some do."""
+        pair = Pair(self.people, self.released, self.schema, (), self.texts, self.sets)
+        return matcher(pair, self._encoded)
 
     @property
     def points(self) -> tuple[Floats, Floats]:

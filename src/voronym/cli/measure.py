@@ -89,6 +89,8 @@ def measure(
         required = [] if written is None else [str(model) for model in written.required]
         models = list(dict.fromkeys([*required, *least, *given.pop("models", ())]))
         about = {name: given.pop(name, None) for name in ("weights", "sampling_fraction", "hierarchies")}
+        if written is not None:  # names in the release stand for what its steps and hierarchies say
+            about["hierarchies"] = {**written.trees, **(about["hierarchies"] or {})} or None
         result = look(
             frame,
             **recipes.columns(written, _columns(given), frame.columns),

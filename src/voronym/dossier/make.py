@@ -21,9 +21,10 @@ from voronym.dossier.other_k import OtherK, other_k
 from voronym.dossier.parts import KEPT, Cloud, Column, Dossier, GroupMap, Inside, Loss, Public, ShiftMap, Told
 from voronym.dossier.population import in_population, outlook
 from voronym.dossier.told import told_of
-from voronym.errors import VoronymError
+from voronym.errors import SchemaError, VoronymError
 from voronym.evaluate.attacks import record_linkage
-from voronym.evaluate.pair import make_pair
+from voronym.evaluate.matching import matcher
+from voronym.evaluate.pair import Pair, encode, make_pair
 from voronym.evaluate.regression import regressions
 from voronym.evaluate.risk import risk
 from voronym.evaluate.utility import Utility, compare
@@ -222,14 +223,19 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     points = (
         None if evidence.X is None or evidence.codec is None or Y is None else (evidence.X, Y, evidence.codec)
     )
+    pair = make_pair(evidence.original, table.frame, release.recipe.schema, release.recipe.trees)
     moved = compare(
-        make_pair(evidence.original, table.frame, release.recipe.schema),
+        pair,
         evidence.order,
         ctx.part(0.0, 0.3, stage="measuring"),
         points,
     )
+<<<<<<< HEAD
     alike = release.recipe.private is None  # else rows of a person are published one by one
     attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
+=======
+    attacked = _linkage(evidence, Y, pair, table.classes, ctx.part(0.3, 0.5, stage="attacking"))
+>>>>>>> figures
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
@@ -326,6 +332,7 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     return out
 
 
+<<<<<<< HEAD
 def _linkage(
     evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context, *, alike: bool
 ) -> Rate | None:
@@ -334,8 +341,26 @@ def _linkage(
         return None
     if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
+=======
+def _linkage(evidence: Evidence, Y: Floats | None, pair: Pair, classes: Classes, ctx: Context) -> Rate | None:
+    """Let somebody who holds the original keys link them to the nearest released records.
+
+    Records that publish ranges or codes with stars are linked where these hold the keys.
+    """
+>>>>>>> figures
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))
+    if evidence.X is None or Y is None:
+        if evidence.table.persons is not None or not pair.sets:
+            return None
+        try:
+            before, after, codec, _ = encode(pair)
+        except SchemaError:
+            return None
+        match = matcher(pair, (before, after, codec))
+        return record_linkage(before, after, truth=owner, matcher=match, ctx=ctx).rate
+    if evidence.table.persons is not None:
+        return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
     return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -42,14 +43,21 @@ class Linkage(Plain):
         Whether the true links were known.
     nearest : Rate or None
         Share of originals whose own record is among the nearest ones, before the guess inside the tie.
+    bound : float or None
+        What nobody who knows keys and nothing else can exceed, however records are matched: classes of equal
+        records over originals. Proven: of the people of a class each guess is right for one, on average.
     """
 
     rate: Rate
     kind: str
     nearest: Rate | None
+    bound: float | None = None
 
     def __str__(self) -> str:
-        return f"{'at most ' if self.kind == 'upper bound' else ''}{self.rate}"
+        if self.kind != "upper bound":
+            return str(self.rate)
+        proven = "" if self.bound is None else f"at most {self.bound:.2%} by keys, however they are matched; "
+        return f"{proven}{self.rate} by the nearest records, where the own one is always among them"
 
 
 def record_linkage(
@@ -58,6 +66,7 @@ def record_linkage(
     *,
     truth: ArrayLike | None = None,
     classes: Classes | None = None,
+    matcher: Any = None,
     targets: int = TARGETS,
     confidence: float = 0.95,
     ctx: Context | None = None,
@@ -82,6 +91,9 @@ def record_linkage(
         Row of ``released_X`` that belongs to each original; -1 where it has none.
     classes : Classes, optional
         Classes of released records that are equal, where they are known already.
+    matcher : Matcher, optional
+        Matches records that publish sets of values, see `voronym.evaluate.matching`; points are then looked
+        at among those that fit.
     targets : int
         Originals to attack at most; more are sampled without replacement.
     confidence : float
@@ -120,18 +132,24 @@ def record_linkage(
     own = None if truth is None else _links(truth, len(X), len(Y))
     n = len(X)
     rows = np.arange(n)
+    targets = targets if matcher is None else matcher.affordable(targets)
     if n > targets:
         rows = np.sort(ctx.rng.choice(n, targets, replace=False))
-    credit, near, classes = link(X[rows], Y, None if own is None else own[rows], ctx, classes)
+    mine = None if own is None else own[rows]
+    if matcher is None:
+        credit, near, classes = link(X[rows], Y, mine, ctx, classes)
+    else:
+        credit, near, classes = matcher.link(rows, mine, ctx)
     # The nearest records are whole classes, so no credit exceeds one over the smallest class.
     most = 1.0 / int(classes.sizes.min())
     if own is None:
         found = rate(credit, population=n, confidence=confidence, ceiling=most)
-        return Linkage(found, "upper bound", None)
+        return Linkage(found, "upper bound", None, min(1.0, len(classes.sizes) / n))
     return Linkage(
         rate(credit * near, population=n, confidence=confidence, ceiling=most),
         "measured",
         rate(near, population=n, confidence=confidence),
+        min(1.0, len(classes.sizes) / n),
     )
 
 

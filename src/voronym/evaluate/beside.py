@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from voronym.core.context import Context
 from voronym.errors import SchemaError
 from voronym.evaluate import attacks
+from voronym.evaluate.matching import matcher
 from voronym.evaluate.pair import Pair, encode, numbers, scaled
 from voronym.evaluate.risk import Risk
 from voronym.evaluate.utility import compare
@@ -64,6 +65,7 @@ def beside(
             X,
             Y,
             truth=truth,
+            matcher=matcher(pair, points),
             targets=attack.targets,
             confidence=attack.confidence,
             ctx=ctx.part(0.2, 0.6, stage="attacking"),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from voronym.core.jsonable import Plain
 from voronym.evaluate.pair import codes, numbers, scaled
 from voronym.table.schema import Column
+from voronym.table.sets import ValueSets
 
 Floats = NDArray[np.float64]
 QUANTILES = (5, 25, 50, 75, 95)
@@ -41,6 +42,9 @@ class ColumnChange(Plain):
         Distance of the category shares, 0 to 1; missing counts as a category.
     categories_before, categories_after, categories_lost, categories_new : int or None
         Numbers of distinct categories, missing aside.
+    categories_merged : int or None
+        Categories that are published only in texts that stand for several, such as 08***; None where there
+        are no such texts.
     """
 
     name: str
@@ -62,6 +66,7 @@ class ColumnChange(Plain):
     categories_after: int | None = None
     categories_lost: int | None = None
     categories_new: int | None = None
+    categories_merged: int | None = None
 
     @property
     def distance(self) -> float | None:
@@ -69,8 +74,13 @@ class ColumnChange(Plain):
         return self.wasserstein if self.total_variation is None else self.total_variation
 
 
-def compare_column(before: pl.Series, after: pl.Series, column: Column) -> ColumnChange:
-    """Compare one column of two tables; rows need not correspond."""
+def compare_column(
+    before: pl.Series, after: pl.Series, column: Column, sets: ValueSets | None = None
+) -> ColumnChange:
+    """Compare one column of two tables; rows need not correspond.
+
+    ``sets`` are the values that published texts stand for, where some stand for several.
+    """
     base: dict[str, Any] = {
         "name": column.name,
         "role": column.role,
@@ -82,6 +92,8 @@ def compare_column(before: pl.Series, after: pl.Series, column: Column) -> Colum
         x, y = numbers(before), numbers(after)
         if x is not None and y is not None:
             return ColumnChange(**base, **_as_numbers(x[~np.isnan(x)], y[~np.isnan(y)]))
+    if sets is not None:
+        return ColumnChange(**base, **_as_sets(before.cast(pl.String), after, sets))
     return ColumnChange(**base, **_as_categories(before, after))
 
 
@@ -127,6 +139,35 @@ def _as_categories(before: pl.Series, after: pl.Series) -> dict[str, Any]:
         "categories_after": int((real & (in_b > 0)).sum()),
         "categories_lost": int((real & (in_a > 0) & (in_b == 0)).sum()),
         "categories_new": int((real & (in_a == 0) & (in_b > 0)).sum()),
+    }
+
+
+def _as_sets(before: pl.Series, after: pl.Series, sets: ValueSets) -> dict[str, Any]:
+    """Compare shares of categories where texts stand for several: each counts for all of them alike.
+
+    A category is lost where no published text may stand for it.
+    """
+    place = {value: at for at, value in enumerate(sets.values)}
+    row = {text: at for at, text in enumerate(sets.texts)}
+    own = np.array([len(place) if value is None else place[value] for value in before.to_list()])
+    shown = np.array([-1 if text is None else row[text] for text in after.to_list()])
+    n, m = len(place), len(sets.texts)
+    often = np.bincount(shown[shown >= 0], minlength=m).astype(np.float64)
+    member = np.where(sets.understood[:, None], sets.member, False).astype(np.float64)
+    each = member.sum(axis=1)
+    p = np.bincount(own, minlength=n + 1) / len(own)
+    spread = (often / np.maximum(each, 1.0)) @ member
+    unknown = float(often[each == 0].sum())
+    q = np.append(spread, float((shown < 0).sum())) / len(shown)
+    exact = (sets.member & (each == 1)[:, None]).any(axis=0)
+    return {
+        "total_variation": float((np.abs(p - q).sum() + unknown / len(shown)) / 2.0),
+        "hellinger": float(np.sqrt((np.square(np.sqrt(p) - np.sqrt(q)).sum() + unknown / len(shown)) / 2.0)),
+        "categories_before": int((p[:-1] > 0).sum()),
+        "categories_after": int((often > 0).sum()),
+        "categories_lost": int(((p[:-1] > 0) & (spread == 0)).sum()),
+        "categories_new": int((each == 0).sum()),
+        "categories_merged": int(((p[:-1] > 0) & (spread > 0) & ~exact).sum()),
     }
 
 

@@ -155,7 +155,7 @@ def measure(
     here.rng = np.random.default_rng(seed)  # as if it were asked for alone
     made = _in_population(frame, keys, given, suda, attack, columns, here)
     if original is not None:
-        pair = make_pair(source, frame, schema)
+        pair = make_pair(source, frame, schema, hierarchies)
         changed = rewritten(source, frame, [name for name in frame.columns if name not in keys])
         notes += [note_on(changed, len(frame))] if changed else []
         made["original_risk"] = risk(source, keys, threshold=attack.threshold)

@@ -121,8 +121,7 @@ def key_changes(original: Any, released: Any, schema: Schema, rows: NDArray[Any]
 
 def pair_changes(pair: Pair, rows: NDArray[Any]) -> tuple[KeyChange, ...]:
     """Compare the keys of two tables that were made comparable; ranges count as the texts that they are."""
-    shown = pair.released.with_columns(text for name, text in pair.texts.items())
-    before, after = (nw.from_native(frame, eager_only=True) for frame in (pair.original, shown))
+    before, after = (nw.from_native(frame, eager_only=True) for frame in (pair.original, pair.published))
     return key_changes(before, after, pair.schema, rows)
 
 

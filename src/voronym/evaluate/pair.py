@@ -24,7 +24,9 @@ from voronym.table.classes import equivalence_classes
 from voronym.table.codec import Block, Codec
 from voronym.table.conform import conform
 from voronym.table.frame import as_frame
+from voronym.table.hierarchy import Hierarchy
 from voronym.table.schema import Schema
+from voronym.table.sets import ValueSets, sets_of_numbers, sets_of_texts
 from voronym.table.source import source_of
 from voronym.table.spans import middles
 from voronym.table.typeset import unguarded
@@ -55,10 +57,28 @@ class Pair:
     notes: tuple[str, ...]
     texts: Mapping[str, pl.Series] = field(default_factory=dict)
     """Columns of the released table that are published as ranges, as they are."""
+    sets: Mapping[str, ValueSets] = field(default_factory=dict)
+    """Columns that are published as ranges, codes with stars and the like: the values of each text."""
+
+    @property
+    def published(self) -> pl.DataFrame:
+        """The released table with ranges as they are published."""
+        return self.released.with_columns(self.texts.values())
 
 
-def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
+def make_pair(
+    original: Any, released: Any, schema: Schema, hierarchies: Mapping[str, Any] | None = None
+) -> Pair:
     """Bring the released columns of both tables to common types.
+
+    Parameters
+    ----------
+    original, released : DataFrame
+        The two tables.
+    schema : Schema
+        Roles and kinds of the original's columns.
+    hierarchies : mapping, optional
+        By column, what `voronym.table.Hierarchy.of` takes: its names stand for the values below them.
 
     Raises
     ------
@@ -101,11 +121,45 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
         )
         odd += [partner for name in odd if (partner := schema[name].partner) is not None]
     columns = [schema[name] for name in names]
+    sets = _sets(left, right, ranged, schema, hierarchies or {})
+    if masked := [name for name in sets if name not in ranged]:
+        notes.append(f"{_names(masked)}: texts such as 08*** count as the values that they may stand for")
     fitted = tuple(
         replace(c, kind="nominal", categories=None, partner=None, axis=None) if c.name in odd else c
         for c in columns
     )
-    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes), ranged)
+    return Pair(pl.DataFrame(left), pl.DataFrame(right), Schema(fitted), tuple(notes), ranged, sets)
+
+
+def _sets(
+    left: Sequence[pl.Series],
+    right: Sequence[pl.Series],
+    ranged: Mapping[str, pl.Series],
+    schema: Schema,
+    hierarchies: Mapping[str, Any],
+) -> dict[str, ValueSets]:
+    """Return the columns whose published texts stand for several values, and for which."""
+    out = {}
+    for before, after in zip(left, right, strict=True):
+        name = before.name
+        if name in ranged:
+            line = numbers(before)
+            times = before.dtype in (pl.Date, pl.Datetime)
+            texts = ranged[name].drop_nulls().unique(maintain_order=True).to_list()
+            if line is not None:
+                found = sets_of_numbers(texts, np.unique(line[~np.isnan(line)]), times=times)
+                out |= {} if found is None else {name: found}
+            continue
+        if after.dtype != pl.String or schema[name].kind == "text":
+            continue
+        tree = Hierarchy.of(hierarchies[name]) if name in hierarchies else None
+        shown, own = (one.drop_nulls().value_counts(sort=True) for one in (after, before))
+        found = sets_of_texts(
+            shown[name].to_list(), shown["count"].to_list(), own[name].to_list(), own["count"].to_list(),
+            tree=tree, order=schema[name].categories,
+        )  # fmt: skip
+        out |= {} if found is None else {name: found}
+    return out
 
 
 def _on_line(before: pl.Series) -> bool | None:
@@ -195,6 +249,9 @@ def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
     keys = list(pair.schema.keys)
     original, released = pair.original.select(keys), pair.released.select(keys)
     codec = Codec.fit(original, pair.schema)
+    masked = [name for name in keys if name in pair.sets and name not in pair.texts]
+    kept = released.select(masked)
+    released = released.with_columns(_placeholder(released[name], original[name]) for name in masked)
     try:
         X = codec.encode(original)
         new = [c for c in keys if released[c].null_count() and not original[c].null_count()]
@@ -202,11 +259,44 @@ def encode(pair: Pair) -> tuple[Floats, Floats, Codec, str | None]:
         for block in codec.blocks:
             for name in set(block.columns) & set(new):
                 Y[released[name].is_null().to_numpy(), block.start : block.stop] = _mean(X, block)
+            if set(block.columns) & set(masked):
+                (name,) = block.columns
+                _place_sets(Y, X, block, original[name], kept[name], pair.sets[name])
         return X, Y, codec, None
     except SchemaError:
         codec = Codec.fit(pl.concat([original, released]), pair.schema)
         note = "the table has key values that the original lacks, so the encoding was learned from both"
         return codec.encode(original), codec.encode(released), codec, note
+
+
+def _placeholder(after: pl.Series, before: pl.Series) -> pl.Series:
+    """Return a column with some value of the original in place of texts that stand for several."""
+    known = before.drop_nulls().unique()
+    return after.set(~after.is_in(known.implode()) & after.is_not_null(), before.drop_nulls()[0])
+
+
+def _place_sets(
+    Y: Floats, X: Floats, block: Block, before: pl.Series, after: pl.Series, sets: ValueSets
+) -> None:
+    """Put texts that stand for several values at the mean of the originals that have one of these.
+
+    A text that is not understood stands for all: nothing is known of it.
+    """
+    here = slice(block.start, block.stop)
+    values = before.cast(pl.String)
+    place = {value: at for at, value in enumerate(sets.values)}
+    own = np.array([place.get(value, -1) for value in values.to_list()])  # type: ignore[call-overload]
+    there = own >= 0
+    sums = np.zeros((len(sets.values), block.stop - block.start))
+    np.add.at(sums, own[there], X[there, here])
+    often = np.bincount(own[there], minlength=len(sets.values))
+    member = np.where(sets.understood[:, None], sets.member, True).astype(np.float64)
+    points = (member @ sums) / np.maximum(member @ often, 1)[:, None]
+    row = {text: at for at, text in enumerate(sets.texts)}
+    shown = np.array([-1 if text is None else row[text] for text in after.to_list()])
+    known = np.isin(np.array(sets.texts, dtype=object), np.array(sets.values, dtype=object))
+    rows = (shown >= 0) & ~known[shown]
+    Y[rows, here] = points[shown[rows]]
 
 
 def without_gaps(pair: Pair, X: Floats, Y: Floats, rows: NDArray[np.int64], codec: Codec) -> Floats:

@@ -30,6 +30,7 @@ from voronym.evaluate.pmse import PMSE, features, pmse
 from voronym.evaluate.ways import Way, ways
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
+from voronym.table.sets import ValueSets
 
 PMSE_ROWS = 25_000
 MAX_COLUMNS = 50
@@ -109,6 +110,8 @@ def describe(change: ColumnChange) -> str:
     elif change.total_variation is not None:
         parts.append(f"total variation {change.total_variation:.3f}")
         parts.append(f"{change.categories_lost} of {change.categories_before} categories lost")
+        if change.categories_merged:
+            parts.append(f"{change.categories_merged} published in sets only")
     if change.missing_before or change.missing_after:
         parts.append(f"missing {change.missing_before:.1%} -> {change.missing_after:.1%}")
     return ", ".join(parts) or "no change to measure"
@@ -181,7 +184,9 @@ def compare(
     changes = []
     for i, column in enumerate(pair.schema):
         ctx.tell(0.7 * i / len(pair.schema.columns), whole=True)
-        changes.append(compare_column(before[column.name], after[column.name], column))
+        name = column.name
+        sets = None if name in pair.texts else pair.sets.get(name)
+        changes.append(compare_column(before[name], after[name], column, sets))
     left, right, labels = _gather(pair, notes)
     correlation = correlation_change(left, right)
     ctx.tell(0.8, whole=True)
@@ -222,10 +227,27 @@ def _gather(
         if column.kind != "nominal":
             x, y = numbers(a, column.categories), numbers(b, column.categories)
         if x is None or y is None:
-            labels.append((a, b))
+            sets = pair.sets.get(column.name)
+            labels.append((a if sets is None else _recoded(a, sets), b))
         else:
             (left[column.name], right[column.name]), _ = scaled(x, y)
     return left, right, labels
+
+
+def _recoded(before: pl.Series, sets: ValueSets) -> pl.Series:
+    """Return the originals as they would be published: the smallest set that holds each value.
+
+    Otherwise a model tells the two tables apart by the way in which codes are written.
+    """
+    wide = np.where(sets.member, sets.member.sum(axis=1)[:, None], np.iinfo(np.int64).max)
+    held = sets.member.any(axis=0)
+    shown = [
+        sets.texts[row] if some else str(value)
+        for value, row, some in zip(sets.values, wide.argmin(axis=0), held, strict=True)
+    ]
+    return before.cast(pl.String).replace_strict(
+        [str(value) for value in sets.values], shown, default=None, return_dtype=pl.String
+    )
 
 
 def _propensity(

@@ -25,7 +25,7 @@ from voronym.method import METHODS
 from voronym.privacy import DifferentialPrivacy, KAnonymity, Model, parse_model
 from voronym.request.choices import ReleaseChoices
 from voronym.request.upgrade import FORMAT, upgraded
-from voronym.steps import ColumnStep, parse_step
+from voronym.steps import ColumnStep, Recode, parse_step
 from voronym.table.dialect import Reading
 from voronym.table.schema import Schema
 
@@ -123,6 +123,16 @@ class Recipe(ReleaseChoices):
     def column_steps(self) -> tuple[ColumnStep, ...]:
         """The steps, in their order."""
         return tuple(parse_step(text).informed(self.hierarchies or {}) for text in self.steps)
+
+    @property
+    def trees(self) -> dict[str, Any]:
+        """By column, what the names in a release stand for: hierarchies, and values that a step made one."""
+        out: dict[str, Any] = {}
+        for step in self.column_steps:
+            if isinstance(step, Recode):
+                given = step.hierarchy or dict.fromkeys(step.values, (step.to,))
+                out |= dict.fromkeys(step.columns, given) if given else {}
+        return out | dict(self.hierarchies or {})
 
     @cached_property
     def method_options(self) -> Options:

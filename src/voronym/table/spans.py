@@ -64,6 +64,27 @@ def ends(text: str, *, times: bool = False) -> Ends | None:
     return None
 
 
+def bounds(text: str, *, times: bool = False) -> tuple[float | None, float | None, bool, bool] | None:
+    """Return the ends of a range as `ends` does, and whether the lower and the upper one are left out of it.
+
+    Examples
+    --------
+    >>> bounds("[20, 40["), bounds("20–40"), bounds("<20")
+    ((20.0, 40.0, False, True), (20.0, 40.0, False, False), (None, 20.0, False, True))
+    """
+    found = ends(text, times=times)
+    if found is None:
+        return None
+    bare = text.strip()
+    two = found[0] is not None and found[1] is not None
+    number = re.compile(rf"\(\s*{_NUMBER}\s*\)")  # a negative end in brackets of its own
+    opened = bare[:1] in "](" and not number.match(bare)
+    shut = bare[-1:] in "[)" and not re.search(rf"\(\s*{_NUMBER}\s*\)$", bare)
+    above = (two and opened) or bool(re.match(r">(?!=)", bare))
+    below = (two and shut) or bool(re.match(r"<(?!=)", bare))
+    return found[0], found[1], above, below
+
+
 _FORMS: tuple[tuple[str, Callable[[list[float]], Ends]], ...] = (
     (r"\(?ONE\)?", lambda v: (v[0], v[0])),
     (rf"{_OPEN}ONE\)?\s*(?:–|-|,|;|to|\.\.)\s*\(?ONE{_SHUT}", lambda v: (v[0], v[1])),
