@@ -211,15 +211,11 @@ def _theirs(
         return Scene.of(frame, schema, notes=tuple(notes), **beside)
     rows = row_map(aligned, len(source), len(frame))
     if recipe is not None:
-<<<<<<< HEAD
         table = Table.of(source, recipe.schema)
         beside |= {"table": table, "rerun": rerun_of(recipe), "remake": remake_of(recipe)}
+        beside["hierarchies"] = recipe.trees
     elif schema.units:
         beside["table"] = Table.of(source, schema)
-=======
-        beside |= {"table": Table.of(source, recipe.schema), "rerun": rerun_of(recipe)}
-        beside["hierarchies"] = recipe.trees
->>>>>>> figures
     return Scene.of(frame, schema, original=source, own=_inverse(rows, len(source)), **beside)
 
 

@@ -230,12 +230,8 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         ctx.part(0.0, 0.3, stage="measuring"),
         points,
     )
-<<<<<<< HEAD
     alike = release.recipe.private is None  # else rows of a person are published one by one
-    attacked = _linkage(evidence, Y, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
-=======
-    attacked = _linkage(evidence, Y, pair, table.classes, ctx.part(0.3, 0.5, stage="attacking"))
->>>>>>> figures
+    attacked = _linkage(evidence, Y, pair, table.classes, ctx.part(0.3, 0.5, stage="attacking"), alike=alike)
     told = _told(release, evidence, table, Y, ctx.part(0.5, 0.7, stage="measuring"))
     return Inside(
         recipe=release.recipe.to_dict(),
@@ -332,22 +328,14 @@ def _published_as(release: Release, evidence: Evidence) -> Mapping[str, str]:
     return out
 
 
-<<<<<<< HEAD
 def _linkage(
-    evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Context, *, alike: bool
+    evidence: Evidence, Y: Floats | None, pair: Pair, classes: Classes, ctx: Context, *, alike: bool
 ) -> Rate | None:
-    """Let somebody who holds the original keys link them to the nearest released records."""
-    if evidence.X is None or Y is None:
-        return None
-    if evidence.table.persons is not None and alike:
-        return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
-=======
-def _linkage(evidence: Evidence, Y: Floats | None, pair: Pair, classes: Classes, ctx: Context) -> Rate | None:
     """Let somebody who holds the original keys link them to the nearest released records.
 
-    Records that publish ranges or codes with stars are linked where these hold the keys.
+    Records that publish ranges or codes with stars are linked where these hold the keys. ``alike`` says
+    whether all rows of a person publish the same keys.
     """
->>>>>>> figures
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))
     if evidence.X is None or Y is None:
@@ -359,7 +347,7 @@ def _linkage(evidence: Evidence, Y: Floats | None, pair: Pair, classes: Classes,
             return None
         match = matcher(pair, (before, after, codec))
         return record_linkage(before, after, truth=owner, matcher=match, ctx=ctx).rate
-    if evidence.table.persons is not None:
+    if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
     return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
 
