@@ -73,8 +73,8 @@ def _losses(release: Release) -> Lines:
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
     if release.schema != release.recipe.schema:  # ranges are published
         yield "ranges", release.penalty
-    if release.gap is not None:
-        yield "", f"the groups lose at most {release.gap:.2f} % more than the best possible ones"
+    if release.closeness is not None:
+        yield "", release.closeness
 
 
 def _done(release: Release) -> Lines:

@@ -19,6 +19,7 @@ from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
+from voronym.methods.objective import published_points
 from voronym.methods.said import against, said, within
 from voronym.methods.strata import check_strata, divide_strata
 from voronym.methods.weights import publish_weights
@@ -30,9 +31,13 @@ from voronym.problem import Problem
 from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
+from voronym.space.published import PublishedPoints
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
+
+PUBLISHED_BY = ("auto", "pairs")
+"""The methods that minimise what groups publish; the others minimise the loss of their means."""
 
 
 def enforcement(choices: ReleaseChoices) -> str:
@@ -98,6 +103,9 @@ def mask_by_groups(
     crowd = Crowd.of(table, ctx, choices).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
+    shown = None
+    if kept is None and chosen.name in PUBLISHED_BY:
+        shown = published_points(crowd.table, crowd.keys, choices)
     notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
@@ -111,13 +119,13 @@ def mask_by_groups(
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
-        part, costs, parts = _within_strata(table, crowd, problem, choices, options, models, ctx)
+        part, costs, parts = _within_strata(table, crowd, problem, shown, choices, options, models, ctx)
     elif together:
         part, costs, bare = _together(crowd, problem, choices, options, demands, grouping)
     else:
         demands = [*crowd.demands(k), *demands]
         if kept is None:
-            part, bound = _groups(problem, chosen, options, grouping, bool(demands))
+            part, bound = _groups(searched(problem, shown), chosen, options, grouping, bool(demands))
         else:
             part = Partition(kept.numbers, k=k)
         part, costs = _obey(problem, part, demands, way, obeying, crowd.loss)
@@ -138,7 +146,7 @@ def mask_by_groups(
             *said(table, bare),
             *against(way, part, k, obeyed),
         ),
-        records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
+        records=(crowd.keys.records if shown is None else shown) if plain else None,  # no bound is of people
         partition=rows,
         centroids=published.centroids,
         group_loss=costs[-1].loss,
@@ -176,6 +184,11 @@ def _groups(
     if method.name == "auto":  # the same work, with what it proved
         return solve(problem, here)
     return method.partition(problem, here, options), None
+
+
+def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
+    """Return the problem that a search minimises: what groups publish, where that is not their means."""
+    return problem if shown is None else Problem(shown, problem.k)
 
 
 def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
@@ -250,6 +263,7 @@ def _within_strata(
     table: Table,
     crowd: Crowd,
     problem: Problem,
+    shown: PublishedPoints | None,
     choices: ReleaseChoices,
     options: Options,
     models: Sequence[Model],
@@ -262,7 +276,8 @@ def _within_strata(
         here_only = table.rows(rows).within(crowd.table.frame[[int(who[0])]].select(choices.strata).rows()[0])
         asked = [*crowd.only(who).demands(problem.k), *demands_of(here_only, models)]
         grouping = here.part(0.0, 0.7, stage=crowd.stage)
-        part, _ = _groups(some, METHODS[choices.method], options, grouping, bool(asked))
+        goal = searched(some, None if shown is None else shown.subset(who))
+        part, _ = _groups(goal, METHODS[choices.method], options, grouping, bool(asked))
         return _obey(some, part, asked, enforcement(choices), here.part(0.7, 1.0))
 
     return divide_strata(crowd.table, problem, choices.strata, ctx.part(0.05, 0.95), divide)
