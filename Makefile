@@ -22,6 +22,7 @@ $(STAMP): pyproject.toml location/pyproject.toml papers/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "voronym needs Python 3.11 or newer; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian or Ubuntu, apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --editable '.[test,docs]' --editable location --editable papers
+	$(BIN)/python -m voronym.warm
 	@touch $(STAMP)
 
 demo: install    ## anonymize a table of patients and write a report

@@ -15,12 +15,14 @@ from processor import After
 from voronym import datasets
 from voronym.certify import lower_bound
 from voronym.certify.columns import columns
-from voronym.certify.exact import by_subsets, distances, exact
+from voronym.certify.costs import Costs
+from voronym.certify.exact import by_subsets, exact
 from voronym.certify.master import Master
 from voronym.certify.neighbours import neighbours
 from voronym.core.context import Context, FinishEarly
 from voronym.errors import Cancelled, Unfinished
 from voronym.method import algorithms
+from voronym.problem import Problem
 
 module = importlib.import_module("voronym.certify.columns")
 
@@ -42,7 +44,7 @@ def tables(count):
 def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
     best = by_subsets(X, k, Context())
     slack = 1e-4 * best.sse + 1e-12  # what the integer solver is not trusted with
-    found = columns(X, k, start(X, k), Context(time_limit=20))
+    found = columns(Problem.of(X, k), start(X, k), Context(time_limit=20))
     assert found.optimal
     assert found.sse <= best.partition.sse(X) + 1e-25
     assert found.partition.sse(X) == pytest.approx(best.partition.sse(X), rel=1e-9, abs=1e-12)
@@ -59,7 +61,7 @@ def test_every_bound_is_below_the_optimum_and_that_below_every_method(X, k):
 def test_no_bound_is_above_a_partition(X, k):
     """Ties, repeats, offsets, tiny numbers; random partitions and good ones."""
     rng = np.random.default_rng(len(X))
-    bound = columns(X, k, start(X, k), Context(time_limit=0.3))
+    bound = columns(Problem.of(X, k), start(X, k), Context(time_limit=0.3))
     assert bound.sse >= neighbours(X, k, Context()).sse * (1 - 1e-9) - 1e-299
     for _ in range(20):
         part = vr.Partition(oracles.random_partition(rng, len(X), k), k=k)
@@ -75,7 +77,7 @@ def test_stopped_at_any_step_it_proves_something_true(k):
     best = exact(X, k, Context(time_limit=30))
     assert best.optimal
     told = []
-    columns(X, k, start(X, k), Context(progress=told.append))
+    columns(Problem.of(X, k), start(X, k), Context(progress=told.append))
     proven = [step.bound for step in told]
     assert proven == sorted(proven)
     previous = 0.0
@@ -85,7 +87,7 @@ def test_stopped_at_any_step_it_proves_something_true(k):
             if step.bound >= level:
                 raise FinishEarly
 
-        bound = columns(X, k, start(X, k), Context(progress=stop))
+        bound = columns(Problem.of(X, k), start(X, k), Context(progress=stop))
         assert bound.sse <= best.partition.sse(X)
         assert bound.partition.sse(X) >= best.sse
         assert bound.information_loss >= level * (1 - 1e-9)
@@ -101,7 +103,7 @@ def test_the_bound_is_a_feasible_dual():
     for _ in range(20):
         n, k = int(rng.integers(8, 12)), int(rng.integers(2, 4))
         X = rng.normal(size=(n, 2))
-        state = State(X, k, start(X, k), Context())
+        state = State(Costs.plain(X, Context()), k, start(X, k), Context())
         state.master.cut([tuple(sorted(rng.permutation(n)[:3].tolist())) for _ in range(3)])
         state.master.prices = rng.normal(0.5, 1.0, n)
         state.master.penalties = rng.random(3)
@@ -120,7 +122,7 @@ def test_the_bound_is_a_feasible_dual():
 def test_cuts_are_those_that_the_weights_break():
     """Four groups of a 5-cycle at one half: every partition has at most two of them."""
     X = np.random.default_rng(0).normal(size=(6, 2))
-    master = Master(distances(X, Context()))
+    master = Master(Costs.plain(X, Context()).group, len(X))
     master.add([np.array(pair) for pair in [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]])
     master.unbox()
     master.solve(Context())
@@ -136,12 +138,12 @@ def test_cuts_are_those_that_the_weights_break():
 def test_degenerate_tables(k):
     rng = np.random.default_rng(k)
     for X in (np.full((20, 2), 0.1), np.repeat(rng.normal(size=(4, 2)), 5, axis=0)):
-        bound = columns(X, k, start(X, k), Context(time_limit=5))
+        bound = columns(Problem.of(X, k), start(X, k), Context(time_limit=5))
         assert bound.sse == 0.0
         assert bound.optimal
         assert bound.information_loss == 0.0
     both = rng.normal(size=(2 * k, 2))
-    assert columns(both, k, start(both, k), Context()).sse == pytest.approx(
+    assert columns(Problem.of(both, k), start(both, k), Context()).sse == pytest.approx(
         exact(both, k, Context()).sse, rel=1e-4
     )
 
@@ -149,7 +151,7 @@ def test_degenerate_tables(k):
 def test_seeds_and_a_cell_of_2k_or_more_are_welcome():
     X = np.random.default_rng(4).normal(size=(24, 2))
     one = vr.Partition(np.zeros(24, np.int64), k=3)
-    bound = columns(X, 3, one, Context(time_limit=10), seeds=[start(X, 3)])
+    bound = columns(Problem.of(X, 3), one, Context(time_limit=10), seeds=[start(X, 3)])
     assert bound.partition.sse(X) <= start(X, 3).sse(X)
     assert bound.optimal
 
@@ -194,7 +196,7 @@ def test_reference_files(name, k, loss):
         if step.bound is not None and step.bound >= loss:
             raise FinishEarly
 
-    bound = columns(X, k, start(X, k), Context(time_limit=60, progress=enough))
+    bound = columns(Problem.of(X, k), start(X, k), Context(time_limit=60, progress=enough))
     assert bound.information_loss >= loss * (1 - 1e-9)
     assert bound.information_loss <= vr.information_loss(X, bound.partition)
 
@@ -214,7 +216,7 @@ def test_regions_and_dives_find_better_partitions(monkeypatch):
 
     for name in ("relax", "dive", "regions"):
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
-    bound = columns(X, 3, start(X, 3), Context(time_limit=30))
+    bound = columns(Problem.of(X, 3), start(X, 3), Context(time_limit=30))
     assert set(called) == {"relax", "dive", "regions"}
     assert bound.partition.sse(X) < 1.01 * best.partition.sse(X)
     assert bound.sse <= best.partition.sse(X)
@@ -241,9 +243,9 @@ def test_stopped_in_any_part_of_the_work(room, name, wish, monkeypatch):
     monkeypatch.setattr(where, name, interrupted)
     if wish == "cancel":
         with pytest.raises(Cancelled):
-            columns(X, 3, start(X, 3), ctx)
+            columns(Problem.of(X, 3), start(X, 3), ctx)
     else:
-        bound = columns(X, 3, start(X, 3), ctx)
+        bound = columns(Problem.of(X, 3), start(X, 3), ctx)
         assert neighbours(X, 3, Context()).sse * (1 - 1e-9) <= bound.sse <= bound.partition.sse(X)
     assert asked[0].work() < (1.0 if wish == "cancel" else 2.0)
 
@@ -253,14 +255,14 @@ def test_before_the_distances_are_there_nothing_is_proven():
     ctx.finish()
     X = np.random.default_rng(7).normal(size=(500, 6))
     with pytest.raises(Unfinished):
-        columns(X, 3, start(X, 3), ctx)
+        columns(Problem.of(X, 3), start(X, 3), ctx)
 
 
 @pytest.mark.parametrize("limit", [0.0, 1.0])
 def test_the_time_limit_is_that_of_the_whole_call(limit, processor_clock):
     X = np.random.default_rng(0).standard_normal((4000, 6))
     part = start(X, 3)
-    columns(X[:100], 3, start(X[:100], 3), Context(time_limit=0.1))  # compiled
+    columns(Problem.of(X[:100], 3), start(X[:100], 3), Context(time_limit=0.1))  # compiled
     before = processor_clock()
     bound = lower_bound(X, 3, time_limit=limit, partition=part)
     assert processor_clock() - before < 1.1 * limit + 2.5

@@ -10,13 +10,15 @@ import pytest
 
 from certify import oracles
 from voronym.certify import columns as front
-from voronym.certify.exact import by_subsets, distances
+from voronym.certify.costs import Costs
+from voronym.certify.exact import by_subsets
 from voronym.certify.ladder import climb, spread
 from voronym.certify.prices import Prices
 from voronym.certify.pricing import nearest_table
 from voronym.certify.state import State
 from voronym.core.context import Context
 from voronym.partition import Partition
+from voronym.problem import Problem
 
 
 def tables():
@@ -39,7 +41,7 @@ def pairs_of(D2, group):
 def test_the_table_never_says_more_than_the_pairs_of_any_group_sum_to():
     better = 0
     for X, k in tables():
-        state = State(X, k, halves(len(X), k), Context())
+        state = State(Costs.plain(X, Context()), k, halves(len(X), k), Context())
         before = state.near.sum()
         climb(state, Context())
         better += state.near.sum() > before * (1 + 1e-6)
@@ -55,7 +57,7 @@ def test_what_is_proven_after_a_climb_is_below_the_optimum(monkeypatch):
     monkeypatch.setattr(front, "FIRST", 0.0)
     monkeypatch.setattr(front, "HARD", -1)
     for X, k in tables():
-        bound = front.columns(X, k, halves(len(X), k), Context(time_limit=20.0))
+        bound = front.columns(Problem.of(X, k), halves(len(X), k), Context(time_limit=20.0))
         best = by_subsets(X, k, Context()).partition.sse(X)
         assert bound.sse <= best * (1 + 1e-12)
         assert bound.sse >= 0.9 * best
@@ -65,8 +67,8 @@ def test_prices_that_are_valid_for_k_are_valid_for_larger_groups():
     """Without cuts, only groups of k are priced; the repaired prices hold for all sizes."""
     rng = np.random.default_rng(5)
     for X, k in tables():
-        D2 = distances(X, Context())
-        prices = Prices(D2, k, X.shape[1], nearest_table(D2, min(2 * k - 1, len(X)), Context()))
+        costs = Costs.plain(X, Context())
+        prices = Prices(costs, k, nearest_table(costs.D2, min(2 * k - 1, len(X)), Context()))
         prices.bound = -math.inf
         prices.master.prices = rng.normal(0.5, 1.0, len(X))
         prices.price(0.0, Context(), budget=int(rng.integers(0, 40)))
@@ -85,7 +87,7 @@ def test_a_smaller_size_bounds_a_larger_one():
 def test_a_climb_keeps_what_was_proven():
     X = np.random.default_rng(1).normal(size=(40, 3))
     part = Partition(np.arange(40) // 5, k=5)
-    state = State(X, 5, part, Context())
+    state = State(Costs.plain(X, Context()), 5, part, Context())
     state.floor = 0.999 * state.upper / state.scale
     climb(state, Context(time_limit=0.05))
     assert state.proven >= 0.999 * state.upper

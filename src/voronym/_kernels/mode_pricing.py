@@ -1,12 +1,10 @@
 """Groups of least reduced cost where groups publish modes: branch and bound over modes, then over records.
 
-The reduced cost of a group S of m records against prices ``lam`` is ``(sum of squared distances over its pairs) /
-m - lam(S) + (weights of the categories that are not the group's most frequent ones)``. The last term is the least
-over all choices of a category for each column; so for a given choice it is a sum over records, like the prices.
-Choices are made column by column. A choice for some columns bounds all that go on from it, and most of them end
-there: too few records share the category.
-
-Without columns of categories this is `voronym._kernels.pricing` without cuts.
+The reduced cost of a group S of m records is that of `voronym._kernels.pricing`, plus a weight for each
+member and column of categories in which it has not the group's most frequent one. That is the least over all
+choices of a category for each column; so for a given choice it is a sum over records, like the prices.
+Choices are made column by column. A choice for some columns bounds all that go on from it, and most of them
+end there: too few records share the category.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym._kernels import inner, kernel
-from voronym._kernels.pricing import Levels, keep, levels, narrow, select
+from voronym._kernels.pricing import Levels, join, keep, levels, narrow, select
 
 
 class Prices(NamedTuple):
@@ -119,16 +117,19 @@ def choose(prices, choices, depth, anchor, v, need, limit, least):
 
 
 @inner
-def descend(prices, work, anchor, base, size, m, budget, room, values, sets, found):
+def descend(prices, cuts, work, anchor, base, size, m, budget, room, values, sets, found):
     """Look for groups among the candidates in the first level; return how many, nodes, and a lower bound."""
-    D2, near, halt = prices.D2, prices.near, prices.halt
+    D2, near, halt, half = prices.D2, prices.near, prices.halt, cuts.half
+    cutting = cuts.penalties.shape[0] > 0
     nodes = min(0, m)
     level = min(0, m)
     lower = room
+    if cutting:
+        join(anchor, 1, cuts)
+        for t in range(size):
+            work.score[0, t] += half[work.members[0, t]] * (2.0 if m == 2 else 1.0)
     work.chosen[0], work.base[0], work.places[0] = anchor, base, 0
-    work.sizes[0] = narrow(
-        work.members[0], work.raw[0], work.score[0], size, m - 1, room - base, work.least
-    )
+    work.sizes[0] = narrow(work.members[0], work.raw[0], work.score[0], size, m - 1, room - base, work.least)
     while level >= 0:
         need = m - 1 - level
         t, size = work.places[level], work.sizes[level]
@@ -136,11 +137,12 @@ def descend(prices, work, anchor, base, size, m, budget, room, values, sets, fou
         if t + need <= size:
             for q in range(t, t + need):
                 bound += work.score[level, q]
-        if t + need > size or bound >= room:
-            level -= 1
-            continue
-        if nodes >= budget or halt[0] != 0:  # leave, and remember what might have been here and above
-            lower = min(lower, bound)
+        spent = nodes >= budget or halt[0] != 0
+        if t + need > size or bound >= room or spent:
+            if t + need <= size and bound < room:
+                lower = min(lower, bound)  # leave, and remember what might have been here and above
+            if cutting:
+                join(work.chosen[level], -1, cuts)
             level -= 1
             continue
         nodes += 1
@@ -158,6 +160,9 @@ def descend(prices, work, anchor, base, size, m, budget, room, values, sets, fou
         apart, still = D2[j], near[need - 2]
         start = work.base[level] + raw[t]
         here = min(0, m)
+        if cutting:
+            start += 2.0 * half[j]
+            join(j, 1, cuts)
         for q in range(t + 1, size):
             i = members[q]
             value = raw[q] + apart[i] / m
@@ -165,6 +170,10 @@ def descend(prices, work, anchor, base, size, m, budget, room, values, sets, fou
             next_raw[here] = value
             next_score[here] = value + still[i] / (2.0 * m)
             here += 1
+        if cutting:
+            double = 2.0 if need == 2 else 1.0
+            for q in range(here):
+                next_score[q] += double * half[next_members[q]]
         work.chosen[level + 1], work.base[level + 1], work.places[level + 1] = j, start, 0
         work.sizes[level + 1] = narrow(
             next_members, next_raw, next_score, here, need - 1, room - start, work.least
@@ -197,7 +206,7 @@ def gather(prices, choices, anchor, m, limit):
 
 
 @inner
-def price_anchor(prices, choices, work, anchor, m, limit, budget, values, sets):
+def price_anchor(prices, cuts, choices, work, anchor, m, limit, budget, values, sets):
     """Find the best groups of m records with this anchor whose reduced cost is below ``limit``.
 
     Fills ``values`` and ``sets``. Returns how many, the nodes looked at, and a lower bound on the reduced
@@ -227,8 +236,9 @@ def price_anchor(prices, choices, work, anchor, m, limit, budget, values, sets):
                 work.raw[0, t] = choices.raw[depth, t]
                 work.score[0, t] = choices.score[depth, t]
             found, more, least = descend(
-                prices, work, anchor, choices.base[depth], size, m, budget - nodes, room, values, sets, found
-            )
+                prices, cuts, work, anchor, choices.base[depth], size, m, budget - nodes, room, values, sets,
+                found,
+            )  # fmt: skip
             nodes += more
             lower = min(lower, least)
             if found == values.shape[0]:
@@ -259,20 +269,20 @@ def price_anchor(prices, choices, work, anchor, m, limit, budget, values, sets):
 
 
 @kernel
-def price(prices, choices, work, out, first, last, limit, budget):
-    """Price groups of k for the anchors first..last-1.
+def price(prices, cuts, choices, work, out, first, last, limit, budget):
+    """Price groups of one size for the anchors first..last-1.
 
     Once somebody waits, an anchor gets the bound that its price alone proves: no member has a higher one.
     """
-    k = out.sets.shape[2]
+    m = out.sets.shape[2]
     for a in range(first, last):
         anchor = prices.anchors[a]
         if prices.halt[0] != 0:
-            out.lower[a] = min(limit, -k * prices.lam[anchor])
+            out.lower[a] = min(limit, -m * prices.lam[anchor])
             continue
         if prices.lam[anchor] <= 0.0 and limit <= 0.0:
             out.lower[a] = limit
             continue
         out.count[a], out.spent[a], out.lower[a] = price_anchor(
-            prices, choices, work, anchor, k, limit, budget, out.values[a], out.sets[a]
+            prices, cuts, choices, work, anchor, m, limit, budget, out.values[a], out.sets[a]
         )

@@ -1,9 +1,9 @@
 """The cost model of what groups publish: means, rounded means and medians of numbers, modes of categories.
 
 The cost of a cell is ``sum of squares about the published number + weight * (members without the published
-category)``. A mean that is rounded to a grid adds ``m * shift²``. A cell keeps how often it has each category,
-the largest of these counts, and how many categories have it: so a move is priced in O(1) for each column of
-categories, however many there are.
+category)``. A mean that is rounded to a grid adds ``m * shift²``. A cell keeps how often it has each
+category, the largest of these counts, and how many categories have it: so a move is priced in O(1) for each
+column of categories, however many there are.
 
 Columns of numbers stand in this order: those with plain means, rounded ones, and those with medians.
 """

@@ -18,10 +18,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special  # not scipy.stats, which takes half a second to load
 
 from voronym.attacks.base import Found
+from voronym.core import later
 from voronym.errors import InputError
+
+special = later.module("scipy.special")
 
 
 @dataclass(frozen=True)

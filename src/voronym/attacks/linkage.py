@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from voronym.attacks.base import Found, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.evaluate.attacks import link
 from voronym.evaluate.matching import Matcher
+
+linear_sum_assignment = later.called("scipy.optimize", "linear_sum_assignment")
+cdist = later.called("scipy.spatial.distance", "cdist")
 
 _KNOWS = "the exact keys of the people they look for"
 _DOMINGO = "Domingo-Ferrer, Torra, in: Confidentiality, Disclosure and Data Access, 2001"

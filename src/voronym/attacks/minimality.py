@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import narwhals as nw
 import numpy as np
-from scipy import special
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.scene import Scene
 from voronym.attacks.worlds import BATCHES, Posteriors, posteriors
+from voronym.core import later
 from voronym.core.context import Context
+
+special = later.module("scipy.special")
 
 MOST_PEOPLE = 60
 """People beyond whom a walk through the worlds would say nothing within minutes."""

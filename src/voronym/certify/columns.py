@@ -9,7 +9,7 @@ from voronym.certify.costs import Costs
 from voronym.certify.integer import LARGEST_POOL, dive, regions, restricted
 from voronym.certify.ladder import climb
 from voronym.certify.relax import relax
-from voronym.certify.state import State
+from voronym.certify.state import Enough, State
 from voronym.core.context import Context
 from voronym.errors import Unfinished
 from voronym.partition import Partition
@@ -41,15 +41,23 @@ LONGEST = 600.0
 """Seconds that the first steps are planned for, where there are more or no end."""
 
 
-def columns(problem: Problem, part: Partition, ctx: Context, *, seeds: Sequence[Partition] = ()) -> Bound:
+def columns(
+    problem: Problem,
+    part: Partition,
+    ctx: Context,
+    *,
+    seeds: Sequence[Partition] = (),
+    enough: Enough | None = None,
+) -> Bound:
     """Bound the SSE by the linear relaxation of set partitioning, and look among its groups for partitions.
 
-    The problem: choose groups of k to 2k-1 records, each record in exactly one, of least total SSE. Relaxed,
-    groups may be taken in part. Prices of the records that no group's cost falls short of prove a bound:
-    their sum. Groups that are cheaper than their records' prices are found exactly, by branch and bound, and
-    join until there are none. Subset-row cuts then forbid what no partition does: weights of more than 1, in
-    all, on the groups with two or three of some three records. Dives and the integer problem over the
-    likeliest groups give partitions; where those groups are all that a better one could have, the optimum.
+    The problem: choose groups of k to 2k-1 records, each record in exactly one, of least total SSE (where
+    groups publish modes, of least loss as published). Relaxed, groups may be taken in part. Prices of the
+    records that no group's cost falls short of prove a bound: their sum. Groups that are cheaper than their
+    records' prices are found exactly, by branch and bound, and join until there are none. Subset-row cuts
+    then forbid what no partition does: weights of more than 1, in all, on the groups with two or three of
+    some three records. Dives and the integer problem over the likeliest groups give partitions; where those
+    groups are all that a better one could have, the optimum.
 
     Guarantee: the bound is true whenever the work is stopped, by the deadline or by a wish to finish; before
     the distances are there, that wish raises `voronym.errors.Unfinished`. Cost: memory 8 n^2 bytes; time
@@ -65,6 +73,8 @@ def columns(problem: Problem, part: Partition, ctx: Context, *, seeds: Sequence[
         Told loss and bound; without a deadline the work ends when nothing more can be done.
     seeds : sequence of Partition
         More partitions whose groups are worth knowing.
+    enough : Enough, optional
+        When to end before the time is over; by default with the optimum.
 
     References
     ----------
@@ -83,7 +93,7 @@ def columns(problem: Problem, part: Partition, ctx: Context, *, seeds: Sequence[
     (True, True)
     """
     ctx = ctx.part(0.0, 1.0)
-    state = State(Costs.of(problem, ctx), problem.k, part, ctx)
+    state = State(Costs.of(problem, ctx), problem.k, part, ctx, enough)
     for start in seeds:
         state.add_partition(start)
     _search(state, ctx)
@@ -100,11 +110,12 @@ def columns(problem: Problem, part: Partition, ctx: Context, *, seeds: Sequence[
 def _search(state: State, ctx: Context) -> None:
     """Relax and cut while it helps; then look for partitions, in ever larger regions and sets of groups."""
     planned = min(LONGEST, ctx.spent + ctx.left)
+    state.leap(ctx.limited(FIRST * planned))
     solved = relax(state, ctx.limited(FIRST * planned))
-    if not solved and not state.closed and state.nodes > HARD * state.n:
+    if not solved and not state.closed and state.flat and state.nodes > HARD * state.n:
         climb(state, ctx.limited(CLIMB * planned))
-    if not state.flat:
-        relax(state, ctx)
+    if state.enough is not None or not state.flat:  # the bound is all that is wanted, or can be had
+        tighten(state, ctx)
         return
     tighten(state, ctx.limited(max(0.0, PROOF * planned - ctx.spent)))  # leave time for partitions
     if not state.closed:

@@ -1,4 +1,4 @@
-"""What groups cost, as column generation reads it: squares of numbers, and categories that are not the mode."""
+"""What groups cost, for column generation: squares, and members without the mode."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ class Costs:
     @classmethod
     def plain(cls, X: Floats, ctx: Context) -> Costs:
         """Return the costs of means alone."""
-        return cls(distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X.shape[1], total_squares(X))
+        return cls(
+            distances(X, ctx), np.zeros((0, len(X)), np.int64), np.zeros(0), X.shape[1], total_squares(X)
+        )
 
     def __len__(self) -> int:
         return len(self.D2)
@@ -81,11 +83,6 @@ class Costs:
         """Return the costs times a factor; the distances are changed in place, as they are large."""
         self.D2[...] *= factor
         return replace(self, weights=self.weights * factor, scale=self.scale * factor)
-
-    @property
-    def numbers(self) -> Costs:
-        """The costs of the numbers alone."""
-        return replace(self, codes=self.codes[:0], weights=self.weights[:0])
 
     def group(self, group: Integers) -> float:
         """Return the cost of a group."""

@@ -12,12 +12,14 @@ from voronym.certify.columns import LARGEST, columns
 from voronym.certify.exact import SUBSETS, exact
 from voronym.certify.local import local
 from voronym.certify.neighbours import neighbours
+from voronym.certify.state import Enough
 from voronym.core.context import Context, ProgressCallback
 from voronym.core.validate import checked
 from voronym.errors import InputError
 from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem
+from voronym.space.published import PublishedPoints
 
 KINDS = ("auto", "neighbours", "local", "columns", "exact")
 
@@ -86,7 +88,14 @@ def lower_bound(
     return bound
 
 
-def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition | None = None) -> Bound:
+def prove(
+    problem: Problem,
+    ctx: Context,
+    *,
+    kind: str = "auto",
+    part: Partition | None = None,
+    enough: Enough | None = None,
+) -> Bound:
     """Prove a bound for a problem in a context, as `lower_bound` does.
 
     The deadline or a wish to finish returns what is proven by then; where that is nothing yet, the wish
@@ -102,6 +111,8 @@ def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition
         See `lower_bound`.
     part : Partition, optional
         A good partition to start from.
+    enough : Enough, optional
+        When column generation may end before its time.
     """
     X, n, k = problem.points, problem.n, problem.k
     if kind not in KINDS:
@@ -112,7 +123,8 @@ def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition
         part = problem.checked(part)
     if kind in ("columns", "exact") and n > LARGEST and X.shape[1] > 1:
         raise InputError(f"{n} records are more than the {LARGEST} that kind {kind!r} takes; try 'local'")
-    small = n <= SUBSETS or X.shape[1] == 1 or n < 2 * k
+    means = not isinstance(problem.records, PublishedPoints)  # modes have no such shortcuts
+    small = n < 2 * k or (means and (n <= SUBSETS or X.shape[1] == 1))
     if kind == "exact" or (kind == "auto" and small):
         return exact(X, k, ctx, partition=part)
     if kind == "neighbours":
@@ -122,9 +134,34 @@ def prove(problem: Problem, ctx: Context, *, kind: str = "auto", part: Partition
     first = _start(problem, ctx.part(0.0, 0.1, time=0.1)) if part is None else part
     if ctx.over and n > FEW:  # no time for all distances
         return replace(neighbours(X, k, ctx), partition=first)
-    return replace(columns(problem, first, ctx.part(0.1, 1.0)), seconds=ctx.spent)
+    return replace(columns(problem, first, ctx.part(0.1, 1.0), enough=enough), seconds=ctx.spent)
 
 
 def _start(problem: Problem, ctx: Context) -> Partition:
     """Return a good partition to start from, by annealing."""
     return METHODS["anneal"].partition(problem, ctx.limited(20.0) if ctx.timed else ctx)
+
+
+BRIEF = 3.0
+"""Seconds, at most, for the proof that a release comes with where no time limit is given."""
+
+COLUMNS = 5_000
+"""Records up to which it is by column generation: all distances are kept in memory."""
+
+_CHEAP, _FLAT = 1.5e11, 6
+"""Squared records times columns up to which every record's nearest are found within a minute or so. In up to
+so many columns boxes spare most of the distances."""
+
+
+def prove_briefly(problem: Problem, part: Partition, ctx: Context) -> Bound | None:
+    """Prove what can be proven about a partition in some seconds; None where there are too many records.
+
+    Up to 5,000 records and k = 12 by column generation, in three seconds at most, and less where the gap is
+    small by then. Else by what is seen around each record.
+    """
+    n, d = problem.points.shape
+    if n <= COLUMNS and problem.k <= WIDEST:
+        return prove(problem, ctx.limited(BRIEF), part=part, enough=Enough())
+    if n * n * d / (5 if d <= _FLAT else 1) > _CHEAP:
+        return None
+    return prove(problem, ctx.limited(60.0), kind="neighbours" if n <= COLUMNS else "local", part=part)

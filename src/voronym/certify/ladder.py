@@ -23,15 +23,13 @@ ENOUGH = 0.01
 
 def climb(state: State, ctx: Context) -> None:
     """Improve what is known about groups of fewer than k records; begin the prices for k from it."""
-    numbers = state.costs.numbers
     for size in range(2, state.k):
         if ctx.over:
             break
-        step = Prices(numbers, size, state.near)
+        step = Prices(state.costs, size, state.near)
         relax(step, ctx.limited(ctx.left / (state.k - size)) if ctx.timed else ctx, enough=ENOUGH)
         spread(state.near, size, step.center)
-    if state.flat:
-        state.restart(state.near[:, state.k - 1] / (2 * state.k))
+    state.restart(state.near[:, state.k - 1] / (2 * state.k))
 
 
 def spread(near: Floats, size: int, prices: Floats) -> None:

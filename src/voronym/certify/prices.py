@@ -40,7 +40,7 @@ class Prices:
         self.center = near[:, k - 1] / (2 * k) if start is None else start
         self.fines = np.empty(0)
         self.bound = 0.0
-        self.nodes = 0  # of the last pricing: how hard it is
+        self.nodes = 0  # of a pricing, at most: how hard it is
         self.prove(self.center, np.zeros(self.n), np.empty(0))
 
     @property
@@ -95,12 +95,16 @@ class Prices:
         ``k/m`` of those of S. So where no T costs less than its prices, nor does S.
         """
         prices, fines = self.mix(share)
-        if len(fines):
-            priced = self.pricer(
-                prices, ctx, budget=budget, most=most, limit=limit, cuts=self.cuts(fines), tell=self.tell
-            )
-        else:
-            priced = self.quick(prices, ctx, budget=budget, most=most, limit=limit, tell=self.tell)
+        priced = self.quick(
+            prices,
+            ctx,
+            budget=budget,
+            most=most,
+            limit=limit,
+            cuts=self.cuts(fines),
+            largest=self.pricer.largest if len(fines) else self.k,
+            tell=self.tell,
+        )
         self.prove(prices, priced.lower, fines)
-        self.nodes = priced.nodes
+        self.nodes = max(self.nodes, priced.nodes)
         return priced

@@ -128,7 +128,7 @@ class Pricer:
             np.full((count, kinds), limit),
             np.zeros((count, kinds), np.int64),
         )
-        having = self._having(Cuts.none() if cuts is None else cuts)
+        having = cuts_of(Cuts.none() if cuts is None else cuts, n)
         step = max(1, min(64, count // (4 * ctx.threads) + 1, 20_000 // max(1, budget)))
 
         def work(first: int) -> None:
@@ -154,24 +154,16 @@ class Pricer:
         all_found = bool((out.count < most).all())
         return Priced(groups, out.values[a, s, q], each, int(out.spent.sum()), complete, all_found)
 
-    def _having(self, cuts: Cuts) -> kernels.Cuts:
-        """Return the cuts, and for each record those that it is in; a group is added by each thread."""
-        starts = np.zeros(self.n + 1, np.int64)
-        np.cumsum(np.bincount(cuts.triples.ravel(), minlength=self.n), out=starts[1:])
-        of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
-        penalties = np.ascontiguousarray(cuts.penalties)
-        return kernels.Cuts(cuts.triples, penalties, starts, of_record, np.empty(0, np.int64), np.empty(0))
-
 
 class ModePricer:
-    """Branch and bound over groups of exactly k, without cuts, where groups may publish modes.
+    """Branch and bound where groups may publish modes: one size after the other.
 
     Parameters
     ----------
     costs : Costs
         What groups cost.
     k : int
-        Size of a group.
+        Least size of a group.
     near : array, shape (n, 2k - 1 or more)
         As for `Pricer`, of the numbers.
     """
@@ -188,21 +180,49 @@ class ModePricer:
         limit: float = 0.0,
         budget: int = 10**15,
         most: int = 1,
+        cuts: Cuts | None = None,
+        largest: int | None = None,
         tell: Callable[[], None] | None = None,
     ) -> Priced:
-        """Find groups of reduced cost below ``limit``; see `Pricer`."""
-        n, k, costs = self.n, self.k, self.costs
+        """Find groups of reduced cost below ``limit``; see `Pricer`. ``largest`` is k if not said."""
+        having = cuts_of(Cuts.none() if cuts is None else cuts, self.n)
         order = np.argsort(-prices, kind="stable")
-        rank = np.empty(n, np.int64)
-        rank[order] = np.arange(n)
-        anchors = order[k * prices[order] + limit > 0.0]
+        rank = np.empty(self.n, np.int64)
+        rank[order] = np.arange(self.n)
+        sizes = range(self.k, (self.k if largest is None else largest) + 1)
+        every = [self._of_size(m, prices, order, rank, having, ctx, limit, budget, most, tell) for m in sizes]
+        return Priced(
+            [group for one in every for group in one.groups],
+            np.concatenate([one.costs for one in every]),
+            np.minimum.reduce([one.lower for one in every]),
+            sum(one.nodes for one in every),
+            all(one.complete for one in every),
+            all(one.all_found for one in every),
+        )
+
+    def _of_size(
+        self,
+        m: int,
+        prices: Floats,
+        order: Integers,
+        rank: Integers,
+        having: kernels.Cuts,
+        ctx: Context,
+        limit: float,
+        budget: int,
+        most: int,
+        tell: Callable[[], None] | None,
+    ) -> Priced:
+        """Price groups of m."""
+        n, costs = self.n, self.costs
+        anchors = order[m * prices[order] + limit > 0.0]
         count = len(anchors)
         halt = np.zeros(1, np.int64)
-        near = np.ascontiguousarray(self.near[:, :k].T)
+        near = np.ascontiguousarray(self.near[:, :m].T)
         table = modes.Prices(costs.D2, near, costs.codes, costs.weights, prices, rank, anchors, halt)
         out = modes.Found(
             np.empty((count, most)),
-            np.empty((count, most, k), np.int64),
+            np.empty((count, most, m), np.int64),
             np.zeros(count, np.int64),
             np.full(count, limit),
             np.zeros(count, np.int64),
@@ -212,8 +232,9 @@ class ModePricer:
         def work(first: int) -> None:
             if ctx.over:
                 halt[0] = 1
-            room = modes.scratch(len(costs.weights), self.categories, k, n)
-            modes.price(table, *room, out, first, min(first + step, count), limit, budget)
+            room = modes.scratch(len(costs.weights), self.categories, m, n)
+            own = having._replace(counts=np.zeros(len(having.penalties), np.int64), half=np.zeros(n))
+            modes.price(table, own, *room, out, first, min(first + step, count), limit, budget)
 
         def wait() -> None:
             if ctx.over:
@@ -226,11 +247,21 @@ class ModePricer:
         ctx.map(work, range(0, count, step), tell=wait)
         a, q = np.nonzero(np.arange(most) < out.count[:, None])
         groups = [np.sort(out.sets[x, y]) for x, y in zip(a, q, strict=True)]
-        each = np.full(n, min(limit, 0.0))
+        each = np.full(n, min(limit, 0.0))  # a record that is no anchor here may fall short by the limit
         each[anchors] = np.minimum(out.lower, 0.0)
         complete = halt[0] == 0 and bool((out.spent < budget).all())
-        all_found = bool((out.count < most).all())
-        return Priced(groups, out.values[a, q], each, int(out.spent.sum()), complete, all_found)
+        return Priced(
+            groups, out.values[a, q], each, int(out.spent.sum()), complete, bool((out.count < most).all())
+        )
+
+
+def cuts_of(cuts: Cuts, n: int) -> kernels.Cuts:
+    """Return the cuts, and for each record those that it is in; a group is added by each thread."""
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(cuts.triples.ravel(), minlength=n), out=starts[1:])
+    of_record = np.argsort(cuts.triples.ravel(), kind="stable") // 3
+    penalties = np.ascontiguousarray(cuts.penalties)
+    return kernels.Cuts(cuts.triples, penalties, starts, of_record, np.empty(0, np.int64), np.empty(0))
 
 
 def levels_of(cuts: kernels.Cuts, depth: int, n: int) -> tuple[kernels.Cuts, kernels.Levels]:

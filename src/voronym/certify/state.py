@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,29 @@ CLOSED = 1e-9
 """Relative gap below which a partition counts as optimal: rounding is what is left."""
 
 
+LEAP, LOOKS = 0.85, 100
+"""Share of the groups' cost that the first prices are raised to, and nodes a record to repair them."""
+
+
+@dataclass(frozen=True)
+class Enough:
+    """When a proof may end before its time.
+
+    Parameters
+    ----------
+    gap : float
+        Relative gap that is small.
+    fair : float
+        Relative gap that will do where it has become only ``gain`` of itself smaller in the last share
+        ``while_`` of the time.
+    """
+
+    gap: float = 0.01
+    fair: float = 0.05
+    gain: float = 0.1
+    while_: float = 0.4
+
+
 class State(Prices):
     """A table, its groups, the best partition and the best dual solution so far.
 
@@ -36,8 +60,11 @@ class State(Prices):
     records: solvers have absolute tolerances.
     """
 
-    def __init__(self, costs: Costs, k: int, part: Partition, ctx: Context) -> None:
-        self.ctx = ctx
+    def __init__(
+        self, costs: Costs, k: int, part: Partition, ctx: Context, enough: Enough | None = None
+    ) -> None:
+        self.ctx, self.enough = ctx, enough
+        self.steps: list[tuple[float, float]] = []  # when the bound was how high
         self.total = costs.total
         # From pairs, not about rounded means: cells of equal records cost exactly 0.
         sse = costs.cells(part.cells())
@@ -58,7 +85,7 @@ class State(Prices):
 
     @property
     def flat(self) -> bool:
-        """Whether groups cost squares alone: cuts, dives and regions know nothing else."""
+        """Whether groups cost squares alone: dives and regions know nothing else."""
         return len(self.costs.weights) == 0
 
     @property
@@ -67,9 +94,32 @@ class State(Prices):
         return self.sse * self.scale
 
     @property
-    def closed(self) -> bool:
+    def optimal(self) -> bool:
         """Whether the best partition is proven optimal."""
         return self.settled or self.upper <= self.proven * (1.0 + CLOSED)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more is to be proven: the best partition is optimal, or near enough to it."""
+        return self.optimal or (self.enough is not None and self._near(self.enough))
+
+    def _near(self, enough: Enough) -> bool:
+        """Whether the gap is small, or not large and hardly smaller than a while ago."""
+        gap, now = self.upper / max(self.proven, 1e-300) - 1.0, self.ctx.spent
+        if gap <= enough.gap:
+            return True
+        self.steps.append((now, gap))
+        before = [old for when, old in self.steps if when <= (1.0 - enough.while_) * now]
+        return gap <= enough.fair and bool(before) and gap > (1.0 - enough.gain) * before[-1]
+
+    def leap(self, ctx: Context) -> None:
+        """Raise the first prices, which are far too low, to a share of what the groups lose."""
+        total = math.fsum(self.center)
+        if total > 0.0 and LEAP * self.upper > total:
+            prices = LEAP * self.upper / total * self.center
+            priced = self.quick(prices, ctx, budget=LOOKS, most=3, limit=-1e-7, tell=self.tell)
+            self.prove(prices, priced.lower, np.empty(0))
+            self.master.add(priced.groups)
 
     @property
     def proven(self) -> float:
@@ -95,7 +145,7 @@ class State(Prices):
 
     def rescaled(self) -> State:
         """Return a new start from the best partition, with a scale that fits it; what is proven stays so."""
-        state = State(self.costs, self.k, self.partition, self.ctx)
+        state = State(self.costs, self.k, self.partition, self.ctx, self.enough)
         state.floor = self.proven / self.scale
         return state
 
@@ -137,6 +187,4 @@ class State(Prices):
         """Return what is proven and what is found."""
         sse = shave(min(self.proven / self.scale, self.sse))
         loss = shave(100.0 * sse / self.total) if self.total > 0.0 else 0.0
-        return Bound(
-            sse, loss, self.k, self.n, kind, self.closed, self.ctx.spent, self.partition
-        )
+        return Bound(sse, loss, self.k, self.n, kind, self.optimal, self.ctx.spent, self.partition)

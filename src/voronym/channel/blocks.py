@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
+from voronym.core import later
 from voronym.core.context import Context
+
+linalg = later.module("scipy.linalg")
 
 Array = NDArray[np.float64]
 

@@ -21,10 +21,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from voronym.channel.base import Ints
 from voronym.channel.gaussian import GaussianSource
+from voronym.core import later
+
+ndtr = later.called("scipy.special", "ndtr")
 
 Array = NDArray[np.float64]
 

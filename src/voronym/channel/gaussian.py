@@ -9,15 +9,18 @@ from math import inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, optimize
 
 from voronym.channel.base import one_limit
 from voronym.channel.logdet import Optimum, maximise
+from voronym.core import later
 from voronym.core.chance import masking
 from voronym.core.context import Context
 from voronym.core.validate import checked
 from voronym.errors import GuaranteeError, InputError
 from voronym.problem import check_points
+
+linalg = later.module("scipy.linalg")
+optimize = later.module("scipy.optimize")
 
 Array = NDArray[np.float64]
 

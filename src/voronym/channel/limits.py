@@ -13,14 +13,17 @@ from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from voronym.channel.base import joint_law
 from voronym.channel.function import best_rule
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.method import METHODS
 from voronym.problem import Problem, check_points
+
+ndtr = later.called("scipy.special", "ndtr")
+ndtri = later.called("scipy.special", "ndtri")
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize
 
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.errors import InputError
+
+linalg = later.module("scipy.linalg")
+optimize = later.module("scipy.optimize")
 
 Array = NDArray[np.float64]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, sparse
 
 from voronym.channel.alphabet import Alphabet, Array, feasible
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.core.linear import Programme
+
+linalg = later.module("scipy.linalg")
+sparse = later.module("scipy.sparse")
 
 _RANK = 1e-12  # singular values below this share of the largest count as 0
 _LARGEST = 60_000  # non-zeros of the programme that are worth waiting for

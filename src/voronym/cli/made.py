@@ -89,13 +89,8 @@ def _losses(release: Release) -> Lines:
         yield "", f"{cost.loss:.2f} % with {cost.guarantee} {word}"
     if release.schema != release.recipe.schema and release.penalty is not None:  # ranges are published
         yield "ranges", release.penalty
-    if release.gap is not None:
-        yield "", f"no groups can lose less than {_proven(release):.2f} % (proven)"
-
-
-def _proven(release: Release) -> float:
-    """Return what groups lose at least, in percent: from how far above that these may be."""
-    return (release.group_loss or 0.0) / (1.0 + (release.gap or 0.0) / 100.0)
+    if release.closeness is not None:
+        yield "", release.closeness
 
 
 def _done(release: Release) -> Lines:

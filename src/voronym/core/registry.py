@@ -6,12 +6,17 @@ they lack, or for all names.
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
 from voronym.core import plugin
 from voronym.errors import InputError
+
+ROOT, PUBLIC = "voronym", "voronym._public"
+"""The package, and the module of it that imports every room."""
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -101,13 +106,27 @@ class Registry(Mapping[str, T], Generic[T]):
         return len(self._entries)
 
     def _extend(self) -> None:
-        """Load what plug-ins have, where they may have something for this registry."""
+        """Load what other rooms and plug-ins have, where they may have something for this registry."""
+        _load_rooms()
         if self.noun in plugin.NOUNS:
             plugin.load()
 
     def entries(self) -> Iterator[tuple[str, T]]:
         """Yield what is there without asking plug-ins, for those who look for a fit and mostly find it."""
         yield from sorted(self._entries.items())
+
+
+def _load_rooms() -> None:
+    """Import every room, which fills the registries, where that was not done: a run imports what it uses.
+
+    Not while a room is being imported: it would meet itself half made.
+    """
+    if PUBLIC in sys.modules:
+        return
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{ROOT}.") and getattr(module.__spec__, "_initializing", False):
+            return
+    importlib.import_module(PUBLIC)
 
 
 REGISTRIES: dict[str, Registry[Any]] = {}

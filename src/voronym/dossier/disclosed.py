@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
+from voronym.core import later
 from voronym.privacy.cells import Levels
 from voronym.privacy.people import held_by_all
 from voronym.table.table import Table
 from voronym.table.units import distinct, first_of_each
+
+gammaln = later.called("scipy.special", "gammaln")
 
 Ints = NDArray[np.int64]
 FREQUENT = 100

@@ -124,6 +124,8 @@ def public_words(release: Release, records: int) -> Public:
         information_loss=None if recipe.private is not None else release.information_loss,
         group_loss=None if release.figures else release.group_loss,  # elsewhere it is no variance
         gap=release.gap,
+        closeness=release.closeness,
+        by_published=release.by_published,
         warnings=release.public_warnings,
         steps=(*(one.says() for one in recipe.column_steps), *release.log),
         seeded=recipe.seed is not None,

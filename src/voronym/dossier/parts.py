@@ -89,7 +89,11 @@ class Public:
         What the models found.
     information_loss, group_loss, gap : float or None
         In percent: the keys' variance that is lost as published; what the groups lost, before their centres
-        were rounded to values that can occur; and how far that is above the least possible, at most.
+        were rounded to values that can occur; and how far the loss is above the least possible, at most.
+    closeness : str or None
+        What the gap means, in words.
+    by_published : bool
+        Whether the gap is of what is published, and not of the groups' means.
     channel, stirred
         Figures of these two methods.
     plane : Cloud or None
@@ -109,6 +113,8 @@ class Public:
     information_loss: float | None
     group_loss: float | None
     gap: float | None
+    closeness: str | None
+    by_published: bool
     warnings: tuple[str, ...]
     steps: tuple[str, ...]
     seeded: bool
@@ -144,10 +150,11 @@ class Public:
 
     @property
     def least(self) -> float | None:
-        """The proven least loss of any groups, in percent, where there is one: ``group_loss`` is above it."""
-        if self.gap is None or self.group_loss is None:
+        """The proven least loss of any groups, in percent, where there is one."""
+        lost = self.information_loss if self.by_published else self.group_loss
+        if self.gap is None or lost is None:
             return None
-        return self.group_loss / (1.0 + self.gap / 100.0)
+        return lost / (1.0 + self.gap / 100.0)
 
     @property
     def holds(self) -> bool:

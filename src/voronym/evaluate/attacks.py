@@ -15,13 +15,15 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.core.jsonable import Plain
 from voronym.core.rate import Rate, rate
 from voronym.errors import InputError
 from voronym.table.classes import Classes, equivalence_classes
+
+cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 TARGETS = 20_000
 _BLOCK = 256  # targets looked up between two questions whether to go on
@@ -211,7 +213,7 @@ def _classes(Y: NDArray[np.float64]) -> Classes:
     return equivalence_classes(nw.from_native(pl.from_numpy(Y, schema=names), eager_only=True), names)
 
 
-def _nearest(tree: cKDTree, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+def _nearest(tree: Any, X: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     """Return all the nearest points of the tree for each row of X."""
     if tree.n == 1:
         return [np.zeros(1, np.int64)] * len(X)

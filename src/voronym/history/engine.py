@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.history.policy import Policy
@@ -16,6 +16,8 @@ from voronym.method import METHODS
 from voronym.partition import Partition
 from voronym.problem import Problem, check_k
 from voronym.space.records import Records
+
+cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 Ints = NDArray[np.int64]
 Divide = Callable[[Problem, Ints, Context], Ints]

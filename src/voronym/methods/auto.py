@@ -14,6 +14,7 @@ from voronym.method import METHODS, algorithm
 from voronym.partition import Partition
 from voronym.problem import Problem
 from voronym.refiners.registry import REFINERS
+from voronym.space.published import PublishedPoints
 
 QUICK = 6_000
 """Records up to which annealing pays within a second or a few."""
@@ -26,6 +27,8 @@ SMALL, LARGEST = 6, 12
 number of groups to price grows steeply with k."""
 SEARCH, MOSTLY = 0.3, 0.75
 """Shares of the time for annealing before column generation, for small k and for larger."""
+SHOWN = 0.6
+"""The same share where groups publish modes: column generation proves, and finds nothing."""
 VISITS, DEAR = 2.5e7, 3e6
 """Visits to pairs of groups in all, without a time limit, with coordinates and without: some tens of seconds
 on two cores."""
@@ -56,11 +59,13 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
     Up to 6,000 records, without a time limit: MDAV and a short, repeatable search. With one: the same first,
     where there is time for it, so that a limit never loses more than none; then longer searches for a part of
     it, and column generation, which proves a bound and often finds a better partition too. More records: the
-    pair search, either way.
+    pair search, either way. Where groups publish something else than means, what they publish is minimised.
     """
     n, k = problem.n, problem.k
     if n < 2 * k:
         return problem.one_group(), None
+    if isinstance(problem.records, PublishedPoints):
+        return _published(problem, problem.records, ctx)
     flat = problem.records.points is not None
     alike = problem.weights is None
     if flat and alike and problem.X.shape[1] == 1:
@@ -82,16 +87,43 @@ def solve(problem: Problem, ctx: Context) -> tuple[Partition, Bound | None]:
         return _better(problem, best, _anneal(problem, start, ctx.part(0.2, 1.0))), None
     share = SEARCH if k <= SMALL else MOSTLY
     best = _longer(problem, start, best, ctx.part(0.2, share, time=share), seconds)
-    if n > COLUMNS or k > LARGEST:
-        return REFINERS["exchange"].improve(problem, best, ctx.part(share, 1.0)), None
+    return _prove(problem, best, ctx.part(share, 1.0))
+
+
+def _prove(problem: Problem, best: Partition, ctx: Context) -> tuple[Partition, Bound | None]:
+    """Prove how good the groups are, and look for better ones on the way; search only, where it is no use."""
+    if problem.n > COLUMNS or problem.k > LARGEST:
+        return REFINERS["exchange"].improve(problem, best, ctx), None
     try:
         proving = ctx.stage.replace("grouping", "proving") or "proving"  # of whom: rows, or people's means
-        bound = prove(problem, ctx.part(share, 1.0, stage=proving), kind="columns", part=best)
+        bound = prove(problem, ctx.part(0.0, 1.0, stage=proving), kind="columns", part=best)
     except Unfinished:
         return best, None
     if bound.partition is not None:
         best = problem.better(best, bound.partition.labels)
     return best, bound
+
+
+def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tuple[Partition, Bound | None]:
+    """Search for groups that lose little as published.
+
+    First by their means, as if those were published: then nothing is lost that such a search would keep. From
+    there on by what is published.
+    """
+    means = Problem(records.plain(), problem.k)
+    if problem.n > QUICK:
+        return _pairs(problem, ctx), None
+    if not ctx.timed:
+        best = solve(means, ctx.part(0.0, 0.5))[0]
+        return _anneal(problem, best, ctx.part(0.5, 1.0)), None
+    start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.1))
+    best, seconds = _first(means, start, ctx.part(0.1, 0.2))
+    if seconds is None:
+        return _anneal(problem, best, ctx.part(0.2, 1.0)), None
+    begun = now()
+    best = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried())
+    best = _longer(problem, best, best, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun)
+    return _prove(problem, best, ctx.part(SHOWN, 1.0))
 
 
 def _pairs(problem: Problem, ctx: Context) -> Partition:

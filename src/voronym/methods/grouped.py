@@ -19,6 +19,7 @@ from voronym.method import METHODS, Method
 from voronym.methods.auto import solve
 from voronym.methods.crowd import Crowd
 from voronym.methods.households import group_households
+from voronym.methods.objective import published_points
 from voronym.methods.said import against, said, within
 from voronym.methods.settled import equal_groups, groups_of, pure_groups, said_of
 from voronym.methods.strata import check_strata, divide_strata
@@ -31,10 +32,14 @@ from voronym.problem import Problem
 from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
+from voronym.space.published import PublishedPoints
 from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
+
+PUBLISHED_BY = ("auto", "pairs")
+"""The methods that minimise what groups publish; the others minimise the loss of their means."""
 
 
 def enforcement(choices: ReleaseChoices) -> str:
@@ -100,6 +105,9 @@ def mask_by_groups(
     crowd = Crowd.of(table, ctx, choices).at(k)
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
+    shown = None
+    if kept is None and chosen.name in PUBLISHED_BY:
+        shown = published_points(crowd.table, crowd.keys, choices)
     notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
@@ -114,7 +122,7 @@ def mask_by_groups(
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
-        part, costs, parts = _within_strata(table, crowd, problem, choices, options, models, equal, ctx)
+        part, costs, parts = _within_strata(table, crowd, problem, shown, choices, options, models, equal, ctx)
     elif together:
         part, costs, bare = _together(crowd, problem, choices, options, demands, grouping)
     else:
@@ -122,7 +130,8 @@ def mask_by_groups(
         if kept is None:
             plainly = choices.space == DEFAULT_SPACE and choices.weights is None
             loss = crowd.published_loss if plainly else None
-            part, bound = _groups(problem, chosen, options, grouping, demands, equal, way, loss)
+            goal = searched(problem, shown)
+            part, bound = _groups(goal, chosen, options, grouping, demands, equal, way, loss)
         else:
             part = Partition(kept.numbers, k=k)
         part, costs = _obey(problem, part, demands, way, obeying, crowd.loss)
@@ -145,7 +154,7 @@ def mask_by_groups(
             *said(table, bare),
             *against(way, part, k, obeyed),
         ),
-        records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
+        records=(crowd.keys.records if shown is None else shown) if plain else None,  # no bound is of people
         partition=rows,
         centroids=published.centroids,
         group_loss=costs[-1].loss,
@@ -205,6 +214,11 @@ def _groups(
     if demands or equal is None:
         return divide(problem, here)
     return groups_of(problem, equal, here, divide, problem.cost if loss is None else loss)
+
+
+def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
+    """Return the problem that a search minimises: what groups publish, where that is not their means."""
+    return problem if shown is None else Problem(shown, problem.k)
 
 
 def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
@@ -279,6 +293,7 @@ def _within_strata(
     table: Table,
     crowd: Crowd,
     problem: Problem,
+    shown: PublishedPoints | None,
     choices: ReleaseChoices,
     options: Options,
     models: Sequence[Model],
@@ -293,7 +308,8 @@ def _within_strata(
         asked = [*crowd.only(who).demands(problem.k), *demands_of(here_only, models)]
         grouping = here.part(0.0, 0.7, stage=crowd.stage)
         own, way = np.unique(equal[who], return_inverse=True)[1].reshape(-1), enforcement(choices)
-        part, _ = _groups(some, METHODS[choices.method], options, grouping, asked, own, way)
+        goal = searched(some, None if shown is None else shown.subset(who))
+        part, _ = _groups(goal, METHODS[choices.method], options, grouping, asked, own, way)
         return _obey(some, part, asked, way, here.part(0.7, 1.0))
 
     return divide_strata(crowd.table, problem, choices.strata, ctx.part(0.05, 0.95), divide)

@@ -1,7 +1,7 @@
 """What groups publish, as the cost that a search minimises.
 
-Groups are made of coordinates, where the mean is the best centre. What is published is another value: the most
-frequent category, a whole number, a median where that is chosen. A search that knows it loses less.
+Groups are made of coordinates, where the mean is the best centre. What is published is another value: the
+most frequent category, a whole number, a median where that is chosen. A search that knows it loses less.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ class _Columns:
         for c, (column, _, _) in enumerate(self.codes):
             codes[:, c] = np.unique(column, return_inverse=True)[1].reshape(-1) + begin
             begin = int(codes[:, c].max()) + 1
-        columns = np.ascontiguousarray(np.stack([one[0] for one in numbers], axis=1) if numbers else np.zeros((n, 0)))
+        columns = np.ascontiguousarray(
+            np.stack([one[0] for one in numbers], axis=1) if numbers else np.zeros((n, 0))
+        )
         return Shown(
             columns,
             len(self.means),

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, ndtri
 
+from voronym.core import later
 from voronym.privacy.cells import Floats, Ints, Levels, Runs
 from voronym.privacy.distances import kullback_leibler, ratio
+
+gammaln = later.called("scipy.special", "gammaln")
+ndtri = later.called("scipy.special", "ndtri")
 
 _MANY = 50
 """Records of a level in a class, on average, above which an expansion replaces the sum over all numbers."""

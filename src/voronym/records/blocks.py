@@ -12,14 +12,17 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from voronym._kernels import records as kernels
 from voronym._kernels.mixed import CIRCLE, DISCRETE, LINE, SPHERE, TREE
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.space.field import SMALL, Field
 from voronym.space.mixed import Mixed
+
+fcluster = later.called("scipy.cluster.hierarchy", "fcluster")
+linkage = later.called("scipy.cluster.hierarchy", "linkage")
+squareform = later.called("scipy.spatial.distance", "squareform")
 
 Ints = NDArray[np.int64]
 Place = tuple[NDArray[np.float64], float]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from voronym._kernels import records as kernels
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.errors import InputError
 from voronym.partition import Partition
@@ -22,6 +22,9 @@ from voronym.records.explain import TOLD, explained
 from voronym.records.options import RecordsOptions
 from voronym.space.field import Field
 from voronym.space.mixed import Mixed
+
+fcluster = later.called("scipy.cluster.hierarchy", "fcluster")
+linkage = later.called("scipy.cluster.hierarchy", "linkage")
 
 _TRIED = (0.0, 0.05, 0.1, 0.2, 0.4)
 """Shares of all pairs that are tried as a limit in a column, the narrowest first; 0 is equal values."""

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
+from voronym.core import later
 from voronym.errors import InputError
 from voronym.space.field import SMALL, Field
+
+ndtri = later.called("scipy.special", "ndtri")
 
 PAIRS = 100_000
 """Pairs of records drawn where a column has too many distinct values for all of them."""

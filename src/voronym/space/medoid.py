@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from voronym._kernels.mixed import DISCRETE, LINE
+from voronym.core import later
 from voronym.space.field import SMALL, Field
+
+csr_matrix = later.called("scipy.sparse", "csr_matrix")
 
 CANDIDATES = 256
 """Values of a cell that are tried where the column has more distinct values than a table has room for."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
+from voronym.core import later
 from voronym.errors import InputError
 from voronym.steps import numbers, picked
 from voronym.steps.base import ColumnStep, Made, list_option, step
 from voronym.table.table import Table
+
+special = later.module("scipy.special")
 
 
 @step("shuffle", guarantee="the column has the same values, in other rows", random=True)

@@ -12,8 +12,15 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares, minimize
-from scipy.special import digamma, expit, gammaln, polygamma
+
+from voronym.core import later
+
+least_squares = later.called("scipy.optimize", "least_squares")
+minimize = later.called("scipy.optimize", "minimize")
+digamma = later.called("scipy.special", "digamma")
+expit = later.called("scipy.special", "expit")
+gammaln = later.called("scipy.special", "gammaln")
+polygamma = later.called("scipy.special", "polygamma")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

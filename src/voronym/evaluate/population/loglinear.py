@@ -24,11 +24,14 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.core.jsonable import Plain
+
+csr_array = later.called("scipy.sparse", "csr_array")
+breadth_first_order = later.called("scipy.sparse.csgraph", "breadth_first_order")
+minimum_spanning_tree = later.called("scipy.sparse.csgraph", "minimum_spanning_tree")
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

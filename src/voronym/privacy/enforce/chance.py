@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy.enforce.merge import merge
 from voronym.privacy.enforce.rules import Requirements
 from voronym.privacy.enforce.swap import swap
 from voronym.problem import Problem
+
+cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 Ints = NDArray[np.int64]
 

@@ -6,14 +6,16 @@ import heapq
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from voronym._kernels import verdict
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
 from voronym.space.records import Records
+
+cKDTree = later.called("scipy.spatial", "cKDTree")  # noqa: N816 - its own name
 
 NEAR = 8
 """Nearest cells that are candidates for a merge."""

@@ -1,0 +1,43 @@
+"""What is known about how near groups are to the best possible ones, in a sentence."""
+
+from __future__ import annotations
+
+WEAK = 15.0
+"""Gap in percent from which it says more about the proof than about the groups: it is not shown."""
+
+FINE = 2.0
+"""Gap below which nobody need prove more."""
+
+LONGER = "--time-limit 20"
+"""What proves more of a small table."""
+
+
+def closeness(gap: float, *, more: bool) -> str:
+    """Return what a gap means.
+
+    Parameters
+    ----------
+    gap : float
+        By how many percent the loss is above the least possible one, at most.
+    more : bool
+        Whether more time would prove more.
+
+    Examples
+    --------
+    >>> closeness(1.2, more=True)
+    'within 1.2 % of the best possible'
+    >>> closeness(5.3, more=True)
+    'within 5.3 % of the best possible; proving more takes longer: --time-limit 20'
+    >>> closeness(42.5, more=False)
+    'how near this is to the best possible is not proven'
+    """
+    longer = f"; proving more takes longer: {LONGER}" if more and gap >= FINE else ""
+    if gap > WEAK:
+        return f"how near this is to the best possible is not proven{longer}"
+    if gap < 0.005:
+        return "the best possible"
+    return (
+        f"within {gap:.1f} % of the best possible{longer}"
+        if gap >= 0.05
+        else f"within {gap:.2f} % of the best possible"
+    )

@@ -1,0 +1,47 @@
+"""Libraries that take long to load, loaded when something of them is used.
+
+``cKDTree = called("scipy.spatial", "cKDTree")`` and ``linalg = module("scipy.linalg")`` stand where imports
+stood. What is not used is not waited for: `import voronym` and a small release load none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def called(name: str, what: str) -> Callable[..., Any]:
+    """Return a function that calls another one, or makes an object of a class, of a module loaded by then.
+
+    Examples
+    --------
+    >>> called("math", "sqrt")(9.0)
+    3.0
+    """
+
+    def call(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(name), what)(*args, **options)
+
+    return call
+
+
+class Later:
+    """A module that is loaded when something of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, what: str) -> Any:
+        return getattr(import_module(self._name), what)
+
+
+def module(name: str) -> Any:
+    """Return a module that is loaded when something of it is asked for.
+
+    Examples
+    --------
+    >>> module("math").pi > 3
+    True
+    """
+    return Later(name)
