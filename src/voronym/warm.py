@@ -40,7 +40,9 @@ def commands(folder: Path) -> tuple[tuple[tuple[str, ...], ...], ...]:
             ("inspect", few),
             anonymize(few, NUMBERS, "release.csv", "-k", "10", "--report", str(folder / "report.html")),
             ("measure", release, "--key", ",".join(NUMBERS), "--original", few),
-            anonymize(few, MIXED, "model.csv", "-k", "3", "--confidential", "diagnosis", "--model", "l-diversity=2"),
+            anonymize(
+                few, MIXED, "model.csv", "-k", "3", "--confidential", "diagnosis", "--model", "l-diversity=2"
+            ),
             anonymize(many, NUMBERS, "many-numbers.csv", "-k", "5"),
         ),
     )

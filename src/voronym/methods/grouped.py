@@ -122,7 +122,9 @@ def mask_by_groups(
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")
         obeyed = any(one.required is not None and getattr(one, "merging", False) for one in models)
-        part, costs, parts = _within_strata(table, crowd, problem, shown, choices, options, models, equal, ctx)
+        part, costs, parts = _within_strata(
+            table, crowd, problem, shown, choices, options, models, equal, ctx
+        )
     elif together:
         part, costs, bare = _together(crowd, problem, choices, options, demands, grouping)
     else:

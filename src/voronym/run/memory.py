@@ -230,9 +230,7 @@ def _check_history(
     release.booking = booking
 
 
-def _books_of(
-    recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any]
-) -> Partition:
+def _books_of(recipe: Recipe, masked: Masked, frame: nw.DataFrame[Any], about: dict[str, Any]) -> Partition:
     """Return the groups that a ledger remembers; add the price of a private release to what it knows."""
     if recipe.private is None:
         assert isinstance(masked, Grouped)  # noqa: S101 - methods without groups were refused
