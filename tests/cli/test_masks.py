@@ -160,7 +160,7 @@ def test_methods_lists_both_kinds(voronym):  # noqa: F811
     head = out.index("Methods that make no groups")
     assert out.index("\n  mdav  ") < head < out.index("\n  channel  ") < out.index("\n  records  ")
     rows = json.loads(voronym("methods", "--json")[1])
-    assert {row["name"] for row in rows if row["kind"] == "table"} == {"channel", "records"}
+    assert {row["name"] for row in rows if row["kind"] == "table"} == {"channel", "dp", "records"}
     assert {row["name"] for row in rows if row["kind"] == "groups"} == set(vr.algorithms())
 
 

@@ -188,7 +188,7 @@ def whole_counts(noisy: Floats | Ints, n: int, least: int = 0) -> Ints:
     left = n - int(whole.sum())
     if left > 0:
         whole[np.argsort(-(fit - whole), kind="stable")[:left]] += 1
-    return whole + least
+    return np.asarray(whole + least, np.int64)
 
 
 def meet(of: Ints, counts: Ints, rng: np.random.Generator) -> Ints:

@@ -97,9 +97,9 @@ def individual(records: Records, k: int, budget: Budget) -> Cells:
     counts = np.zeros(total, np.int64)
     counts[kept] = whole_counts(tally[kept], records.n, k)
     digits = np.stack(np.unravel_index(np.arange(total), many), axis=1)
-    ordered = np.stack([scales[j].values[many[j] - 1][digits[:, j]] for j in range(d)], axis=1) if d else (
-        np.empty((total, 0))
-    )  # fmt: skip
+    ordered = np.empty((total, d))
+    for j in range(d):
+        ordered[:, j] = scales[j].values[many[j] - 1][digits[:, j]]
     nominal = np.empty((total, e), np.int64)
     for j in range(e):
         nominal[:, j] = scales[d + j].values[many[d + j] - 1][digits[:, d + j]]
@@ -134,7 +134,7 @@ def _ranked(records: Records, k: int, share: float, budget: Budget) -> list[Scal
 
 def _isotonic(means: Floats, weights: Floats) -> Floats:
     """Return centres in ascending order and inside the range, nearest to noisy ones: post-processing."""
-    return np.clip(isotonic_regression(means, weights=weights).x, 0.0, 1.0)
+    return np.asarray(np.clip(isotonic_regression(means, weights=weights).x, 0.0, 1.0))
 
 
 def _scale(points: Floats, weights: Floats) -> Scale:

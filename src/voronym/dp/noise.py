@@ -92,13 +92,15 @@ def noisy(values: Ints, total: int, length: float, share: float, *, pure: bool) 
     """
     if pure:
         scale = laplace_scale(float(total), share)
-        mechanism, cost = _laplace(scale), total
+        mechanism = _laplace(scale)
+        cost = mechanism.map(total)
         variance = _laplace_variance(scale)
     else:
         scale = gaussian_scale(length, share)
-        mechanism, cost = _gaussian(scale), length
+        mechanism = _gaussian(scale)
+        cost = mechanism.map(length)
         variance = scale * scale
-    _check(mechanism.map(cost), share)
+    _check(cost, share)
     flat = np.asarray(values, np.int64)
     drawn = mechanism(flat.ravel().tolist())
     return np.array(drawn, np.int64).reshape(flat.shape), variance

@@ -84,8 +84,8 @@ RULES: list[Rule] = [
     Rule(
         ("method", "models"),
         lambda recipe: recipe.private is not None and recipe.method != "dp",
-        lambda recipe: f"method {recipe.method!r} makes groups that one person can change, and dp needs "
-        "groups that nobody can: leave out the method; options={'grouping': ...} chooses how groups are made",
+        lambda recipe: f"method {recipe.method!r} looks at single people, and dp publishes what nobody can "
+        "change alone: leave out the method; options={'grouping': ...} (--grouping) chooses how groups are made",
     ),
     Rule(
         ("method", "models"),
