@@ -10,6 +10,7 @@ from __future__ import annotations
 import typer
 
 from voronym.cli import (  # noqa: F401 - importing registers
+    advise,
     allocate,
     anonymize,
     assign,

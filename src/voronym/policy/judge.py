@@ -13,6 +13,7 @@ from voronym.policy.case import Case, Facts
 from voronym.policy.checklist import Added, Checklist
 from voronym.policy.policy import Policy
 from voronym.policy.recognise import WHAT
+from voronym.request.choices import ReleaseChoices
 from voronym.table.read import read
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def check(
     population: Any = None,
     facts: Mapping[str, str] | None = None,
     holds: Mapping[str, str] | None = None,
-    sampling_fraction: float | None = None,
+    sampling_fraction: float | str | None = None,
     label: str = "",
     progress: ProgressCallback | None = None,
     **columns: Any,
@@ -55,8 +56,8 @@ def check(
         Files with the tables that the policy needs, by name.
     holds : mapping, optional
         What columns hold, where their names do not say it, such as ``{"box": "zip"}``.
-    sampling_fraction : float, optional
-        The share of the population that is in the table.
+    sampling_fraction : float or str, optional
+        The share of the population that is in the table, such as 0.05 or "5%".
     label : str
         What the table is called on the checklist.
     progress : callable, optional
@@ -87,13 +88,19 @@ def check(
         population=_opened(population),
         facts=Facts.of(chosen, facts),
         words=dict(holds or {}),
-        sampling_fraction=sampling_fraction,
+        sampling_fraction=None if sampling_fraction is None else _fraction(sampling_fraction),
         columns={what: value for what, value in columns.items() if value},
         context=ctx,
     )
     made = judge(case, name)
     ctx.done()
     return made
+
+
+def _fraction(value: float | str) -> float:
+    check = ReleaseChoices.declared()["sampling_fraction"].check
+    assert check is not None  # noqa: S101 - it is declared with one
+    return float(check("sampling_fraction", value))
 
 
 def _opened(data: Any) -> Any:

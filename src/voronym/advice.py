@@ -1,0 +1,376 @@
+"""Releases that satisfy a policy at different prices: what to keep in detail, found by a bounded search."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from voronym.core.clock import now
+from voronym.core.context import Context, Progress, ProgressCallback
+from voronym.core.jsonable import Plain
+from voronym.core.validate import checked
+from voronym.errors import GuaranteeError, InputError
+from voronym.policy.others import RecordsLost
+from voronym.policy.policy import Policy
+from voronym.policy.recognise import recognise
+from voronym.release import Release
+from voronym.request.command import words_of
+from voronym.run.door import anonymize
+from voronym.table.frame import as_frame
+from voronym.table.read import read
+
+__all__ = ["Advice", "Alternative", "advise"]
+
+IMPORTANCE = (4, 16, 2, 64)
+"""How many times the differences of favoured keys count, in the order in which they are tried."""
+LEFT_OUT = (0.01, 0.02, 0.05)
+"""Shares of the records that may be left out, as far as the policy allows."""
+LARGER = (1.5, 2.0, 3.0)
+"""Multiples of k that are tried where the plain run is refused."""
+FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("ages", ("age", "birth")),
+    ("places", ("zip", "place")),
+    ("dates", ("date",)),
+    ("amounts of money", ("income",)),
+)
+"""What somebody may want in detail, by what columns hold; then numbers, and categories."""
+
+
+@dataclass(frozen=True)
+class Alternative(Plain):
+    """A release that satisfies the policy.
+
+    Parameters
+    ----------
+    title : str
+        What it is good for.
+    favours : tuple of str
+        The keys that it keeps in detail.
+    choices : mapping
+        What it chooses beyond the policy.
+    command : str
+        What to type.
+    k, rows : int
+        The smallest class, and the records of the release.
+    risk, mean_risk : float
+        The largest and the mean risk to be found.
+    left_out : float
+        The share of the records that are left out.
+    penalties : mapping of str to float
+        By key, the certainty penalty in percent: 0 is the original, 100 tells nothing.
+    favoured, overall : float
+        The mean of these over the favoured keys, and over all.
+    plain : float
+        The mean over the favoured keys in the plain run.
+    summary : str
+        What became of the demands.
+    """
+
+    title: str
+    favours: tuple[str, ...]
+    choices: Mapping[str, Any]
+    command: str
+    k: int
+    rows: int
+    risk: float
+    mean_risk: float
+    left_out: float
+    penalties: Mapping[str, float]
+    favoured: float
+    overall: float
+    plain: float
+    summary: str
+
+    @property
+    def spared(self) -> float:
+        """By how many percent less the favoured keys lose than in the plain run."""
+        return 100.0 * (1.0 - self.favoured / self.plain) if self.plain > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Advice(Plain):
+    """Alternatives that satisfy a policy, beside the plain run.
+
+    Parameters
+    ----------
+    policy : str
+        Its name.
+    alternatives : tuple of Alternative
+        With different prices.
+    plain : Alternative
+        The run by the policy alone, or with the smallest k that passes where that is refused.
+    tried, refused : int
+        Runs that were made, and those that did not satisfy the policy.
+    seconds : float
+        That it took.
+    note : str
+        What happened to the plain run.
+    """
+
+    policy: str
+    alternatives: tuple[Alternative, ...]
+    plain: Alternative
+    tried: int
+    refused: int
+    seconds: float
+    note: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.tried} runs in {self.seconds:.0f} s, {self.refused} refused by {self.policy}."]
+        lines += [self.note] if self.note else []
+        names = list(self.plain.penalties)
+        for number, one in enumerate((self.plain, *self.alternatives)):
+            spared = ""
+            if number and abs(one.spared) >= 0.05:
+                word = "less" if one.spared > 0 else "more"
+                whole = set(one.favours) == set(names)
+                what = "" if whole else f" of {', '.join(one.favours)}"
+                spared = f"; loses {abs(one.spared):.0f} % {word}{what} than the plain run"
+            head = "plain" if not number else f"{number}."
+            lines += ["", f"{head} {one.title}{spared}"]
+            figures = f"k = {one.k}, largest risk {one.risk:.4f}, {one.left_out:.1%} of the records left out"
+            lines += [f"   {figures}"]
+            lost = ", ".join(f"{name} {one.penalties[name]:.1f}" for name in names if name in one.penalties)
+            lines += [f"   certainty penalty in %: {lost}; all {one.overall:.1f}", f"   {one.command}"]
+        return "\n".join(lines)
+
+
+@dataclass(eq=False)
+class _Made:
+    """A run that satisfies the policy."""
+
+    choices: dict[str, Any]
+    release: Release
+    penalties: dict[str, float]
+
+    def over(self, keys: Sequence[str]) -> float:
+        held = [self.penalties[key] for key in keys if key in self.penalties]
+        return sum(held) / len(held) if held else 0.0
+
+
+@checked
+def advise(
+    data: Any,
+    *,
+    policy: Any,
+    seconds: float = 60.0,
+    source: str = "FILE",
+    progress: ProgressCallback | None = None,
+    **choices: Any,
+) -> Advice:
+    """Look for three releases that satisfy a policy at different prices.
+
+    First the plain run: the policy alone. Then runs in which some keys count more, some records may be left
+    out, or groups are as small as the policy allows, as long as there is time. None of the alternatives is
+    worse than the plain run in what it favours.
+
+    Parameters
+    ----------
+    data : DataFrame, str or Path
+        The original table.
+    policy : str or Path
+        The name of a policy that is shipped, or a file.
+    seconds : float
+        For the search; the plain run is always finished.
+    source : str
+        What the table is called in commands.
+    progress : callable, optional
+        Called with a `voronym.Progress` now and then.
+    **choices
+        As for `voronym.anonymize`.
+
+    Returns
+    -------
+    Advice
+    """
+    started = now()
+    if not seconds > 0:
+        raise InputError(f"seconds must be above 0, not {seconds!r}")
+    frame = read(data) if isinstance(data, str) or hasattr(data, "__fspath__") else data
+    search = _Search(frame, Policy.load(policy), {**choices, "policy": str(policy)}, seconds, progress)
+    plain, note = search.plain()
+    groups = favoured(frame, plain.release, search.policy)
+    search.run(plain, groups)
+    made = search.chosen(plain, groups)
+    words = {**choices, "policy": str(policy)}
+    keys = plain.release.recipe.schema.keys
+    told = [
+        _told(title, favours, one, plain, words, source, len(as_frame(frame))) for title, favours, one in made
+    ]
+    first = _told("the policy alone", keys, plain, plain, words, source, len(as_frame(frame)))
+    search.ctx.done()
+    return Advice(search.policy.name, tuple(told), first, search.tried, search.refused, now() - started, note)
+
+
+@dataclass(eq=False)
+class _Search:
+    frame: Any
+    policy: Policy
+    choices: dict[str, Any]
+    seconds: float
+    progress: ProgressCallback | None
+    made: list[_Made] = field(default_factory=list)
+    tried: int = 0
+    refused: int = 0
+
+    def __post_init__(self) -> None:
+        self.ctx = Context(progress=self.progress)
+
+    def attempt(self, more: Mapping[str, Any], share: tuple[float, float], stage: str) -> _Made:
+        """Make a release with further choices; raises where the policy refuses it."""
+        here = self.ctx.part(*share, stage=stage)
+        here.tell(0.0, whole=True)
+        self.tried += 1
+
+        def tell(given: Progress) -> None:
+            here.tell(given.done, whole=True)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            release = anonymize(self.frame, progress=tell, **{**self.choices, **more})
+        found = release.penalty
+        return _Made(dict(more), release, {} if found is None else dict(found.by_key))
+
+    def plain(self) -> tuple[_Made, str]:
+        """Make the plain run; where the policy refuses it, the one with the smallest k that passes."""
+        try:
+            made = self.attempt({}, (0.0, 0.2), "the plain run")
+            self.made.append(made)
+            return made, ""
+        except GuaranteeError as error:
+            self.refused += 1
+            why = error
+        given = self.choices.get("k") or max(
+            (getattr(one, "least", 5) for one in self.policy.of("groups")), default=5
+        )
+        for factor in LARGER:
+            try:
+                made = self.attempt({"k": round(factor * given)}, (0.0, 0.2), "a larger k")
+            except GuaranteeError:
+                self.refused += 1
+                continue
+            self.made.append(made)
+            return made, f"The plain run was refused: {why} With -k {made.choices['k']} it is not."
+        raise why
+
+    def run(self, plain: _Made, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+        """Try candidates while there is time."""
+        begun = now()
+        waiting = list(self.candidates(plain, groups))
+        for number, more in enumerate(waiting):
+            spent = now() - begun
+            if spent + spent / max(number, 1) > self.seconds and number:  # the next would not be done in time
+                break
+            share = (0.2 + 0.75 * number / len(waiting), 0.2 + 0.75 * (number + 1) / len(waiting))
+            try:
+                self.made.append(self.attempt({**plain.choices, **more}, share, "alternatives"))
+            except (GuaranteeError, InputError):
+                self.refused += 1
+
+    def candidates(
+        self, plain: _Made, groups: Sequence[tuple[str, tuple[str, ...]]]
+    ) -> Iterator[dict[str, Any]]:
+        """Return further choices to try, those first that promise most."""
+        least = self._least(plain)
+        small = {} if least is None else {"k": least}
+        most = min((one.most for one in self.policy.demands if isinstance(one, RecordsLost)), default=0.05)
+        left = [share for share in LEFT_OUT if share <= most and "suppress" not in self.choices]
+        for number, weight in enumerate(IMPORTANCE):
+            for _, keys in groups[:2]:
+                yield {**small, "importance": dict.fromkeys(keys, weight)}
+            if number == 0:
+                yield small or {"space": "ranges"}
+                yield {"publish": {"*": "median"}}
+            if number < len(left):
+                for _, keys in groups[:2]:
+                    more = {"importance": dict.fromkeys(keys, IMPORTANCE[0]), "suppress": left[number]}
+                    yield {**small, **more}
+
+    def _least(self, plain: _Made) -> int | None:
+        """Return the smallest k that the policy allows, where the plain run has a larger one by itself."""
+        if "k" in self.choices or "k" in plain.choices:
+            return None
+        from voronym.policy.groups import GroupRisk, K
+
+        wanted = [one.least for one in self.policy.demands if isinstance(one, K)]
+        wanted += [
+            next(k for k in range(2, 10**6) if 1.0 / k <= one.most + 1e-12)
+            for one in self.policy.demands
+            if isinstance(one, GroupRisk)
+        ]
+        least = max(wanted, default=None)
+        return least if least is not None and least < plain.release.recipe.required_k else None
+
+    def chosen(
+        self, plain: _Made, groups: Sequence[tuple[str, tuple[str, ...]]]
+    ) -> list[tuple[str, tuple[str, ...], _Made]]:
+        """Return the best run for each wish; different ones where there are."""
+        keys = plain.release.recipe.schema.keys
+        out: list[tuple[str, tuple[str, ...], _Made]] = []
+        taken: list[_Made] = []
+        for name, members in groups[:2]:
+            best = min(
+                (one for one in self.made if one not in taken),
+                key=lambda one: one.over(members),
+                default=plain,
+            )
+            if best.over(members) > plain.over(members):
+                best = plain
+            taken.append(best)
+            out.append((f"keeps detail in {name}", members, best))
+        whole = [one for one in self.made if not one.choices.get("suppress") and one not in taken]
+        best = min(whole, key=lambda one: one.over(keys), default=plain)
+        if best.over(keys) > plain.over(keys):
+            best = plain
+        out.append(("leaves nobody out and loses least over all keys", keys, best))
+        return out
+
+
+def favoured(frame: Any, release: Release, policy: Policy) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what somebody may want in detail: names, and the keys of each."""
+    keys, schema = release.recipe.schema.keys, release.recipe.schema
+    table = as_frame(frame)
+    known = {name: what for name, what in policy.recognise.items() if name in table.columns}
+    held = {name: one.what for name, one in recognise(table.select(list(keys)), {
+        name: what for name, what in known.items() if name in keys}).items()}  # fmt: skip
+    out = []
+    for name, words in FAVOURS:
+        members = tuple(key for key in keys if held[key] in words)
+        out += [(name, members)] if members else []
+    rest = [key for key in keys if not any(key in members for _, members in out)]
+    numbers = tuple(key for key in rest if schema[key].kind in ("numeric", "datetime", "location"))
+    others = tuple(key for key in rest if key not in numbers)
+    out += [(", ".join(members), members) for members in (numbers, others) if members]
+    return out or [(", ".join(keys), keys)]
+
+
+def _told(
+    title: str,
+    favours: tuple[str, ...],
+    one: _Made,
+    plain: _Made,
+    words: Mapping[str, Any],
+    source: str,
+    rows: int,
+) -> Alternative:
+    release = one.release
+    typed = words_of({**words, **one.choices})
+    return Alternative(
+        title=title if one is not plain or title == "the policy alone" else f"{title}: the plain run does",
+        favours=favours,
+        choices=one.choices,
+        command=shlex.join(["voronym", "anonymize", source, "-o", "release.csv", *typed]),
+        k=release.k,
+        rows=release.rows,
+        risk=release.risk.prosecutor_max,
+        mean_risk=release.risk.prosecutor_mean,
+        left_out=1.0 - release.rows / rows,
+        penalties=one.penalties,
+        favoured=one.over(favours),
+        overall=one.over(release.recipe.schema.keys),
+        plain=plain.over(favours),
+        summary=release.checklist.summary,
+    )
