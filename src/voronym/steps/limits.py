@@ -66,7 +66,8 @@ class _Limit(ColumnStep):
     def _one(self, table: Table, name: str, least: int) -> Any:
         numbers.check_line(table, name, self)
         values, gone = numbers.read(table, name)
-        limit = self._place(table, name, max(least, 1))
+        # A mean is published in place of the limit, which may then be where it was asked for.
+        limit = self._place(table, name, max(least, 1) if self.publish == "limit" else 1)
         out = (self.sign * values > self.sign * limit) & ~gone
         if self.publish == "mean" and out.any():
             self._check_mean(name, _beyond(table, out, np.abs(values - limit)), max(least, 3))
