@@ -232,7 +232,40 @@ class Weighed(Keys):
         if self.weights is None:
             return self.plain.publish(part)
         centroids = self._records(self.plain.X).centroids(part)
-        return Published(self.plain.codec.decode(centroids, part.labels), centroids)
+        own = dominated(self.weights, part)
+        log: tuple[str, ...] = ()
+        if own.any():
+            centroids[own] = self.plain.records.centroids(part)[own]
+            log = (
+                f"In {int(own.sum()):,} of {part.n_cells:,} groups one record stands for so many others that "
+                "the weighted mean would tell its values (rule of p percent, p = 10): these groups publish "
+                "the mean of their records, all counted alike, and weighted totals are not kept there.",
+            )
+        return Published(self.plain.codec.decode(centroids, part.labels), centroids, log=log)
+
+
+DOMINANCE = 0.1
+"""How large all but the two largest weights of a group are together, at least, as a share of the largest."""
+
+
+def dominated(weights: NDArray[np.float64], part: Partition) -> NDArray[np.bool_]:
+    """Return whether the weighted mean of a group would tell the values of its heaviest record.
+
+    The rule of p percent, p = 10, for records that are alike, as those of a group are: whoever has the second
+    largest weight takes their own part off, and what is left has to be off by a tenth.
+
+    Examples
+    --------
+    >>> dominated(np.array([500.0, 1.0, 1.0, 1.0, 2.0, 2.0, 1.0]), Partition([0, 0, 0, 0, 1, 1, 1])).tolist()
+    [True, False]
+    """
+    order = np.lexsort((-weights, part.labels))
+    begin = np.searchsorted(part.labels[order], np.arange(part.n_cells))
+    first = weights[order][begin]
+    total = np.bincount(part.labels, weights, minlength=part.n_cells)
+    several = part.sizes > 2  # of two, each knows the other's, whatever the weights
+    second = weights[order][np.minimum(begin + 1, len(weights) - 1)]
+    return np.asarray(several & (total - first - second < DOMINANCE * first))
 
 
 @key_space("euclidean")

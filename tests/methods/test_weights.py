@@ -17,7 +17,7 @@ def survey(n=240, seed=0):
             "region": rng.choice(["a", "b"], n),
             "x": rng.normal(50, 9, n),
             "y": rng.lognormal(3, 1, n),
-            "w": rng.choice([10.0, 25.5, 300.0], n),
+            "w": rng.choice([10.0, 25.5, 60.0], n),
             "ill": rng.choice(["no", "yes"], n),
         }
     )

@@ -68,8 +68,7 @@ class Limit(ColumnStep):
     def _one(self, table: Table, name: str, least: int) -> Any:
         numbers.check_line(table, name, self)
         values, gone = numbers.read(table, name)
-        limit = self._place(table, name, max(least, 1))
-        out = self.tail(table, name, least)
+        limit, out = self._placed(table, name, least), self.tail(table, name, least)
         if self.publish == "mean" and out.any():
             self._check_mean(name, _beyond(table, out, np.abs(values - limit)), max(least, 3))
             limit = float(values[out].mean())
@@ -78,8 +77,11 @@ class Limit(ColumnStep):
     def tail(self, table: Table, name: str, least: int) -> NDArray[np.bool_]:
         """Return which values are beyond the limit, which stands for at least as many people."""
         values, gone = numbers.read(table, name)
-        limit = self._place(table, name, max(least, 1))
-        return np.asarray((self.sign * values > self.sign * limit) & ~gone)
+        return np.asarray((self.sign * values > self.sign * self._placed(table, name, least)) & ~gone)
+
+    def _placed(self, table: Table, name: str, least: int) -> float:
+        """Return the limit: where it was asked for, if the mean beyond it is published in its place."""
+        return self._place(table, name, max(least, 1) if self.publish == "limit" else 1)
 
     def _check_mean(self, name: str, beyond: NDArray[np.float64], least: int) -> None:
         """Refuse the mean of a tail that tells about one person, who is one of few or has most of it.
