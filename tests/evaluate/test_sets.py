@@ -11,7 +11,6 @@ import pytest
 
 import voronym as vr
 
-
 CODES = [8001, 8045, 8110, 9001, 9450, 10115, 10117, 21000]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,18 +109,19 @@ def anonymize(
     if _over_parts(data, request):
         if output is None:
             raise InputError("a data set of many parts is released to a folder: name it, output='release'")
-        release = release_parts(
-            data,
-            output,
-            request,
-            recipe=recipe,
-            reading=reading,
-            format=format,
-            style=style,
-            overwrite=overwrite,
-            report=report,
-            progress=progress,
-        )
+        with _no_empty_ledger(request.run.ledger):
+            release = release_parts(
+                data,
+                output,
+                request,
+                recipe=recipe,
+                reading=reading,
+                format=format,
+                style=style,
+                overwrite=overwrite,
+                report=report,
+                progress=progress,
+            )
         return _told(release)
     if isinstance(data, (str, os.PathLike)):
         data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
@@ -134,7 +136,35 @@ def anonymize(
     else:
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
-    booking = _booking(request.run.ledger, data, recipe, declared)
+    with _no_empty_ledger(request.run.ledger):
+        booking = _booking(request.run.ledger, data, recipe, declared)
+        release = _in_memory(table, recipe, booking, started, progress)
+        if output is not None:
+            release.write(output, overwrite=overwrite, **(style or {}))
+    return _told(release)
+
+
+@contextmanager
+def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
+    """Take a ledger away again that a run made and left without an entry, because it was refused."""
+    new = ledger is not None and not Path(ledger).exists()
+    try:
+        yield
+    except BaseException:
+        if new and ledger is not None and Path(ledger).is_file() and not Ledger.open(ledger).entries:
+            for end in ("", *_BESIDE):
+                Path(f"{ledger}{end}").unlink(missing_ok=True)
+        raise
+
+
+_BESIDE = ("-journal", "-wal", "-shm")
+"""What a database keeps beside its file."""
+
+
+def _in_memory(
+    table: Table, recipe: Recipe, booking: Booking | None, started: float, progress: ProgressCallback | None
+) -> Release:
+    """Make the release of a table in memory."""
     ctx = Context(
         seed=recipe.seed,
         time_limit=recipe.time_limit,
@@ -144,9 +174,7 @@ def anonymize(
     )
     release = make_release(table, recipe, ctx, booking)
     ctx.done()
-    if output is not None:
-        release.write(output, overwrite=overwrite, **(style or {}))
-    return _told(release)
+    return release
 
 
 def _told(release: Release) -> Release:

@@ -18,6 +18,7 @@ from voronym.table.doubts import (
     repeats,
     sentinels,
     tells,
+    thousands,
     unique,
     variants,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "repeats",
     "sentinels",
     "tells",
+    "thousands",
     "unique",
     "variants",
 ]
