@@ -65,6 +65,7 @@ def run(app: typer.Typer) -> None:
         sys.exit(ended if isinstance(ended, int) else 0)
     except BaseException as error:
         message, code, word, style = _outcome(error)
+        message = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", lambda sign: repr(sign[0])[1:-1], message)
         if message:
             say(message, word=word, style=style)
         sys.exit(code)
@@ -235,22 +236,31 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that cannot be, before the work is done rather than after; ``also`` is read as well."""
     given = [path for path in paths if path is not None]
-    places = [path.resolve() for path in given]
+    from voronym.table.write import refuse_long
+
+    for path in given:
+        refuse_long(path)
+    places = [_resolved(path) for path in given]
     for folder in {place.parent for place in places}:
         sweep(folder)
     if len(set(places)) < len(places):
         raise InputError("two outputs have the same name; every output needs one of its own")
-    if Path(source).resolve() in places:
+    if _resolved(source) in places:
         raise InputError("an output has the name of the source; the original is never written over")
-    read = [str(one) for one in also if Path(one).resolve() in places]
+    read = [str(one) for one in also if _resolved(one) in places]
     if read:
         raise InputError(f"an output has the name of {read[0]}, which is read; it is never written over")
-    homeless = [str(path) for path in given if not path.resolve().parent.is_dir()]
+    homeless = [str(path) for path in given if not os.path.isdir(_resolved(path).parent)]  # noqa: PTH112
     if homeless:
         raise WriteError(f"the folder of {', '.join(homeless)} does not exist; make it first")
     closed = sorted({str(place.parent) for place in places if not os.access(place.parent, os.W_OK)})
     if closed:
         raise WriteError(f"cannot write to the folder {', '.join(closed)}: you have no permission")
-    there = [str(path) for path in given if path.exists()]
+    there = [str(path) for path in given if os.path.lexists(path)]
     if there and not overwrite:
         raise InputError(f"{', '.join(there)} exists already; use --overwrite to replace it")
+
+
+def _resolved(path: str | Path) -> Path:
+    """Return a path without links; one that leads back to itself, or is too long, stays as it is."""
+    return Path(os.path.realpath(path))

@@ -29,6 +29,7 @@ READING: dict[str, tuple[Any, Any, str]] = {
     "no_header": (bool, False, "The first line is a record; columns are called column_1, column_2, ..."),
     "header": (bool, False, "The first line holds the names of the columns, whatever it looks like."),
     "skip_rows": (int, 0, "Lines to skip before the header."),
+    "skip_footer": (int, 0, "Lines to skip at the end, such as a source."),
     "sheet": (str | None, None, "Name or number of the sheet of a spreadsheet."),
 }
 WRITING: dict[str, tuple[Any, Any, str]] = {

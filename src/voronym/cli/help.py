@@ -36,7 +36,7 @@ OTHERS: dict[str, tuple[str, ...]] = {
     ),
     "Reading": (
         "recipe", "query", "delimiter", "encoding", "decimal", "thousands", "date_format", "missing",
-        "no_header", "header", "skip_rows", "sheet",
+        "no_header", "header", "skip_rows", "skip_footer", "sheet",
     ),
     PROTECTION: ("k", "risk"),
     METHOD: ("method", "seed", "all_methods", "only", "targets"),

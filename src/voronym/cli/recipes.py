@@ -19,7 +19,7 @@ Recipes = Annotated[
 ]
 
 
-_OF_ORIGINAL = ("skip_rows", "sheet")
+_OF_ORIGINAL = ("skip_rows", "skip_footer", "sheet")
 
 
 def load(path: Path | None) -> Recipe | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
@@ -180,6 +181,9 @@ def check_seed(seed: object) -> np.random.Generator:
 
 def check_seconds(seconds: object) -> float:
     """Return a time limit in seconds, or say what one is."""
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0.0:
-        raise InputError(f"time_limit must be a number of seconds that is not negative, not {seconds!r}")
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0.0 <= float(seconds) < math.inf:
+        raise InputError(
+            f"time_limit must be a number of seconds that is not negative, not {seconds!r}; leave it out for "
+            "a run that ends by itself"
+        )
     return float(seconds)

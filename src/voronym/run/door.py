@@ -6,9 +6,14 @@ import os
 import shutil
 import tempfile
 import warnings
+<<<<<<< HEAD
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+=======
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+>>>>>>> figures
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +121,7 @@ def anonymize(
     request = Request.of(choices)
     request.refuse_beside(recipe)
     if _over_parts(data, request):
+<<<<<<< HEAD
         release = _in_parts(
             data,
             output,
@@ -130,6 +136,24 @@ def anonymize(
         )
         return _warned(release)
     data = collected(data)
+=======
+        if output is None:
+            raise InputError("a data set of many parts is released to a folder: name it, output='release'")
+        with _no_empty_ledger(request.run.ledger):
+            release = release_parts(
+                data,
+                output,
+                request,
+                recipe=recipe,
+                reading=reading,
+                format=format,
+                style=style,
+                overwrite=overwrite,
+                report=report,
+                progress=progress,
+            )
+        return _told(release)
+>>>>>>> figures
     if isinstance(data, (str, os.PathLike)):
         data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
     elif reading:
@@ -148,7 +172,39 @@ def anonymize(
     else:
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
+<<<<<<< HEAD
     booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
+=======
+    with _no_empty_ledger(request.run.ledger):
+        booking = _booking(request.run.ledger, data, recipe, declared)
+        release = _in_memory(table, recipe, booking, started, progress)
+        if output is not None:
+            release.write(output, overwrite=overwrite, **(style or {}))
+    return _told(release)
+
+
+@contextmanager
+def _no_empty_ledger(ledger: str | Path | None) -> Iterator[None]:
+    """Take a ledger away again that a run made and left without an entry, because it was refused."""
+    new = ledger is not None and not Path(ledger).exists()
+    try:
+        yield
+    except BaseException:
+        if new and ledger is not None and Path(ledger).is_file() and not Ledger.open(ledger).entries:
+            for end in ("", *_BESIDE):
+                Path(f"{ledger}{end}").unlink(missing_ok=True)
+        raise
+
+
+_BESIDE = ("-journal", "-wal", "-shm")
+"""What a database keeps beside its file."""
+
+
+def _in_memory(
+    table: Table, recipe: Recipe, booking: Booking | None, started: float, progress: ProgressCallback | None
+) -> Release:
+    """Make the release of a table in memory."""
+>>>>>>> figures
     ctx = Context(
         seed=recipe.seed,
         time_limit=recipe.time_limit,
@@ -158,9 +214,13 @@ def anonymize(
     )
     release = make_release(table, recipe, ctx, booking, added)
     ctx.done()
+<<<<<<< HEAD
     if output is not None:
         release.write(output, overwrite=overwrite, **(style or {}))
     return _warned(release)
+=======
+    return release
+>>>>>>> figures
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:

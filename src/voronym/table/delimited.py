@@ -17,7 +17,16 @@ from voronym.table.frame import listing
 from voronym.table.heading import refuse_data_as_header
 from voronym.table.numerals import Number
 from voronym.table.source import Source, attach_source
-from voronym.table.spelling import Hints, Quoted, Spelling, gaps, may_be_grouped, respell_grouped, spell
+from voronym.table.spelling import (
+    Hints,
+    Quoted,
+    Spelling,
+    by_threes,
+    gaps,
+    may_be_grouped,
+    respell_grouped,
+    spell,
+)
 
 _SAMPLE = 50
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")
@@ -89,6 +98,8 @@ def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
         text = text.replace("\r", "\n")
     for _ in range(reading.skip_rows):
         text = text.partition("\n")[2]
+    if reading.skip_footer:
+        text = _without_footer(text, reading.skip_footer)
     if not text.strip():
         behind = f" after {reading.skip_rows} skipped lines" if reading.skip_rows else ""
         raise ReadError(f"{name!r} is empty{behind}")
@@ -97,6 +108,15 @@ def _open(raw: bytes, name: str, reading: Reading) -> tuple[Dialect, str]:
         text, delimiter = text[said.end() :], delimiter or said.group(1)
     delimiter = sniff(text) if delimiter is None else delimiter
     return replace(dialect, newline=newline, delimiter=delimiter), text
+
+
+def _without_footer(text: str, lines: int) -> str:
+    """Return a text without its last lines; blank ones at the end do not count."""
+    for _ in range(lines):
+        text = text.rstrip("\r\n \t")
+        head, sign, _ = text.rpartition("\n")
+        text = head + sign
+    return text
 
 
 def _newline(text: str) -> str:
@@ -190,10 +210,20 @@ def _survey(name: str, text: str, dialect: Dialect, quick: int = 0) -> _Survey:
     if ragged:
         raise ReadError(
             f"{ragged} of {count} rows of {name!r} have more or fewer cells than the {width} "
-            f"columns of its header, first row {first}; check the delimiter ({dialect.delimiter!r}), the "
-            "quotes, and whether there are lines above the header to skip"
+            f"columns of its header, first row {first}; {_what_to_try(ragged, first, count, dialect)}"
         )
     return _Survey(header, count, odd, quotes)
+
+
+def _what_to_try(ragged: int, first: int, count: int, dialect: Dialect) -> str:
+    """Return what to do about rows that have more or fewer cells: those at the end are a footer."""
+    if first == count - ragged + 1 and ragged < count / 2:
+        lines = "the last line" if ragged == 1 else f"the last {ragged} lines"
+        return f"if {lines} are no records, skip them: --skip-footer {ragged} (skip_footer={ragged})"
+    return (
+        f"check the delimiter ({dialect.delimiter!r}), the quotes, and whether there are lines above the "
+        "header to skip (--skip-rows) or below the records (--skip-footer)"
+    )
 
 
 def _quick(text: str, dialect: Dialect) -> int:
@@ -244,19 +274,22 @@ def _typed(
     """Return the columns in the narrowest types that take all their values, and how they are written."""
     comma = DECIMAL_COMMA.get(dialect.delimiter, "never")
     hints = Hints(comma, reading.decimal, reading.thousands, reading.date_format, reading.missing)
-    found, raw = {}, {}
+    found, raw, parted = {}, {}, []
     while waiting:  # one column after the other: its texts are let go where its values give them back
         cells = waiting.pop(0).fill_null("")
         found[cells.name] = spell(cells, hints)
         values, spelling = found[cells.name]
         if may_be_grouped(spelling) or not spelling.write(values).equals(cells):
             raw[cells.name] = cells
+        if may_be_grouped(spelling) and by_threes(cells):
+            parted.append(cells.name)
     signs = {
         one.form.decimal for _, one in found.values() if isinstance(one.form, Number) and not one.form.whole
     }
     if "," in signs and dialect.delimiter != "," and reading.decimal is None:
         for name in raw:
             found[name] = respell_grouped(raw[name], found[name], hints)
+    doubtful = _doubtful(parted, found, hints) if dialect.delimiter != "," else ()
     raw = {name: cells for name, cells in raw.items() if not _spelled(found[name]).equals(cells)}
     spellings = {
         name: replace(spelling, quoted=quoting.get(name, "needed")) for name, (_, spelling) in found.items()
@@ -264,8 +297,21 @@ def _typed(
     if quoting.get("", "needed") == "always":
         dialect = replace(dialect, quoted_header=True)
     return pl.DataFrame([values for values, _ in found.values()]), Source(
-        "csv", reading, dialect, spellings, raw, _notes(found, raw)
+        "csv", reading, dialect, spellings, raw, _notes(found, raw), grouped=doubtful
     )
+
+
+def _doubtful(
+    parted: list[str], found: dict[str, tuple[pl.Series, Spelling]], hints: Hints
+) -> tuple[str, ...]:
+    """Return the columns whose points may part thousands: no other column has decimal points."""
+    if hints.decimal is not None or hints.thousands is not None:
+        return ()
+    forms = {name: one.form for name, (_, one) in found.items() if isinstance(one.form, Number)}
+    fractions = [name for name, form in forms.items() if form.decimal == "." and not form.whole]
+    if any(name not in parted for name in fractions):
+        return ()
+    return tuple(name for name in parted if name in fractions)
 
 
 def _spelled(column: tuple[pl.Series, Spelling]) -> pl.Series:

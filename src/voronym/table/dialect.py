@@ -44,6 +44,8 @@ class Reading:
         Whether the first line holds the names of the columns. None: yes, and refuse one that looks like data.
     skip_rows : int
         Lines before the header, or before the data.
+    skip_footer : int
+        Lines at the end that are no records, such as a source; blank ones do not count.
     sheet : str, optional
         Name or number of the sheet of a spreadsheet.
 
@@ -62,6 +64,7 @@ class Reading:
     header: bool | None = None
     skip_rows: int = 0
     sheet: str | None = None
+    skip_footer: int = 0
 
     def __post_init__(self) -> None:
         for name in ("delimiter", "encoding", "decimal", "thousands", "date_format"):
@@ -77,8 +80,10 @@ class Reading:
         check_signs(self.decimal, self.thousands)
         if self.date_format is not None:
             check_date_format(self.date_format)
-        if isinstance(self.skip_rows, bool) or not isinstance(self.skip_rows, int) or self.skip_rows < 0:
-            raise InputError("skip_rows must be a whole number of lines, 0 or more")
+        for name in ("skip_rows", "skip_footer"):
+            lines = getattr(self, name)
+            if isinstance(lines, bool) or not isinstance(lines, int) or lines < 0:
+                raise InputError(f"{name} must be a whole number of lines, 0 or more")
         if self.sheet is not None:
             object.__setattr__(self, "sheet", str(self.sheet))
 
@@ -238,6 +243,17 @@ def settle_encoding(name: str) -> tuple[str, bool]:
     return marked.get(found, found), found in marked
 
 
+def _zero_bytes(raw: bytes) -> str | None:
+    """Return the encoding of two bytes a sign that a text without a mark has, by where its zero bytes are."""
+    even, odd = raw[::2], raw[1::2]
+    if not odd or b"\0" not in raw:
+        return None
+    shares = (even.count(0) / len(even), odd.count(0) / len(odd))
+    if max(shares) < 0.5 or min(shares) > 0.05:
+        return None
+    return "utf-16-le" if shares[1] > shares[0] else "utf-16-be"
+
+
 def find_encoding(raw: bytes, name: str, declared: str | None) -> tuple[str, bool]:
     """Return the encoding of a text and whether it begins with a byte order mark.
 
@@ -254,6 +270,11 @@ def find_encoding(raw: bytes, name: str, declared: str | None) -> tuple[str, boo
         return encoding, False
     if mark is not None:
         return _BOMS[mark], True
+    if (wide := _zero_bytes(raw[:4096])) is not None:
+        raise ReadError(
+            f"{name!r} looks like {wide.upper()} without a byte order mark: read it with --encoding {wide} "
+            f"(encoding={wide!r})"
+        )
     if b"\0" in raw[:4096]:
         raise ReadError(f"{name!r} is not text: it holds zero bytes; check its format or its encoding")
     try:

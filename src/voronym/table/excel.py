@@ -95,6 +95,8 @@ def _load(name: str, book: Any, sheet: str, reading: Reading) -> pl.DataFrame:
         ).to_polars()
     except Exception as error:  # a sheet of nothing but a header, for one
         raise ReadError(f"sheet {sheet!r} of {name!r} holds no table ({type(error).__name__})") from None
+    if reading.skip_footer:
+        body = body.head(max(body.height - reading.skip_footer, 0))
     return body.select(_column(column, reading.date_format) for column in body.get_columns())
 
 

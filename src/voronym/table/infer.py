@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from voronym.errors import SchemaError
+from voronym.table import spelling
 from voronym.table.conform import as_kind, check_kinds, doubt
 from voronym.table.doubts.base import Doubt, Seen, about_columns, about_table
 from voronym.table.doubts.base import plain as _plain
 from voronym.table.doubts.codes import code_reason
 from voronym.table.doubts.repeats import looks_like_unit
 from voronym.table.doubts.unique import NEAR_UNIQUE, near_unique
-from voronym.table.frame import NUMBERS
+from voronym.table.frame import NUMBERS, listing
 from voronym.table.kinds import MAX_CATEGORIES, Found, find_kind, looks_like_text
 from voronym.table.schema import Column, Role, Schema
 from voronym.table.values import Columns, Values
@@ -35,6 +36,12 @@ _CONFIDENTIAL = re.compile(
     r"religion|politic|vote|orientation|crime|offen[cs]e|score|grade|result|"
     r"krankheit|befund|einkommen|gehalt$|lohn|konfession|enfermedad|salario|sueldo|maladie|salaire)"
 )
+_WEIGHTS = re.compile(
+    r"((sampl(e|ing)|survey|design|final|person|pers|hh|house_?hold|indiv(idual)?|pop(ulation)?)_?(weights?|wt|wgt)$|"
+    r"^(weights|wgt|pweights?|hweights?|pwgt|hwgt|hochrechnungsfaktor|gewichtung|hochrechnung|ponderacion|"
+    r"factor_expansion|expansion_factor|ponderation)$)"
+)
+_HEAVIEST = 250.0
 _LAT, _LON = {"lat", "latitude"}, {"lon", "lng", "long", "longitude"}
 
 
@@ -94,6 +101,14 @@ class Proposal:
         distinct = f"{self.distinct[name]:,}" if name in self.distinct else ""
         return name, column.role, column.kind, distinct, self.shapes.get(name, ""), why
 
+    @property
+    def weights(self) -> str | None:
+        """The column of survey weights, where one looks like it and has more than one value."""
+        for column in self.schema:
+            if self.reasons.get(column.name, "").startswith(WEIGHT) and self.distinct.get(column.name, 0) > 1:
+                return column.name
+        return None
+
     def command(self, source: str) -> str:
         """Return the command line that does what is proposed.
 
@@ -106,7 +121,13 @@ class Proposal:
         """
         schema, words = self.schema, ["voronym", "anonymize", source, "-o", "release.csv"]
         units = set(schema.units.values())
-        roles = {"identifier": schema.identifiers, "key": schema.keys, "confidential": schema.confidential}
+        other = tuple(column.name for column in schema if column.role == "other")
+        roles = {
+            "identifier": schema.identifiers,
+            "key": schema.keys,
+            "confidential": schema.confidential,
+            "other": other,
+        }
         for role, names in roles.items():
             plain = [name for name in names if name not in units and "," not in name]
             words += [f"--{role}", ",".join(plain)] if plain else []
@@ -114,6 +135,8 @@ class Proposal:
                 words += [f"--{role}", odd]
         for what, name in schema.units.items():
             words += [f"--{what}", name]
+        if (heavy := self.weights) is not None:
+            words += ["--weights", heavy]
         done: set[str] = set()
         for column in schema:
             if column.role == "identifier" or column.name in done:
@@ -122,7 +145,7 @@ class Proposal:
                 lat, lon = schema.location(column.name, schema.keys)
                 words += ["--location", f"{lat},{lon}"]
                 done |= {lat, lon}
-            elif column.note.startswith((CODES, DATES)):
+            elif column.note.startswith((CODES, DATES, NUMBERS_AS_TEXTS)):
                 words += ["--kind", f"{column.name}={column.kind}"]
         for name, codes in self.infinite.items():
             words += ["--missing", _declared(name, codes)]
@@ -142,6 +165,8 @@ def infer(frame: Any) -> Proposal:
         found = find_kind(table[name], role=role)
         if dates and role != "identifier":
             found = Found("datetime", None, DATES)
+        elif role == "key" and _are_numbers(table[name]):
+            found = Found("numeric", None, NUMBERS_AS_TEXTS)
         reasons[name] = f"{reason}; {found.note}" if role != "identifier" else reason
         if found.kind == "nominal" and (odd := doubt(table[name])) is not None:
             reasons[name] = f"{reason}; {odd}"
@@ -158,7 +183,7 @@ def infer(frame: Any) -> Proposal:
     schema = _with_units(schema, early, reasons)
     several = {one: _unit(one) for one in early if one.name in ("repeats", "namesakes")}
     doubts = [one for one in early if several.get(one) not in schema.units]  # advice that was taken is none
-    doubts += about_columns(table, schema)
+    doubts += _joined(about_columns(table, schema))
     endless = list(_find_infinite(table, schema))
     warnings += [*check_kinds(table, schema), *(said for _, _, said in endless), *map(str, doubts)]
     shapes = {name: shape(table[name]) for name in table.columns}
@@ -185,6 +210,7 @@ def _lines(text: str, width: int, indent: str, first: str | None = None) -> list
 
 CODES = "looks like codes"
 DATES = "texts that all read as dates in one way"
+NUMBERS_AS_TEXTS = "texts that all read as numbers"
 
 
 def _find_infinite(table: Columns, schema: Schema) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -234,6 +260,32 @@ def _with_units(schema: Schema, early: Sequence[Doubt], reasons: dict[str, str])
     return schema
 
 
+def _joined(doubts: Sequence[Doubt]) -> list[Doubt]:
+    """Return doubts with one line, ready to be pasted, about all keys that may be codes."""
+    few = [one for one in doubts if one.name == "few-numbers" and "," not in one.column]
+    rest = [one for one in doubts if one not in few]
+    if not few:
+        return rest
+    names = [one.column for one in few]
+    flag = shlex.quote(f"{','.join(names)}=nominal")
+    verb = "holds" if len(names) == 1 else "hold"
+    text = (
+        f"{listing(names)} {verb} few different whole numbers; if these are codes, such as 1 = married, say "
+        f"--kind {flag}"
+    )
+    return [*rest, Doubt("few-numbers", names[0], text, "hint")]
+
+
+def _are_numbers(column: Values) -> bool:
+    """Whether texts, as of a database without types, all read as numbers and are no codes such as 08001."""
+    if column.form not in ("string", "category"):
+        return False
+    levels = [str(level).strip() for level in column.levels]
+    if not levels or any(re.match(spelling.CODE, level) for level in levels):
+        return False
+    return as_kind(column, "numeric") is not None
+
+
 def _unit(doubt: Doubt) -> str:
     """Return what a column that repeats is of: a person, or a household."""
     return "household" if f"--household {doubt.column}" in doubt.text else "person"
@@ -262,6 +314,7 @@ _SHAPES, _WIDE = 1_000, 18
 
 
 def _shape(text: str) -> str:
+    text = re.sub(r"[\x00-\x1f\x7f]+", "␤", text)  # a line break would break the table that is printed
     plain = re.sub(r"[^\W\d_]", lambda sign: "A" if sign[0].isupper() else "a", text)
     plain = re.sub(r"a{3,}", "a…", re.sub(r"\d", "9", plain))
     plain = re.sub(r"9{9,}", "9…", plain)
@@ -292,9 +345,26 @@ def _role(column: Values, *, dates: bool) -> tuple[Role, str]:
         return "identifier", f"near-unique: {distinct} distinct values in {observed}"
     if held in ("string", "category") and distinct > MAX_CATEGORIES:
         return "identifier", f"{distinct} distinct values, too many for a key"
+    if _is_weight(column):
+        return "other", WEIGHT
+    if distinct == 1 and observed == len(column):
+        return "other", "one value for everybody: it tells nobody apart"
     if _CONFIDENTIAL.search(name):
         return "confidential", "named like a confidential attribute"
     return "key", "no sign of another role, so a key"
+
+
+WEIGHT = "looks like a survey weight"
+
+
+def _is_weight(column: Values) -> bool:
+    """Whether a column is a survey weight, by its name; bodies have a weight, too, of less than 250 kg."""
+    name = _plain(column.name)
+    if column.form not in ("integer", "float") or not column.observed:
+        return False
+    if _WEIGHTS.search(name):
+        return True
+    return name in ("weight", "gewicht", "peso", "poids") and float(column.numbers.mean()) > _HEAVIEST
 
 
 def _is_measure(column: Values) -> bool:

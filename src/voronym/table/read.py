@@ -44,8 +44,8 @@ def read(
         A suffix without its dot, where the file's own does not say what it is.
     **reading
         What is known about the file, see `voronym.table.Reading`: ``delimiter``, ``encoding``, ``decimal``,
-        ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``sheet``. What is not said is
-        found out.
+        ``thousands``, ``date_format``, ``missing``, ``header``, ``skip_rows``, ``skip_footer``, ``sheet``.
+        What is not said is found out.
 
     Returns
     -------

@@ -42,6 +42,8 @@ class Source:
         Columns as the file has them, row by row, where values and spelling do not give them back.
     notes : tuple of str
         What was found while reading that a person should know; without values.
+    grouped : tuple of str
+        Columns read with decimal points that may part thousands: 7.989 beside 308, in a file with semicolons.
     """
 
     format: str
@@ -51,6 +53,7 @@ class Source:
     raw: Mapping[str, pl.Series] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     suffix: str = ""
+    grouped: tuple[str, ...] = ()
 
     def only(self, columns: Collection[str]) -> Source:
         """Return what belongs to some of the columns."""
@@ -58,6 +61,7 @@ class Source:
             self,
             spellings={name: one for name, one in self.spellings.items() if name in columns},
             raw={name: one for name, one in self.raw.items() if name in columns},
+            grouped=tuple(name for name in self.grouped if name in columns),
         )
 
     def texts(self, name: str, values: pl.Series) -> pl.Series | None:

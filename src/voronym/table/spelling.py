@@ -43,6 +43,7 @@ MISSING = frozenset(
     ]
 )  # in any case of letters, in a column that otherwise holds numbers, dates or true and false
 TRUTH = r"(?i)^(true|false)$"
+_BY_THREES = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
 _GROUPED_BY_POINT = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$|^[+-]?[0-9]{1,3}$"
 
 Quoted = Literal["needed", "present", "always"]
@@ -200,6 +201,12 @@ def may_be_grouped(spelling: Spelling) -> bool:
     """Whether the points of a column may part thousands: 1.234."""
     form = spelling.form
     return isinstance(form, Number) and form.plain and (form.least, form.most) in ((3, 3), (0, 3))
+
+
+def by_threes(column: pl.Series) -> bool:
+    """Whether every point of a column stands before three last digits, as one that parts thousands does."""
+    parted = column.filter(column.str.contains(".", literal=True))
+    return len(parted) > 1 and all_match(parted.str.strip_chars(), _BY_THREES)
 
 
 def respell_grouped(

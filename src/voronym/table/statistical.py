@@ -94,7 +94,9 @@ def _read(path: Path, suffix: str, encoding: str | None) -> tuple[pl.DataFrame, 
             frame = frame.select(
                 _dated(one, formats.get(one.name, ""), suffix) for one in frame.get_columns()
             )
-    except (library.ReadstatError, ValueError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
+    except (MissingExtraError, MemoryError, KeyboardInterrupt):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # what a damaged file makes it stumble over
         raise ReadError(
             f"{path.name!r} could not be read as {suffix} ({type(error).__name__}); it may be damaged, "
             "of another format, or in another encoding"

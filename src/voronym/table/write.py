@@ -264,7 +264,18 @@ def to_stdout() -> Iterator[Path]:
         sys.stdout.buffer.flush()
 
 
+LONGEST = 255
+"""Bytes that the name of a file has at most, on all systems in use."""
+
+
+def refuse_long(target: Path) -> None:
+    """Refuse a name that no file can have."""
+    if len(os.fsencode(target.name)) > LONGEST:
+        raise WriteError(f"the name {target.name[:20] + '…'!r} is too long for a file; choose a shorter one")
+
+
 def _refuse(target: Path, overwrite: bool) -> None:
+    refuse_long(target)
     if target.is_dir():
         raise WriteError(f"{target.name!r} is a folder; name a file")
     if target.exists() and not target.is_file():

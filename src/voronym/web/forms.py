@@ -22,9 +22,9 @@ def reading_of(fields: Fields) -> dict[str, Any]:
         said["missing"] = codes
     if fields.get("header") in ("yes", "no"):
         said["header"] = fields["header"] == "yes"
-    skipped = number(fields.get("skip_rows", ""))
-    if skipped:
-        said["skip_rows"] = skipped
+    for name in ("skip_rows", "skip_footer"):
+        if skipped := number(fields.get(name, "")):
+            said[name] = skipped
     return said
 
 

@@ -14,13 +14,14 @@ _WORDS = re.compile(
     r"zip(code)?|plz|post(al)?(code)?|codigopostal|cp|insee|fips|nuts|lau|ags|nace|noga|naics|sic|isic|isco|soc|"
     r"icd(9|10)?|atc|drg|cpt|region|county|municipality|canton|district|province|country|state|nationality|"
     r"citizenship|marst(at)?|marital(status)?|eth?ni(c|city)?|race|religion|gender|sex|occupation|profession|"
-    r"industry|sector|branch|code|(zip|icd|nace)[a-z]*\d*"
+    r"industry|sector|branch|[a-z]*(code|codigo|kode)s?|(zip|icd|nace)[a-z]*\d*"
 )
 _DOTTED = re.compile(r"nace|noga|icd(9|10)?|(icd|nace)[a-z]*\d*")
 """Names of codes that may have a point in them: 47.10."""
 _IDENTIFIERS = re.compile(r"id|uuid|ssn|nhs|mrn|dni|nie|bsn|pesel|passport|account|iban|phone|mobile")
 _FEWEST, _FEW = 3, 12
 """Two whole numbers are averaged to the more frequent one; up to a dozen may be codes."""
+_TWO = 2
 _SURE = 20
 _YEARS = (1800, 2100)
 
@@ -70,7 +71,7 @@ def averaged_codes(seen: Seen) -> Iterator[Doubt]:
         yield Doubt("codes", name, text, "refuse")
         return
     levels = seen.levels if seen.whole else []
-    if _FEWEST <= len(levels) <= _FEW < len(seen.values) / 4:
+    if _TWO <= len(levels) <= _FEW < len(seen.values) / 4:
         text = (
             f"key {seen.name!r} holds {len(levels)} different whole numbers; if they are codes, such as "
             f"1 = married, say --kind {seen.name}=nominal"

@@ -19,15 +19,17 @@ def spelled_gaps(seen: Seen) -> Iterator[Doubt]:
     if seen.role != "key" or seen.column.kind != "nominal" or values.form not in ("string", "category"):
         return
     levels = pl.Series(values.levels, dtype=pl.String)
-    gap = spelling.gaps(levels).is_null().to_numpy()
+    none = levels.str.strip_chars().str.to_lowercase() == "none"  # a school, a complaint: an answer
+    gap = spelling.gaps(levels).is_null().to_numpy() & ~none.fill_null(False).to_numpy()
     if not gap.any() or gap.all():
         return
     often = np.bincount(values.codes[values.codes >= 0], minlength=len(levels))
     marks = [str(level).strip() for level in levels.filter(gap)]
-    declared = ",".join(mark for mark in dict.fromkeys(marks) if mark)
+    start = "" if "," in seen.name else f"{seen.name}="
+    declared = ",".join(f"{start}{mark}" for mark in dict.fromkeys(marks) if mark)
     how = f", or declare them (--missing {shlex.quote(declared)})" if declared else ""
     text = (
-        f"key {seen.name!r} has {int(often[gap].sum())} values that spell a gap, such as '?' or a blank; "
-        f"they are a category of their own. Empty those cells{how}"
+        f"key {seen.name!r} has {int(often[gap].sum())} values that may mean 'missing', such as '?' or a "
+        f"blank; they are a category of their own. Empty those cells{how}"
     )
     yield Doubt("gaps", seen.name, text, "hint")

@@ -55,7 +55,8 @@ def hidden_gaps(seen: Seen) -> Iterator[Doubt]:
     if not found:
         return
     told = " and ".join(f"{count} values of {value:g}" for value, count in found.items())
-    values = ",".join(f"{value:g}" for value in found)
+    start = "" if "," in seen.name else f"{seen.name}="  # of this column: in others they may be numbers
+    values = ",".join(f"{start}{value:g}" for value in found)
     text = (
         f"{seen.whose} has {told}, far from all others: codes for a missing value? They count as numbers "
         f"now. Declare them (--missing {values}) or empty those cells"

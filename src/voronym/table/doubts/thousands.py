@@ -1,0 +1,28 @@
+"""Points that may part thousands: 7.989 beside 308, in a file with semicolons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from voronym.table.doubts.base import TABLE_DOUBTS, Doubt
+from voronym.table.source import source_of
+from voronym.table.values import Columns
+
+if TYPE_CHECKING:
+    from voronym.table.schema import Schema
+
+
+@TABLE_DOUBTS.register("thousands")
+def grouped_by_points(table: Columns, schema: Schema) -> Iterator[Doubt]:
+    """Ask whether points part thousands, where the file does not say it and nobody did."""
+    source = source_of(table.frame)
+    for name in () if source is None else source.grouped:
+        if name in schema and schema[name].role == "identifier":
+            continue
+        text = (
+            f"every point in {name!r} stands before three last digits, in a file whose cells are not parted "
+            "by commas: is 7.989 nearly eight, or nearly eight thousand? It was read as nearly eight. Say "
+            "--thousands . if points part thousands, or --decimal . if they do not"
+        )
+        yield Doubt("thousands", name, text)
