@@ -30,6 +30,7 @@ from voronym.errors import (
     WriteError,
 )
 from voronym.evaluate import Measurement, Rate, Risk, Utility
+from voronym.evaluate.by_record import risk_by_record
 from voronym.evaluate.population import PopulationRisk, Suda, population_risk, suda
 from voronym.evaluate.tradeoff import Plane
 from voronym.intruder import attack
@@ -126,6 +127,7 @@ __all__ = [
     "read",
     "records",
     "refine",
+    "risk_by_record",
     "space",
     "standardize",
     "steps",

@@ -214,15 +214,22 @@ def table_method(
 
 
 def release_method(
-    name: str, *, guarantee: str, cost: str, reference: str, options: type[Options] = Options
+    name: str,
+    *,
+    guarantee: str,
+    cost: str,
+    reference: str,
+    options: type[Options] = Options,
+    timed: bool = False,
 ) -> Callable[[F], F]:
     """Register a method that makes groups of a table and says what they publish.
 
-    It is a function ``(table, ctx, options, *, k, models) -> Grouped``.
+    It is a function ``(table, ctx, options, *, k, models) -> Grouped``; ``timed`` where a time limit is of
+    use to it.
     """
 
     def register(function: F) -> F:
-        METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "release"))
+        METHODS.add(name, Method(name, function, guarantee, cost, reference, options, "release", timed))
         return function
 
     return register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -41,6 +42,17 @@ def measure(
         int | None,
         typer.Option("--suda", help="Look for records that so many keys, or fewer, single out."),
     ] = None,
+    records_out: Annotated[
+        str | None,
+        typer.Option(
+            "--records-out",
+            help="Also write the risk of every record to this CSV file: class size, individual and household "
+            "risk, SUDA score. For the house, never for publication.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --records-out, where there is one.")
+    ] = False,
     recipe: recipes.Recipes = None,
     query: common.Query = None,
     original_query: Annotated[
@@ -58,6 +70,7 @@ def measure(
     the population. A folder, or a pattern such as 'release/*.parquet', is counted over all its files,
     whatever their size; utility is then estimated on samples.
     """
+    from voronym.evaluate.by_record import propose_recodings
     from voronym.evaluate.measure import measure as look
     from voronym.table.read import read
 
@@ -74,6 +87,7 @@ def measure(
             recipe=written,
             reading=({**known, **reading}, {**known, **original_reading}),
             refused={"aligned": aligned, "query": query, "original_query": original_query, "suda": suda,
+                     "records_out": records_out,
                      **{name: typed.get(name) for name in apart}},
             seed=seed,
             json=json,
@@ -91,9 +105,10 @@ def measure(
         about = {name: given.pop(name, None) for name in ("weights", "sampling_fraction", "hierarchies")}
         if written is not None:  # names in the release stand for what its steps and hierarchies say
             about["hierarchies"] = {**written.trees, **(about["hierarchies"] or {})} or None
+        columns = recipes.columns(written, _columns(given), frame.columns)
         result = look(
             frame,
-            **recipes.columns(written, _columns(given), frame.columns),
+            **columns,
             original=before,
             aligned=aligned,
             population=None if people is None else read(people, **{**known, **reading}),
@@ -103,7 +118,45 @@ def measure(
             progress=progress,
             **about,
         )
-    return _told(result, json=json)
+    keys = tuple(result.keys)
+    if records_out is not None:
+        population = None if people is None else read(people, **{**known, **reading})
+        _write_records(
+            records_out, frame, keys, about, columns, population, suda, overwrite=overwrite, seed=seed
+        )
+    more = () if suda is None or result.suda is None else propose_recodings(frame, result.suda)
+    return _told(result, json=json, more=[str(one) for one in more])
+
+
+def _write_records(
+    path: str,
+    frame: Any,
+    keys: tuple[str, ...],
+    about: dict[str, Any],
+    columns: dict[str, Any],
+    population: Any,
+    suda: int | None,
+    *,
+    overwrite: bool,
+    seed: int,
+) -> None:
+    """Write the risk of every record, and say whom it is for."""
+    from voronym.evaluate.by_record import risk_by_record, write_by_record
+
+    found = risk_by_record(
+        frame,
+        keys=keys,
+        weights=about["weights"],
+        sampling_fraction=about["sampling_fraction"],
+        population=population,
+        household=columns.get("household"),
+        person=columns.get("person"),
+        suda=suda or 3,
+        seed=seed,
+    )
+    write_by_record(found, path, overwrite=overwrite)
+    said = f"{path} has the risk of each of {len(found):,} records: for the house, never for publication"
+    common.say(said, word="note", style="bold")
 
 
 TAKEN = ("keys", "confidential", "kinds", "orders", "locations", "person", "household", "models", "weights",
@@ -117,11 +170,11 @@ def _columns(given: dict[str, Any]) -> dict[str, Any]:
     return {"keys": [], "confidential": [], **about}
 
 
-def _told(found: Any, *, json: bool) -> None:
+def _told(found: Any, *, json: bool, more: Sequence[str] = ()) -> None:
     """Print what was found; exit code 3 where a demand is not met."""
     if json:
-        common.emit(found.to_dict())
+        common.emit({**found.to_dict(), **({"recode": list(more)} if more else {})})
     else:
-        common.print_lines(str(found))
+        common.print_lines("\n".join([str(found), *more]))
     if not all(finding.holds for finding in found.findings):
         raise typer.Exit(3)

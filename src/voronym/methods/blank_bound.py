@@ -15,6 +15,8 @@ SMALL = 4_000
 """Pairs of a combination and a class up to which the integer programme is solved."""
 NODES = 2_000
 """Of the integer programme, at most: a number and no time, so that the result is always the same."""
+LONGEST = 600.0
+"""Seconds for the integer programme of a whole table, where no time limit is given."""
 PARTS, PART, ENOUGH = 100, 80, 20
 """Parts of a large table that are solved, at most; combinations in each; parts without a gain that end it."""
 
@@ -53,20 +55,30 @@ def _room(c: Choices, price: Floats) -> Floats:
     return np.bincount(of, over[order] * taken, minlength=len(c.kept)) / c.k
 
 
-def polish(search: Search, ctx: Context) -> float | None:
-    """Solve a small table to the optimum and return what is proven; improve a large one part by part."""
+def polish(search: Search, ctx: Context, *, exact: bool = False) -> float | None:
+    """Solve a small table to the optimum and return what is proven.
+
+    A larger one is left as it is, unless ``exact`` is asked for: then parts of it are solved by themselves
+    first, and all of it with the time that is left.
+    """
     c = search.choices
+    everybody = np.arange(len(c.counts))
     if len(c.row) <= SMALL:
-        return _solved(search, np.arange(len(c.counts)), NODES)
+        return _solved(search, everybody, NODES)
+    if not exact:
+        return None
     fails = 0
+    parts = ctx.part(0.0, 0.4, time=0.4)
     for number in range(PARTS):
-        ctx.tell(number / PARTS, whole=True)
+        parts.tell(number / PARTS, whole=False)
         before = search.cost
         _solved(search, _neighbours(search, ctx.rng), NODES // 20)
         fails = 0 if search.cost < before - SAME else fails + 1
-        if fails == ENOUGH:
+        if fails == ENOUGH or parts.over:
             break
-    return None
+    if ctx.over:
+        return None
+    return _solved(search, everybody, None, min(ctx.left, LONGEST))
 
 
 def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
@@ -81,8 +93,10 @@ def _neighbours(search: Search, rng: np.random.Generator) -> Ints:
     return np.sort(near[:PART])
 
 
-def _solved(search: Search, rows: Ints, nodes: int) -> float | None:
+def _solved(search: Search, rows: Ints, nodes: int | None, seconds: float | None = None) -> float | None:
     """Solve the integer programme of some combinations while the others stay; return its bound.
+
+    A number of nodes ends it, or some seconds.
 
     The programme: each combination spreads its records over the classes that fit it, and a class has none of
     them, or k or more, those of the others counted.
@@ -121,7 +135,11 @@ def _solved(search: Search, rows: Ints, nodes: int) -> float | None:
             LinearConstraint(sparse.hstack([where, -sparse.diags_array(lacking)]), 0.0, np.inf),
             LinearConstraint(sparse.hstack([sparse.eye_array(e), -use]), -np.inf, 0.0),
         ],
-        options={"node_limit": nodes, "mip_rel_gap": 0.0},
+        options={
+            "mip_rel_gap": 0.0,
+            **({} if nodes is None else {"node_limit": nodes}),
+            **({} if seconds is None else {"time_limit": seconds}),
+        },
     )
     if found.x is not None:
         _take(search, rows, pairs, np.rint(found.x[:e]).astype(np.int64))

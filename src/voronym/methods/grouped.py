@@ -223,6 +223,25 @@ def searched(problem: Problem, shown: PublishedPoints | None) -> Problem:
     return problem if shown is None else Problem(shown, problem.k)
 
 
+def group(problem: Problem, method: Method, options: Options, ctx: Context) -> Partition:
+    """Divide some records into groups of k or more; all of them are one group where they are few."""
+    return (
+        problem.one_group() if problem.n < 2 * problem.k else _groups(problem, method, options, ctx, True)[0]
+    )
+
+
+def make_obey(
+    problem: Problem, part: Partition, demands: Sequence[tuple[str, tuple[Judge, ...]]], ctx: Context
+) -> Partition:
+    """Return groups that obey what is demanded."""
+    return _obey(problem, part, demands, "merge", ctx)[0] if demands else part
+
+
+def publish_groups(crowd: Crowd, part: Partition, choices: ReleaseChoices, k: int) -> Published:
+    """Return what groups publish."""
+    return _published(crowd, part, None, choices, k)
+
+
 def demands_of(table: Table, models: Sequence[Model]) -> list[tuple[str, tuple[Judge, ...]]]:
     """Return the models that groups must obey beyond k, with a judge for each confidential column.
 

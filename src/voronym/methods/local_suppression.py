@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voronym.core.context import Context
-from voronym.core.options import Options
+from voronym.core.options import Options, option, yes_or_no
 from voronym.errors import InputError
 from voronym.keyspaces import importance_of
 from voronym.method import release_method
 from voronym.methods import blank_bound
 from voronym.methods.blank_models import obey, shared
+from voronym.methods.blank_search import anneal
+from voronym.methods.blank_wildcard import wildcard_gaps
 from voronym.methods.blanks import Choices, Search
 from voronym.methods.crowd import check_heads, household_demands
 from voronym.methods.grouped import demands_of
@@ -35,6 +37,10 @@ FIGURES, FATE = "local suppression", "its own value, or missing"
 AGAINST = (
     "Classes that broke a model were joined with others. That looks at confidential values: the gaps are "
     "made against an intruder who knows the keys, and one who knows the method, too, may learn more."
+)
+WILDCARD = (
+    "If a gap matched everything, as other tools count, {:,} gaps would do: found by a greedy search, for "
+    "comparison; records with gaps in unusual places would then stand alone."
 )
 NEARLY = 0.5
 """Share of the values of a key from where a data holder is told to recode it first."""
@@ -74,6 +80,8 @@ def suppress_locally(
     *,
     price: Sequence[float] | None = None,
     solve: bool = True,
+    exact: bool = False,
+    homes: Ints | None = None,
     judges: Sequence[Judge] = (),
 ) -> Gaps:
     """Choose values to make missing so that each record looks like k or more, gaps included.
@@ -88,11 +96,15 @@ def suppress_locally(
     k : int
         Least number of records that look alike.
     ctx : Context
-        Of the work.
+        Of the work. With a time limit the search goes on until it is over.
     price : sequence of float, optional
         What a missing value of each column costs; 1 by default.
     solve : bool
         Whether small tables are solved by an integer programme after the search.
+    exact : bool
+        Whether large tables are, too, as far as the time allows.
+    homes : array of int, optional
+        The household of each record: then k counts households.
     judges : sequence of Judge
         What classes must obey beyond k: those that do not are joined with others.
 
@@ -105,26 +117,47 @@ def suppress_locally(
     prices = np.ones(d) if price is None else np.asarray(price, np.float64)
     rows, which, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     which = which.reshape(-1)
-    choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.2))
-    search = Search(choices)
-    search.begin()
-    search.improve(ctx.part(0.2, 0.7))
-    proven = blank_bound.least(choices, ctx.part(0.7, 0.9))
-    if solve and search.cost > proven * (1.0 + 1e-6) + 1e-6:
-        proven = max(proven, blank_bound.polish(search, ctx.part(0.9, 1.0)) or 0.0)
-    search.unveil()
-    labels = np.empty(len(codes), np.int64)
-    order = ctx.rng.permutation(len(codes))  # which of several equal records is published how is drawn
-    order = order[np.argsort(which[order], kind="stable")]
-    for own, mine in zip(search.held, np.split(order, np.cumsum(counts)[:-1]), strict=True):
-        labels[mine] = np.repeat(list(own), list(own.values()))
-    kept = ((choices.kept[labels][:, None] >> np.arange(d)) & 1).astype(bool)
-    found = Gaps(labels, kept, search.cost, min(proven, search.cost))
-    if not judges:
-        return found
-    labels = obey(codes, labels, judges, prices, ctx.part(0.95, 1.0, stage="enforcing models"))
-    kept = shared(codes, labels, int(labels.max()) + 1)[labels] >= 0
-    return Gaps(labels, kept, float(((codes >= 0) & ~kept).sum(axis=0) @ prices), found.least)
+    choices = Choices.find(rows, counts, prices, k, ctx.part(0.0, 0.1))
+    programme = solve and homes is None
+    searching = ctx.part(0.2, 0.8, time=0.4 if exact and programme else None)
+    proven = blank_bound.least(choices, ctx.part(0.1, 0.2))
+    labels = anneal(choices, which, homes, searching, least=proven)
+    if homes is None:  # records of one combination are alike, and some are solved for better
+        search = Search(choices)
+        search.publish(which, labels)
+        if programme and search.cost > proven * (1.0 + 1e-6) + 1e-6:
+            proven = max(proven, blank_bound.polish(search, ctx.part(0.8, 1.0), exact=exact) or 0.0)
+        labels = search.labels(which, ctx.rng)
+    if judges:
+        labels = obey(codes, labels, judges, prices, ctx.part(0.95, 1.0, stage="enforcing models"))
+    labels, kept = unveiled(codes, labels)
+    cost = float(((codes >= 0) & ~kept).sum(axis=0) @ prices)
+    return Gaps(labels, kept, cost, min(proven, cost))
+
+
+def unveiled(codes: Ints, labels: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return classes that publish all that their records share, and which keys of each record they publish.
+
+    So every gap stands for several values. Classes that publish the same are one.
+    """
+    labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    rows = shared(codes, labels, int(labels.max()) + 1)
+    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.asarray(same[labels], np.int64), rows[labels] >= 0
+
+
+@dataclass(frozen=True)
+class LocalSuppression(Options):
+    """Options of local suppression."""
+
+    exact: bool = option(
+        False, "Solve the integer programme of the whole table, too, as far as the time limit allows (ten "
+        "minutes without one): fewer gaps, and a better proof of how few will do.", check=yes_or_no,
+    )  # fmt: skip
+    wildcard: bool = option(
+        False, "Also count the gaps that would do if a gap matched everything, as other tools count. The "
+        "release is the same.", check=yes_or_no,
+    )  # fmt: skip
 
 
 @release_method(
@@ -132,6 +165,8 @@ def suppress_locally(
     guarantee="k records or more share all published keys, gaps included; every published value is true",
     cost="O(n 2^d) for d keys in the worst case; memory likewise",
     reference="10.1145/1055558.1055591",
+    options=LocalSuppression,
+    timed=True,
 )
 def local_suppression(
     table: Table,
@@ -160,7 +195,7 @@ def local_suppression(
             f"local suppression looks at all sets of keys, and {len(table.keys)} keys have too many: "
             f"take {COLUMNS} at most"
         )
-    del options  # there are none
+    assert isinstance(options, LocalSuppression)  # noqa: S101 - those of this method
     given = importance_of(table, choices, zero=False)
     if table.schema.pseudonyms and table.schema.household is not None:
         raise InputError(
@@ -169,10 +204,15 @@ def local_suppression(
         )
     codes, of_row, units = _people(table)
     check_heads(units, len(codes), k)
-    judges = [one for _, own in (*household_demands(units, k), *demands_of(table, models)) for one in own]
+    demands = demands_of(table, models)
+    homes = None if units is None else units.household
+    judges = [one for _, own in demands for one in own]
+    if judges:  # joined classes have the households of both
+        judges += [one for _, own in household_demands(units, k) for one in own]
     price = [given.get(name, 1.0) for name in table.keys]
-    found = suppress_locally(codes, k, ctx, price=price, judges=judges)
-    return _masked(table, found, of_row, k, told=bool(demands_of(table, models)))
+    found = suppress_locally(codes, k, ctx, price=price, judges=judges, homes=homes, exact=options.exact)
+    others = wildcard_gaps(codes, k, price, homes) if options.wildcard else None
+    return _masked(table, found, of_row, k, told=bool(demands), others=others)
 
 
 def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
@@ -190,7 +230,9 @@ def _people(table: Table) -> tuple[Ints, Ints | None, Units | None]:
     return shared(codes, of_row, many), of_row, Units(household=home)
 
 
-def _masked(table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: bool) -> Grouped:
+def _masked(
+    table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: bool, others: int | None
+) -> Grouped:
     """Publish the table with its gaps."""
     made, many = {}, {}
     kept_of = found.kept if of_row is None else found.kept[of_row]
@@ -208,6 +250,7 @@ def _masked(table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: boo
         "cost": found.cost,
         "least": found.least,
         "gap": found.gap if np.isfinite(found.gap) else None,
+        **({} if others is None else {"if gaps matched everything": others}),
     }
     notes = tuple(
         f"{n:,} of {table.n:,} values of {name!r} had to be made missing: recode it to fewer values first "
@@ -221,7 +264,12 @@ def _masked(table: Table, found: Gaps, of_row: Ints | None, k: int, *, told: boo
         frame,
         figures={FIGURES: figures},
         notes=notes,
-        log=(*_said(table, many, touched, found, k, more=more), *said(table, None), *against),
+        log=(
+            *_said(table, many, touched, found, k, more=more),
+            *(() if others is None else (WILDCARD.format(others),)),
+            *said(table, None),
+            *against,
+        ),
         partition=Partition(found.labels, k=k) if of_row is None else Partition(found.labels[of_row]),
         published_as=dict.fromkeys(table.keys, FATE),
     )

@@ -274,6 +274,13 @@ class ReleaseChoices(Options):
         "auto", "The method that makes groups, or masks the table. `voronym methods` lists them.",
         check=entry_of("method"), purpose=METHOD, value="NAME", accepts="str", label="“Method”",
     )  # fmt: skip
+    blocks: tuple[str, ...] = option(
+        (), "Some of the keys with a method of their own, such as 'roof,walls: local-suppression' and "
+        "'income: mdav'; later parts are made within the classes of earlier ones, so that k holds for all "
+        "keys together.",
+        check=texts("roof,walls: local-suppression"), shape="texts", flag="--part", purpose=METHOD,
+        value="COLUMNS: METHOD", accepts="str | Sequence[str]", label="“Parts of the keys, one a line”",
+    )  # fmt: skip
     options: Mapping[str, Any] | None = option(
         None, "An option of the method. `--NAME VALUE` does the same.", check=by_option, shape="by column",
         flag="--option", purpose=METHOD, value="NAME=VALUE",

@@ -22,6 +22,8 @@ from voronym.core.options import Options
 from voronym.core.validate import checked
 from voronym.errors import InputError, WriteError
 from voronym.method import METHODS
+from voronym.methods.blocks import NAME as BLOCKS
+from voronym.methods.blocks import Block
 from voronym.privacy import DifferentialPrivacy, KAnonymity, Model, parse_model
 from voronym.request.choices import ReleaseChoices
 from voronym.request.upgrade import FORMAT, upgraded
@@ -78,6 +80,9 @@ class Recipe(ReleaseChoices):
             raise InputError(f"schema must be a Schema, not {type(self.schema).__name__}")
         if self.private is not None and self.method == "auto":
             self._set("method", "dp")
+        if self.blocks:
+            self._set("blocks", tuple(str(Block.parse(text)) for text in self.blocks))
+            self._set("method", BLOCKS if self.method == "auto" else self.method)
         if self.makes_groups:  # methods that mask record by record promise no k, and draw a seed afresh
             self._set("k", 5 if self.k is None else self.k)
             self._set("seed", 0 if self.seed is None else self.seed)

@@ -129,6 +129,39 @@ RULES: list[Rule] = [
         f"{', '.join(text for text in recipe.models if not text.strip().startswith('dp'))}",
     ),
     Rule(
+        ("method", "blocks"),
+        lambda recipe: bool(recipe.blocks) != (recipe.method == "blocks"),
+        lambda recipe: "parts of the keys have methods of their own: leave out the method"
+        if recipe.blocks
+        else "the method 'blocks' needs the parts of the keys: give some, such as --part 'roof,walls: "
+        "local-suppression' --part 'income: mdav'",
+    ),
+    Rule(
+        ("blocks", "keep_groups"),
+        lambda recipe: recipe.keep_groups and bool(recipe.blocks),
+        lambda _: "groups of parts lie within each other, and those that are kept would not: leave out "
+        "keep_groups, or the parts",
+    ),
+    Rule(
+        ("blocks", "intruder"),
+        lambda recipe: bool(recipe.blocks) and (recipe.intruder == "method" or recipe.enforce != "auto"),
+        lambda _: "parts obey models by leaving classes whole, and know no other way: leave out intruder and "
+        "enforce, or the parts",
+    ),
+    Rule(
+        ("blocks", "pseudonyms"),
+        lambda recipe: bool(recipe.blocks) and recipe.schema.pseudonyms and bool(recipe.schema.household),
+        lambda _: "parts group people one by one, and pseudonyms of households show them together: leave "
+        "out the pseudonyms, or the parts",
+    ),
+    Rule(
+        ("blocks", "models"),
+        lambda recipe: bool(recipe.blocks)
+        and any(model.name == "mutual-information" for model in recipe.required),
+        lambda _: "mutual-information is a sum over all groups, which parts make one after the other: take a "
+        "model that every group keeps by itself, such as t-closeness, or leave out the parts",
+    ),
+    Rule(
         ("method", "space"),
         lambda recipe: recipe.space != DEFAULT_SPACE and not METHODS[recipe.method].groups
         and (recipe.method, recipe.space) != ("records", "mixed"),

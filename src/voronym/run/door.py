@@ -6,14 +6,10 @@ import os
 import shutil
 import tempfile
 import warnings
-<<<<<<< HEAD
 import weakref
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-=======
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
->>>>>>> figures
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,26 +117,8 @@ def anonymize(
     request = Request.of(choices)
     request.refuse_beside(recipe)
     if _over_parts(data, request):
-<<<<<<< HEAD
-        release = _in_parts(
-            data,
-            output,
-            request,
-            recipe=recipe,
-            reading=reading,
-            format=format,
-            style=style,
-            overwrite=overwrite,
-            report=report,
-            progress=progress,
-        )
-        return _warned(release)
-    data = collected(data)
-=======
-        if output is None:
-            raise InputError("a data set of many parts is released to a folder: name it, output='release'")
         with _no_empty_ledger(request.run.ledger):
-            release = release_parts(
+            release = _in_parts(
                 data,
                 output,
                 request,
@@ -152,8 +130,8 @@ def anonymize(
                 report=report,
                 progress=progress,
             )
-        return _told(release)
->>>>>>> figures
+        return _warned(release)
+    data = collected(data)
     if isinstance(data, (str, os.PathLike)):
         data = read(data, **{**({} if recipe is None else recipe.reading), **(reading or {})})
     elif reading:
@@ -172,15 +150,12 @@ def anonymize(
     else:
         table = Table.of(data, recipe.schema)
         declared = recipe.schema.identifiers
-<<<<<<< HEAD
-    booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
-=======
     with _no_empty_ledger(request.run.ledger):
-        booking = _booking(request.run.ledger, data, recipe, declared)
-        release = _in_memory(table, recipe, booking, started, progress)
+        booking = _booking(request.run.ledger, data, recipe, declared, strangers=request.run.strangers)
+        release = _in_memory(table, recipe, booking, added, started, progress)
         if output is not None:
             release.write(output, overwrite=overwrite, **(style or {}))
-    return _told(release)
+    return _warned(release)
 
 
 @contextmanager
@@ -201,10 +176,14 @@ _BESIDE = ("-journal", "-wal", "-shm")
 
 
 def _in_memory(
-    table: Table, recipe: Recipe, booking: Booking | None, started: float, progress: ProgressCallback | None
+    table: Table,
+    recipe: Recipe,
+    booking: Booking | None,
+    added: tuple[Added, ...],
+    started: float,
+    progress: ProgressCallback | None,
 ) -> Release:
     """Make the release of a table in memory."""
->>>>>>> figures
     ctx = Context(
         seed=recipe.seed,
         time_limit=recipe.time_limit,
@@ -214,13 +193,7 @@ def _in_memory(
     )
     release = make_release(table, recipe, ctx, booking, added)
     ctx.done()
-<<<<<<< HEAD
-    if output is not None:
-        release.write(output, overwrite=overwrite, **(style or {}))
-    return _warned(release)
-=======
     return release
->>>>>>> figures
 
 
 def _in_parts(data: Any, output: str | Path | None, request: Request, **how: Any) -> Release:

@@ -13,6 +13,7 @@
 ``swap``      ``rank-swap``, ``record-swap``
 ``shuffle``   ``shuffle``
 ``pram``      ``pram``
+``means``     ``microaggregate``
 
 A new step is one dataclass under ``@step("its-name", ...)``. From then on recipes, the command line and the
 contract tests know it. Steps that draw at random draw afresh each time: a recipe travels, and whoever could
@@ -22,6 +23,7 @@ draw the same numbers again could take the noise off.
 from voronym.steps.base import STEPS, ColumnStep, parse_step, run, step
 from voronym.steps.effect import Effect, Exposed
 from voronym.steps.limits import Bottom, Top
+from voronym.steps.means import Microaggregate
 from voronym.steps.noise import Noise
 from voronym.steps.pram import Pram
 from voronym.steps.recode import Recode
@@ -36,6 +38,7 @@ __all__ = [
     "ColumnStep",
     "Effect",
     "Exposed",
+    "Microaggregate",
     "Noise",
     "Pram",
     "RankSwap",

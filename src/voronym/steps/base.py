@@ -56,6 +56,8 @@ class ColumnStep(ABC):
     """Whether it has to."""
     random: ClassVar[bool] = False
     """Whether it draws at random, row by row: then rows of one person must not tell it from each other."""
+    once: ClassVar[bool] = False
+    """Whether equal values of one person or household count once, though nothing is drawn."""
 
     def __post_init__(self) -> None:
         """Check every value."""
@@ -293,7 +295,7 @@ def run(
         lacking = [name for name in one.columns if name not in table.columns]
         if lacking:
             raise SchemaError(f"step '{one}': the table has no column {listing(lacking)} any more")
-        made = _drawn_once(one, table, rng, least) if one.random else one.apply(table, rng, least)
+        made = _drawn_once(one, table, rng, least) if one.random or one.once else one.apply(table, rng, least)
         after = table.like(table.frame.with_columns(**made), table.source).typed(one.schema(table))
         if watch is not None:
             after = watch(one, table, after)

@@ -1,0 +1,142 @@
+"""Which record is published in which class: a search by annealing, whatever k counts.
+
+The state is one class for each record; those who are alike are told apart by their households alone. See
+`voronym._kernels.blanks` for the moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym._kernels import blanks as kernels
+from voronym._kernels.anneal import QUANTILES
+from voronym.core.clock import now
+from voronym.core.context import Context
+from voronym.methods.blanks import Choices
+
+Ints = NDArray[np.int64]
+PROPOSALS, FEWEST, MOST = 600, 100_000, 6_000_000
+"""Proposals for each record of a rare combination; in all at least, and without a time limit at most."""
+HOT, COLD = 1.0, 0.15
+"""Temperatures, in prices of a usual gap."""
+QUENCH = 60
+"""Proposals for each record at the lowest temperature, where a search is broken off while it is hot."""
+ROOM = 400
+"""Records that one proposal may move, at most."""
+PIECE = 4_000
+"""Proposals between two looks at the clock."""
+
+
+def anneal(choices: Choices, which: Ints, homes: Ints | None, ctx: Context, *, least: float = 0.0) -> Ints:
+    """Publish every record in a class, so that each class has k heads or more, with few gaps.
+
+    Parameters
+    ----------
+    choices : Choices
+        The combinations of keys, and the classes that fit them.
+    which : array of int, shape (n,)
+        The combination of each record.
+    homes : array of int, optional
+        The household of each record, which k counts; None where it counts records.
+    ctx : Context
+        Its time limit is used up by longer searches; without one the result is the same on every machine.
+    least : float
+        What any choice costs at least: once that is reached, the search ends.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        The class of each record.
+    """
+    begun = now()
+    best = _annealed(choices, which, homes, PROPOSALS, MOST, ctx.part(0.0, 1.0).unhurried())
+    each, seconds = PROPOSALS, now() - begun
+    while (
+        ctx.timed
+        and not ctx.over
+        and ctx.left > 2.2 * seconds
+        and _price(choices, which, best) > least * (1.0 + 1e-6) + 1e-6
+    ):
+        each, begun = 2 * each, now()
+        other = _annealed(choices, which, homes, each, None, ctx.unhurried())
+        seconds = now() - begun
+        if _price(choices, which, other) < _price(choices, which, best):
+            best = other
+    return best
+
+
+def _annealed(
+    choices: Choices, which: Ints, homes: Ints | None, each: int, most: int | None, ctx: Context
+) -> Ints:
+    """Anneal once, from the state in which everybody has as few gaps as those around allow."""
+    fits, crew = _fits(choices), _crew(choices, which, homes)
+    kernels.settle(fits, crew, choices.k)
+    focus = np.flatnonzero(~crew.common)
+    if not len(focus):
+        return crew.at
+    unit = float(choices.price.mean())
+    total = max(FEWEST, each * len(focus))
+    total = total if most is None else min(total, most)
+    random = ctx.rng.integers(1, 2**63, 1).astype(np.uint64)
+    heat = np.array([HOT, COLD]) * unit
+    for at in range(0, total, PIECE):
+        ctx.tell(at / total, whole=False)
+        if ctx.over:
+            rest = max(FEWEST, QUENCH * len(focus))
+            kernels.anneal(fits, crew, focus, choices.k, unit, heat[[1, 1]], 0, rest, rest, QUANTILES, random)
+            break
+        stop = min(at + PIECE, total)
+        kernels.anneal(fits, crew, focus, choices.k, unit, heat, at, stop, total, QUANTILES, random)
+    return crew.at
+
+
+def _price(c: Choices, which: Ints, at: Ints) -> float:
+    return float((c.whole[which] - c.worth[at]).sum())
+
+
+def _fits(c: Choices) -> kernels.Fits:
+    order = np.argsort(c.of, kind="stable")
+    ends = np.searchsorted(c.of[order], np.arange(len(c.kept) + 1))
+    return kernels.Fits(c.start, c.of, ends, c.row[order], c.worth, c.whole)
+
+
+def _crew(c: Choices, which: Ints, homes: Ints | None) -> kernels.Crew:
+    """Publish everybody as cheaply as can be, in classes that may be too small."""
+    n, m, classes = len(which), len(c.counts), len(c.kept)
+    home = np.arange(n) if homes is None else np.unique(homes, return_inverse=True)[1].reshape(-1)
+    at = c.of[c.start[:-1]][which]
+    heads_of_row = _distinct(which, home, m)
+    order = np.argsort(at, kind="stable")
+    linked = at[order][1:] == at[order][:-1]
+    following, before, first = np.full(n, -1), np.full(n, -1), np.full(classes, -1)
+    following[order[:-1][linked]] = order[1:][linked]
+    before[order[1:][linked]] = order[:-1][linked]
+    first[at[order][::-1]] = order[::-1]
+    of_row, of_home = np.argsort(which, kind="stable"), np.argsort(home, kind="stable")
+    return kernels.Crew(
+        which.astype(np.int64),
+        of_row,
+        np.searchsorted(which[of_row], np.arange(m + 1)),
+        home.astype(np.int64),
+        of_home,
+        np.searchsorted(home[of_home], np.arange(int(home.max()) + 2)),
+        at.copy(),
+        following,
+        before,
+        first,
+        np.bincount(at, minlength=classes),
+        _distinct(at, home, classes),
+        np.zeros(n, np.int64),
+        np.full(n, -1),
+        np.zeros(1, np.int64),
+        (heads_of_row >= c.k)[which],
+        np.zeros(ROOM, np.int64),
+        np.zeros(ROOM, np.int64),
+    )
+
+
+def _distinct(labels: Ints, codes: Ints, many: int) -> Ints:
+    """Return how many different codes each label has."""
+    pairs = np.unique(labels * (int(codes.max()) + 1) + codes)
+    return np.bincount(pairs // (int(codes.max()) + 1), minlength=many)

@@ -1,0 +1,336 @@
+"""Several methods in one release: each block of keys has its own, and k counts all keys together.
+
+Blocks that are made independently would promise nothing: k records share their categories and k share their
+numbers, and yet one of them may be alone with both. So blocks are nested. The first makes classes of k or
+more; every later one makes groups of k or more *inside* each class that is there. Who knows all keys of
+somebody finds a group of the last block, which has k.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from voronym.core.context import Context
+from voronym.core.options import Options, read_value
+from voronym.errors import InputError
+from voronym.method import METHODS, release_method
+from voronym.methods.crowd import Crowd
+from voronym.methods.grouped import demands_of, group, make_obey, publish_groups
+from voronym.partition import Partition
+from voronym.privacy import Model
+from voronym.problem import Problem
+from voronym.request.choices import EVERY, ReleaseChoices
+from voronym.result import Grouped
+from voronym.table.table import Table
+from voronym.table.values import first_rows
+
+Ints = NDArray[np.int64]
+NAME = "blocks"
+"""The method that runs the methods of the blocks."""
+_MARK = re.compile(r'"(?:[^"]|"")*"|[^"]')
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some keys, and the method that masks them.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The keys.
+    method : str
+        A method that makes groups.
+    options : mapping
+        Those of the method.
+    """
+
+    columns: tuple[str, ...]
+    method: str
+    options: Mapping[str, Any]
+
+    @classmethod
+    def parse(cls, text: str) -> Block:
+        """Read ``COLUMNS: METHOD OPTION=VALUE ...``.
+
+        Examples
+        --------
+        >>> Block.parse("roof, walls: local-suppression exact=true")
+        Block(columns=('roof', 'walls'), method='local-suppression', options={'exact': True})
+        """
+        head, *rest = _split(text, ":", 1)
+        columns = tuple(_plain(name) for name in _split(head, ",") if name.strip())
+        words = rest[0].split() if rest else []
+        if not columns or not words:
+            raise InputError(
+                f"a part is written COLUMNS: METHOD, such as 'roof,walls: local-suppression', not {text!r}"
+            )
+        method, pairs = METHODS[words[0]], [word.partition("=") for word in words[1:]]
+        if not method.keeps_k or method.name == NAME:
+            able = ", ".join(name for name, one in METHODS.items() if one.keeps_k and name != NAME)
+            raise InputError(
+                f"part {text!r}: method {method.name!r} makes no groups, and k counts the keys of all parts "
+                f"together. Take one of {able}; noise, PRAM and swaps are steps (--step 'pram job=0.2')"
+            )
+        options = {name.replace("-", "_"): read_value(value) for name, _, value in pairs}
+        method.options.of(method.name, options)
+        return cls(columns, method.name, options)
+
+    def __str__(self) -> str:
+        names = ",".join(f'"{name}"' if re.search(r'[",:\s]', name) else name for name in self.columns)
+        more = "".join(f" {name}={_written(value)}" for name, value in self.options.items())
+        return f"{names}: {self.method}{more}"
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _split(text: str, mark: str, most: int = 0) -> list[str]:
+    """Split a text at a sign outside quotes."""
+    out, cuts = [""], 0
+    for sign in _MARK.findall(text):
+        if sign == mark and (most == 0 or cuts < most):
+            out.append("")
+            cuts += 1
+        else:
+            out[-1] += sign
+    return out
+
+
+def _plain(name: str) -> str:
+    name = name.strip()
+    return name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def check_blocks(blocks: Sequence[Block], keys: Sequence[str]) -> None:
+    """Refuse blocks that share a column, name what is no key, or leave a key to nobody."""
+    named = [name for block in blocks for name in block.columns]
+    for name in named:
+        if name not in keys:
+            raise InputError(
+                f"part: {name!r} is no key, or a stratum, which stays as it is: make it a key "
+                f"(--key {name}), or take a step for it"
+            )
+        if named.count(name) > 1:
+            raise InputError(f"part: {name!r} is in two parts, and a key has one method")
+    lacking = [name for name in keys if name not in named]
+    if lacking:
+        raise InputError(
+            f"part: key {', '.join(map(repr, lacking))} is in no part: name it in one of them "
+            f"(--part '{lacking[0]}: auto')"
+        )
+
+
+@release_method(
+    NAME,
+    guarantee="k records or more share all published keys, whatever the methods of the parts are",
+    cost="that of the methods of the parts, the later ones within each class of the earlier ones",
+    reference="this project",
+    timed=True,
+)
+def blocks(
+    table: Table, ctx: Context, options: Options, *, choices: ReleaseChoices, k: int, models: Sequence[Model]
+) -> Grouped:
+    """Mask blocks of keys by a method each, the later ones within the classes of the earlier ones."""
+    del options  # those of the parts stand with them
+    parsed = [Block.parse(text) for text in choices.blocks]
+    check_blocks(parsed, table.keys)
+    demands = demands_of(table, models)
+    labels = np.zeros(table.n, np.int64)
+    columns: dict[str, nw.Series[Any]] = {}
+    made: list[Grouped] = []
+    for number, block in enumerate(parsed):
+        here = ctx.part(number / len(parsed), (number + 1) / len(parsed), time=1 / (len(parsed) - number))
+        own = _choices(choices, block)
+        some = _keyed(table, block)
+        held = METHODS[block.method].options.of(block.method, dict(block.options))
+        if METHODS[block.method].groups:
+            masked, labels = _grouped(some, labels, here, own, held, k, demands)
+        else:
+            masked, labels = _released(some, labels, here, own, held, k, models)
+        columns |= {name: masked.frame[name] for name in block.columns}
+        made.append(masked)
+    kept = [name for name in table.columns if name in table.schema]
+    return Grouped(
+        table.frame.select(kept).with_columns(**columns),
+        figures=_figures(table, parsed, made),
+        notes=tuple(dict.fromkeys(note for one in made for note in one.notes)),
+        public_notes=tuple(dict.fromkeys(note for one in made for note in one.public_notes)),
+        log=_log(table, parsed, made, labels, k),
+        partition=Partition(labels),
+        published_as={name: way for one in made for name, way in one.published_as.items()},
+        schema=_schema(table, parsed, made),
+    )
+
+
+def _choices(choices: ReleaseChoices, block: Block) -> ReleaseChoices:
+    """Return the choices of a run for one of its blocks: what is said of other columns is left out."""
+
+    def only(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        return {
+            name: value for name, value in (given or {}).items() if name in (*block.columns, EVERY)
+        } or None
+
+    plain = {name: getattr(choices, name) for name in ReleaseChoices.names()}
+    return ReleaseChoices(
+        **plain
+        | {"blocks": (), "method": block.method, "options": dict(block.options) or None, "strata": ()}
+        | {name: only(plain[name]) for name in ("importance", "publish", "hierarchies", "widths", "metrics")}
+    )
+
+
+def _keyed(table: Table, block: Block) -> Table:
+    """Return the table with the keys of a block; other keys are left as they are."""
+    columns = tuple(
+        replace(column, role="other") if column.role == "key" and column.name not in block.columns else column
+        for column in table.schema.columns
+    )
+    schema = replace(table.schema, columns=columns)
+    return Table(table.frame, schema, table.labels, source=table.source, units=table.units)
+
+
+def _grouped(
+    table: Table,
+    classes: Ints,
+    ctx: Context,
+    choices: ReleaseChoices,
+    options: Options,
+    k: int,
+    demands: Sequence[tuple[str, tuple[Any, ...]]],
+) -> tuple[Grouped, Ints]:
+    """Make groups within each class by a method that makes groups, and publish their centres."""
+    crowd = Crowd.of(table, ctx, choices).at(k)
+    crowd.check(k)
+    problem = Problem(crowd.keys.records, k)
+    of = classes if crowd.of_row is None else classes[first_rows(crowd.of_row, crowd.table.n)]
+    labels, many = np.empty(problem.n, np.int64), 0
+    for one in range(int(of.max()) + 1):
+        who = np.flatnonzero(of == one)
+        here = ctx.part(one / (int(of.max()) + 1), 1.0).quiet()
+        some = problem.subset(who)
+        part = group(some, METHODS[choices.method], options, here)
+        part = make_obey(some, part, crowd.only(who).demands(k), here)
+        labels[who] = part.labels + many
+        many += part.n_cells
+    whole = labels if crowd.of_row is None else labels[crowd.of_row]
+    whole = _unsplit(whole, classes, demands)
+    of_record = whole if crowd.of_row is None else whole[first_rows(crowd.of_row, crowd.table.n)]
+    part = Partition(of_record)
+    published = publish_groups(crowd, part, choices, k)
+    rows = crowd.spread(part)
+    frame = published.frame[rows.labels]
+    return Grouped(
+        nw.maybe_reset_index(frame),
+        figures=published.figures,
+        notes=crowd.notes,
+        log=published.log,
+        partition=rows,
+        group_loss=crowd.loss(part),
+        published_as=published.published_as,
+        schema=published.schema,
+    ), rows.labels
+
+
+def _unsplit(labels: Ints, classes: Ints, demands: Sequence[tuple[str, tuple[Any, ...]]]) -> Ints:
+    """Return the groups, and where one breaks a model the whole class in which it is, which does not."""
+    judges = [judge for _, own in demands for judge in own]
+    if not judges:
+        return labels
+    labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    many = int(labels.max()) + 1
+    bad = np.zeros(many, bool)
+    for judge in judges:
+        bad |= judge.severity(judge.values(labels, many)) > 0.0
+    broken = np.zeros(int(classes.max()) + 1, bool)
+    broken[classes[bad[labels]]] = True
+    return np.unique(np.where(broken[classes], many + classes, labels), return_inverse=True)[1].reshape(-1)
+
+
+def _released(
+    table: Table,
+    classes: Ints,
+    ctx: Context,
+    choices: ReleaseChoices,
+    options: Options,
+    k: int,
+    models: Sequence[Model],
+) -> tuple[Grouped, Ints]:
+    """Mask each class by a method that says itself what its groups publish."""
+    function = METHODS[choices.method].function
+    if not classes.any():
+        made: Grouped = function(table, ctx, options, choices=choices, k=k, models=models)
+        assert made.partition is not None  # noqa: S101 - these methods make groups
+        return made, made.partition.labels
+    labels, many = np.empty(table.n, np.int64), 0
+    found, order = [], []
+    for one in range(int(classes.max()) + 1):
+        rows = np.flatnonzero(classes == one)
+        made = function(table.rows(rows), ctx.quiet(), options, choices=choices, k=k, models=models)
+        assert made.partition is not None  # noqa: S101
+        labels[rows] = made.partition.labels + many
+        many += made.partition.n_cells
+        found.append(made)
+        order.append(rows)
+    place = np.argsort(np.concatenate(order), kind="stable")
+    frame = nw.maybe_reset_index(nw.concat([one.frame for one in found])[place.tolist()])
+    return replace(found[0], frame=frame, figures={}, log=(), partition=Partition(labels)), labels
+
+
+def _figures(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> dict[str, Any]:
+    """Return what was measured of each part."""
+    out: dict[str, Any] = {}
+    for one in made:
+        out |= one.figures
+    out["parts"] = [
+        {
+            "columns": list(block.columns),
+            "method": block.method,
+            "groups": None if one.partition is None else one.partition.n_cells,
+            "loss": one.group_loss,
+            "gaps": sum(int(one.frame[name].null_count() - table.frame[name].null_count())
+                        for name in block.columns),
+        }
+        for block, one in zip(parsed, made, strict=True)
+    ]  # fmt: skip
+    return out
+
+
+def _log(
+    table: Table, parsed: Sequence[Block], made: Sequence[Grouped], labels: Ints, k: int
+) -> tuple[str, ...]:
+    heads = "records" if table.units is None else table.units.counted
+    listed = "; then, within each of its classes, ".join(
+        f"{', '.join(block.columns)} by {block.method}" for block in parsed
+    )
+    lost = [
+        f"{', '.join(block.columns)} lost {one.group_loss:.3g} % of the variance in the groups"
+        for block, one in zip(parsed, made, strict=True)
+        if one.group_loss is not None
+    ]
+    return (
+        f"Keys were masked in {len(parsed)} parts: {listed}. So {k} {heads} or more share the keys of all "
+        f"parts together, in {int(labels.max()) + 1:,} groups.",
+        *(f"{one}." for one in lost),
+        *(sentence for one in made for sentence in one.log),
+    )
+
+
+def _schema(table: Table, parsed: Sequence[Block], made: Sequence[Grouped]) -> Any:
+    """Return the schema of what is published, where a part changes kinds."""
+    if all(one.schema is None for one in made):
+        return None
+    of = {name: one for block, one in zip(parsed, made, strict=True) for name in block.columns}
+    columns = tuple(
+        replace(of[column.name].schema[column.name], role="key")  # type: ignore[index]
+        if column.name in of and of[column.name].schema is not None
+        else column
+        for column in table.schema.columns
+    )
+    return replace(table.schema, columns=columns)

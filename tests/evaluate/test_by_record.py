@@ -1,0 +1,94 @@
+"""Risk of every record, counted again by pandas; and recodings that are worth it."""
+
+from __future__ import annotations
+
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voronym as vr
+from voronym.cli import app
+from voronym.errors import InputError, WriteError
+from voronym.evaluate.by_record import propose_recodings, write_by_record
+
+KEYS = ["sex", "job", "age"]
+
+
+def survey(n=300, seed=2):
+    rng = np.random.default_rng(seed)
+    jobs = ["clerk", "nurse", "pilot", "judge", "vet", "monk"]
+    return pd.DataFrame(
+        {
+            "hid": np.arange(n) // 2,
+            "sex": rng.choice(["f", "m"], n),
+            "job": rng.choice(jobs, n, p=[0.5, 0.4, 0.04, 0.03, 0.02, 0.01]),
+            "age": rng.integers(18, 90, n),
+            "weight": rng.integers(10, 40, n).astype(float),
+        }
+    )
+
+
+def test_class_sizes_and_risks_are_those_of_the_table():
+    table = survey()
+    found = vr.risk_by_record(table, keys=KEYS, weights="weight", household="hid").to_pandas()
+    groups = table.groupby(KEYS)
+    assert (found["class_size"] == groups["sex"].transform("size")).all()
+    assert (found["class_households"] == groups["hid"].transform("nunique")).all()
+    assert (found["unique"] == ~table.duplicated(KEYS, keep=False)).all()
+    assert found["row"].tolist() == list(range(1, len(table) + 1))
+    whole = vr.population_risk(table, keys=KEYS, weights="weight", household="hid")
+    assert found["individual_risk"].sum() == pytest.approx(whole.matches.expected)
+    none = 1 - found.groupby(table["hid"])["individual_risk"].transform(lambda risks: (1 - risks).prod())
+    assert found["household_risk"].to_numpy() == pytest.approx(none.to_numpy())
+    special = vr.suda(table, keys=KEYS, size=3)
+    assert found["suda_score"].to_numpy() == pytest.approx(special.scores)
+    assert set(found["suda_column"].dropna()) <= set(KEYS)
+
+
+def test_without_a_population_there_is_no_individual_risk():
+    found = vr.risk_by_record(survey(), keys=KEYS)
+    assert "individual_risk" not in found.columns
+    assert "dis_suda" in vr.risk_by_record(survey(), keys=["sex", "job"], sampling_fraction=0.1).columns
+
+
+def test_the_file_is_for_its_owner(tmp_path):
+    found = vr.risk_by_record(survey(40), keys=KEYS)
+    path = tmp_path / "risk.csv"
+    write_by_record(found, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(WriteError, match="exists already"):
+        write_by_record(found, path)
+    with pytest.raises(InputError, match="as CSV"):
+        write_by_record(found, tmp_path / "risk.xlsx")
+
+
+def test_a_proposal_does_what_it_says():
+    table = survey()
+    special = vr.suda(table, keys=KEYS, size=3)
+    made = propose_recodings(table, special)
+    assert {one.column for one in made} == {"job", "age"}
+    for one in made:
+        new = table.copy()
+        if one.column == "age":
+            width = float(one.step.split("=")[1].split()[0])
+            new["age"] = np.floor(new["age"] / width)
+        else:
+            rare = one.step.split("values=")[1].split()[0].split(",")
+            new["job"] = new["job"].where(~new["job"].isin(rare), "other")
+        assert int((~new.duplicated(KEYS, keep=False)).sum()) == one.after < one.before
+        vr.anonymize(table.drop(columns="hid"), keys=KEYS, drop_undeclared=True, k=2, steps=[one.step])
+
+
+def test_the_command_line_writes_and_proposes(tmp_path):
+    survey().to_csv(tmp_path / "in.csv", index=False)
+    out = tmp_path / "risk.csv"
+    words = ["measure", str(tmp_path / "in.csv"), "--key", ",".join(KEYS), "--weights", "weight", "--suda", "3",
+             "--household", "hid", "--records-out", str(out)]  # fmt: skip
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert {"row", "class_size", "individual_risk", "household_risk", "suda_score"} <= set(pd.read_csv(out))
+    assert "--step 'recode job values=" in done.output
+    assert "first" in done.output
