@@ -19,6 +19,7 @@ RECORDS, MANY = 300, 6_500
 """Records of the tables: from 6,000 on other searches are used."""
 
 NUMBERS = ("age", "weight", "days", "cost")
+MODEL = ("--confidential", "diagnosis", "--model", "l-diversity=2")
 MIXED = ("age", "sex", "zip", "nationality", "admitted", "weight")
 
 
@@ -40,7 +41,9 @@ def commands(folder: Path) -> tuple[tuple[tuple[str, ...], ...], ...]:
             ("inspect", few),
             anonymize(few, NUMBERS, "release.csv", "-k", "10", "--report", str(folder / "report.html")),
             ("measure", release, "--key", ",".join(NUMBERS), "--original", few),
-            anonymize(few, MIXED, "model.csv", "-k", "3", "--confidential", "diagnosis", "--model", "l-diversity=2"),
+            anonymize(
+                few, MIXED, "model.csv", "-k", "3", "--confidential", "diagnosis", "--model", "l-diversity=2"
+            ),
             anonymize(many, NUMBERS, "many-numbers.csv", "-k", "5"),
         ),
     )

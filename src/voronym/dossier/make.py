@@ -24,7 +24,7 @@ from voronym.errors import VoronymError
 from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.pair import make_pair
 from voronym.evaluate.regression import regressions
-from voronym.evaluate.risk import risk
+from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
 from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
@@ -121,6 +121,14 @@ def public_of(release: Release, ctx: Context) -> Public:
     )
 
 
+def limits_wanted(recipe: Recipe) -> bool:
+    """Whether what randomised rules would reach is a part of the story: convex programmes find it, slowly.
+
+    It is where the rule itself is randomised, and where a model limits what keys tell.
+    """
+    return recipe.method == "channel" or any("mutual-information" in str(one) for one in recipe.models)
+
+
 def story_of(recipe: Recipe) -> str:
     """Return which words a page about a release uses: those of groups, or of a method that makes none."""
     return GROUPS if recipe.makes_groups else recipe.method
@@ -210,7 +218,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         None if evidence.X is None or evidence.codec is None or Y is None else (evidence.X, Y, evidence.codec)
     )
     moved = compare(
-        make_pair(evidence.original, table.frame, release.recipe.schema),
+        make_pair(evidence.original, table.frame, release.recipe.schema, conformed=True),
         evidence.order,
         ctx.part(0.0, 0.3, stage="measuring"),
         points,
@@ -223,7 +231,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         warnings=tuple(release.warnings),
         figures=dict(release.figures),
         seconds=dict(evidence.seconds),
-        risk=risk(evidence.original, schema.keys, units=evidence.table.units),
+        risk=_before(evidence, schema),
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,
@@ -246,6 +254,13 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         population=in_population(release.recipe, evidence, table, ctx.part(0.8, 0.9, stage="measuring")),
         ledger=release.booking is not None,
     )
+
+
+def _before(evidence: Evidence, schema: Schema) -> Risk:
+    """Count how exposed the original records are by the keys of the release."""
+    table = evidence.table
+    counted = table.classes if set(table.keys) == set(schema.keys) else None
+    return risk(table.frame, schema.keys, units=table.units, classes=counted)
 
 
 def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:
@@ -360,6 +375,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
         loss,
         ctx,
         clusters=by_cluster,
+        limits=limits_wanted(release.recipe),
         stated=float(release.figures["risk"]) if alone and "risk" in release.figures else None,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.core.jsonable import Plain
-from voronym.evaluate.pair import codes, numbers, scaled
+from voronym.evaluate.pair import Codes, codes, numbers, scaled
 from voronym.table.schema import Column
 
 Floats = NDArray[np.float64]
@@ -69,8 +69,10 @@ class ColumnChange(Plain):
         return self.wasserstein if self.total_variation is None else self.total_variation
 
 
-def compare_column(before: pl.Series, after: pl.Series, column: Column) -> ColumnChange:
-    """Compare one column of two tables; rows need not correspond."""
+def compare_column(
+    before: pl.Series, after: pl.Series, column: Column, coded: Callable[[], Codes] | None = None
+) -> ColumnChange:
+    """Compare one column of two tables; rows need not correspond. ``coded`` gives the codes of both."""
     base: dict[str, Any] = {
         "name": column.name,
         "role": column.role,
@@ -82,7 +84,7 @@ def compare_column(before: pl.Series, after: pl.Series, column: Column) -> Colum
         x, y = numbers(before), numbers(after)
         if x is not None and y is not None:
             return ColumnChange(**base, **_as_numbers(x[~np.isnan(x)], y[~np.isnan(y)]))
-    return ColumnChange(**base, **_as_categories(before, after))
+    return ColumnChange(**base, **_as_categories(codes(before, after) if coded is None else coded()))
 
 
 def _as_numbers(x: Floats, y: Floats) -> dict[str, Any]:
@@ -115,8 +117,8 @@ def wasserstein(x: Floats, y: Floats) -> float:
     return float((np.abs(below_x - below_y) * np.diff(both)).sum())
 
 
-def _as_categories(before: pl.Series, after: pl.Series) -> dict[str, Any]:
-    a, b, missing, n = codes(before, after)
+def _as_categories(coded: Codes) -> dict[str, Any]:
+    a, b, missing, n = coded
     in_a, in_b = np.bincount(a, minlength=n), np.bincount(b, minlength=n)
     p, q = in_a / len(a), in_b / len(b)
     real = np.arange(n) != (-1 if missing is None else missing)

@@ -45,6 +45,10 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
+Codes = tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]
+"""See `codes`."""
+
+
 @dataclass(frozen=True)
 class Pair:
     """The columns that both tables have, as Polars frames of the same types, and a schema that fits them."""
@@ -55,10 +59,27 @@ class Pair:
     notes: tuple[str, ...]
     texts: Mapping[str, pl.Series] = field(default_factory=dict)
     """Columns of the released table that are published as ranges, as they are."""
+    coded: dict[str, Codes] = field(default_factory=dict)
+    """Codes of columns that were looked at before."""
+
+    def codes(self, name: str) -> Codes:
+        """Return the values of a column of both tables as numbers, found once: see `codes`."""
+        if name not in self.coded:
+            self.coded[name] = codes(self.original[name], self.released[name])
+        return self.coded[name]
 
 
-def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
+def make_pair(original: Any, released: Any, schema: Schema, *, conformed: bool = False) -> Pair:
     """Bring the released columns of both tables to common types.
+
+    Parameters
+    ----------
+    original, released : DataFrame
+        pandas, Polars, PyArrow or narwhals.
+    schema : Schema
+        Roles and kinds of the original's columns.
+    conformed : bool
+        Whether the kinds of the schema are in both tables already: those of a run are.
 
     Raises
     ------
@@ -77,7 +98,8 @@ def make_pair(original: Any, released: Any, schema: Schema) -> Pair:
         if len(table) == 0:
             raise InputError(f"the {what} has no rows, so there is nothing to compare")
     files = {"original": source_of(before), "released": source_of(after)}
-    before, after = conform(before, schema), conform(after, schema)
+    if not conformed:
+        before, after = conform(before, schema), conform(after, schema)
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
     left, right, odd, ranged = [], [], [], {}
     for name in names:
@@ -164,7 +186,7 @@ def scaled(*columns: Floats) -> tuple[list[Floats], int]:
     return [np.ldexp(column, -exponent) for column in columns], exponent
 
 
-def codes(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]:
+def codes(a: pl.Series, b: pl.Series) -> Codes:
     """Give the values of two columns of one type the same numbers.
 
     Returns

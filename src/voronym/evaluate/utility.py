@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.core import numerics
@@ -17,7 +17,6 @@ from voronym.evaluate.columns import ColumnChange, Correlation, compare_column, 
 from voronym.evaluate.pair import (
     Floats,
     Pair,
-    codes,
     encode,
     make_pair,
     numbers,
@@ -175,11 +174,12 @@ def compare(
     changes = []
     for i, column in enumerate(pair.schema):
         ctx.tell(0.7 * i / len(pair.schema.columns), whole=True)
-        changes.append(compare_column(before[column.name], after[column.name], column))
+        once = partial(pair.codes, column.name)
+        changes.append(compare_column(before[column.name], after[column.name], column, once))
     left, right, labels = _gather(pair, notes)
     correlation = correlation_change(left, right)
     ctx.tell(0.8, whole=True)
-    score = _propensity(left, right, labels, ctx.part(0.8, 1.0), notes)
+    score = _propensity(pair, left, right, labels, ctx.part(0.8, 1.0), notes)
     ctx.tell(1.0, whole=True)
     far = () if rows is None else ways(pair, rows)
     return Utility(loss, by_key, tuple(changes), correlation, score, tuple(notes), far)
@@ -198,9 +198,7 @@ def _percent(error: Floats, total: Floats) -> float:
     return 100.0 * lost / there if there > 0.0 else (0.0 if lost == 0.0 else 100.0)
 
 
-def _gather(
-    pair: Pair, notes: list[str]
-) -> tuple[dict[str, Floats], dict[str, Floats], list[tuple[pl.Series, pl.Series]]]:
+def _gather(pair: Pair, notes: list[str]) -> tuple[dict[str, Floats], dict[str, Floats], list[str]]:
     """Return the columns of numbers by name and the columns of categories; keys first, fifty in all."""
     rank = {"key": 0, "confidential": 1, "other": 2}
     columns = sorted((c for c in pair.schema if c.kind != "text"), key=lambda c: rank.get(c.role, 3))
@@ -208,29 +206,30 @@ def _gather(
         notes.append(f"correlations and pMSE: the first {MAX_COLUMNS} of {len(columns)} columns, keys first")
     left: dict[str, Floats] = {}
     right: dict[str, Floats] = {}
-    labels: list[tuple[pl.Series, pl.Series]] = []
+    labels: list[str] = []
     for column in columns[:MAX_COLUMNS]:
         a, b = pair.original[column.name], pair.released[column.name]
         x = y = None
         if column.kind != "nominal":
             x, y = numbers(a, column.categories), numbers(b, column.categories)
         if x is None or y is None:
-            labels.append((a, b))
+            labels.append(column.name)
         else:
             (left[column.name], right[column.name]), _ = scaled(x, y)
     return left, right, labels
 
 
 def _propensity(
+    pair: Pair,
     left: dict[str, Floats],
     right: dict[str, Floats],
-    labels: list[tuple[pl.Series, pl.Series]],
+    labels: list[str],
     ctx: Context,
     notes: list[str],
 ) -> PMSE | None:
     if not left and not labels:
         return None
-    n, m = (len(next(iter(side.values()))) for side in (left, right)) if left else map(len, labels[0])
+    n, m = len(pair.original), len(pair.released)
     some = [
         np.sort(ctx.rng.choice(count, PMSE_ROWS, replace=False)) if count > PMSE_ROWS else np.arange(count)
         for count in (n, m)
@@ -238,7 +237,7 @@ def _propensity(
     if max(n, m) > PMSE_ROWS:
         notes.append(f"pMSE: computed on a random sample of {PMSE_ROWS:,} rows of each longer table")
     nominal = []
-    for a, b in labels:
-        x, y, _, _ = codes(a, b)
+    for name in labels:
+        x, y, _, _ = pair.codes(name)
         nominal.append((x[some[0]], y[some[1]]))
     return pmse(*features([(left[k][some[0]], right[k][some[1]]) for k in left], nominal), ctx=ctx)
