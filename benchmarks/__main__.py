@@ -3,6 +3,7 @@
 NAME is `speed` by default, or `attacks`, `channel`, `enforce`, `gpu`, `large`, `limits`, `location`,
 `location-epoch`,
 `location-load`, `loss`, `mixed`, `mixed-search`, `plane`, `population`, `private`, `proof`, `quantize`,
+`location-load`, `loss`, `minute`, `mixed`, `mixed-search`, `plane`, `population`, `proof`, `quantize`,
 `ranges`, `records`, `steps-attacked`: one module each.
 """
 
@@ -22,6 +23,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     location_epoch,
     location_load,
     loss,
+    minute,
     mixed,
     mixed_search,
     plane,

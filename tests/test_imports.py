@@ -53,3 +53,44 @@ def test_a_command_and_its_workers_have_every_method():
     for command in (["-c", told], ["-m", "voronym", "methods", "--json"]):
         out = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True).stdout
         assert (int(out) if command[0] == "-c" else len(json.loads(out))) == len(METHODS)
+
+
+HEAVY = ["numpy", "scipy", "numba", "llvmlite", "polars", "narwhals", "highspy", "rich", "jinja2", "typer"]
+
+
+def test_importing_loads_nothing_heavy():
+    """Names are loaded with their rooms when they are used."""
+    command = [sys.executable, "-X", "importtime", "-c", "import voronym; dir(voronym)"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in out.stderr.splitlines() if "|" in line}
+    assert "voronym" in loaded
+    assert not [name for name in loaded if name.split(".")[0] in HEAVY]
+
+
+def test_every_public_name_is_there_whether_loaded_or_not():
+    code = (
+        "import voronym as vr; names = dir(vr); missing = [n for n in names if not hasattr(vr, n)]; "
+        "from voronym import _public; "
+        "print(missing, sorted({*_public.__all__} ^ ({*vr.__all__})), vr.anonymize is _public.anonymize)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["[]", "[]", "True"]
+
+
+def test_a_registry_asked_first_has_every_entry():
+    """Whoever asks a registry before any room is loaded gets all that there is."""
+    code = "from voronym.method import METHODS; print('noisy' in METHODS or len(METHODS))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() in ("True", str(len(METHODS)))
+
+
+def test_a_release_of_groups_does_without_the_rest():
+    """What groups do not need is not waited for: integer programmes, convex ones, the report."""
+    code = (
+        "import sys, voronym as vr; t = vr.datasets.hospital(40); "
+        "vr.anonymize(t, keys=['age', 'sex'], drop_undeclared=True, k=5, method='mdav'); "
+        "print([m for m in ('highspy', 'scipy.optimize', 'scipy.sparse.linalg', 'jinja2', 'typer', "
+        "'voronym.report', 'voronym._public') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

@@ -80,10 +80,10 @@ def test_a_release_shows_figures_and_no_records(release):
 
 
 def test_a_release_shows_a_gap_that_is_known(release):
-    assert not any("least possible" in text for text in Checked(release._repr_html_()).texts)  # two models
+    assert not any("best possible" in text for text in Checked(release._repr_html_()).texts)  # two models
     plain = vr.anonymize(people(), keys=["age"], drop_undeclared=True, k=4, method="mdav")
     texts = Checked(plain._repr_html_()).texts
-    assert texts[texts.index("gap to the least possible") + 1] == f"{plain.gap:.2f} % at most"
+    assert texts[texts.index("next to the best possible") + 1] == plain.closeness
 
 
 def test_a_schema_reads_as_a_table(release):

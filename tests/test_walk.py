@@ -78,3 +78,80 @@ def test_other_runs(calls, options):
     assert calls["conformed"] == 1
     assert calls["fit"] <= 1
     assert calls["encode"] <= 2
+
+
+def test_one_report(calls):
+    """What a report repeats: classes of either table, recipes, types of both."""
+    patients = vr.datasets.hospital(200, seed=1)
+    release = vr.anonymize(
+        patients,
+        keys=["age", "sex", "zip"],
+        confidential=["diagnosis"],
+        drop_undeclared=True,
+        k=5,
+        method="mdav",
+    )
+    calls.clear()
+    found = release.dossier()
+    assert "reached" not in found.inside.told.curves  # convex programmes, which nobody asked for
+    nominal = 3
+    assert calls["equivalence_classes"] <= nominal + 1  # columns of both tables, and the originals once
+    assert calls["conformed"] == 0
+    assert calls["fit"] == 0
+    assert calls["as_frame"] <= 6
+
+
+def test_the_report_of_a_model_of_information_has_the_limits():
+    patients = vr.datasets.hospital(120, seed=1)
+    release = vr.anonymize(
+        patients, keys=["age", "sex"], confidential=["diagnosis"], drop_undeclared=True, k=5, method="mdav",
+        models=["mutual-information"],
+    )  # fmt: skip
+    assert "reached" in release.dossier().inside.told.curves
+
+
+def test_a_recipe_is_built_once_for_a_dossier():
+    patients = vr.datasets.hospital(80, seed=1)
+    release = vr.anonymize(patients, keys=["age", "sex"], drop_undeclared=True, k=5, method="mdav")
+    found = release.dossier()
+    assert found.own_recipe is found.own_recipe
+    assert found.own_recipe.k == 5
+
+
+def test_how_far_a_report_walks():
+    """Functions, files and hops between files of this package, as the interpreter sees them."""
+    patients = vr.datasets.hospital(100, seed=1)
+    release = vr.anonymize(
+        patients,
+        keys=["age", "sex", "zip"],
+        confidential=["diagnosis"],
+        drop_undeclared=True,
+        k=5,
+        method="mdav",
+    )
+    release.gap  # noqa: B018 - the proof is as long as it takes
+    functions, files, hops = walked(release.dossier)
+    assert functions <= 700
+    assert files <= 150
+    assert hops <= 30_000
+
+
+def walked(work):
+    """Return how many functions and files of the package a call passes, and how often it changes the file."""
+    functions, files, hops, last = set(), set(), 0, ""
+
+    def look(frame, event, _):
+        nonlocal hops, last
+        name = frame.f_code.co_filename
+        if event == "call" and "/voronym/" in name:
+            functions.add((name, frame.f_code.co_name, frame.f_code.co_firstlineno))
+            files.add(name)
+            hops += name != last
+            last = name
+
+    sys.setprofile(look)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return len(functions), len(files), hops

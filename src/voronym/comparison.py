@@ -23,8 +23,11 @@ from voronym.evaluate.measure import Columns
 from voronym.evaluate.tradeoff import Plane, plane
 from voronym.method import METHODS, algorithms
 from voronym.methods.crowd import Crowd
+from voronym.methods.grouped import PUBLISHED_BY, searched
+from voronym.methods.objective import published_points
 from voronym.privacy.information import Estimate
 from voronym.problem import Problem, check_k
+from voronym.request.choices import ReleaseChoices
 from voronym.table import Table
 
 if TYPE_CHECKING:
@@ -368,7 +371,7 @@ def _row(
     grouping.rng, measuring.rng = check_seed(seed), check_seed(seed)  # the same targets for every method
     grouping.tell(0.0, whole=True)
     start = perf_counter()
-    part = METHODS[name].partition(problem, grouping, options)
+    part = METHODS[name].partition(_goal(name, problem, crowd), grouping, options)
     seconds = perf_counter() - start
     ctx.check()  # a search that was cut short is not what the method can do
     published = problem.centroids(part)[part.labels]
@@ -386,6 +389,13 @@ def _row(
         None if found is None else found.risk(part.labels),
         published=crowd.published_loss(part),
     )
+
+
+def _goal(name: str, problem: Problem, crowd: Crowd) -> Problem:
+    """Return the problem that a release by this method would minimise."""
+    if name not in PUBLISHED_BY:
+        return problem
+    return searched(problem, published_points(crowd.table, crowd.keys, ReleaseChoices()))
 
 
 def _mask(

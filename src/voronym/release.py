@@ -272,12 +272,15 @@ class Release:
     def unnamed(self) -> Table:
         """The masked table without pseudonyms, which the originals do not have."""
         names = [name for name in self._held.columns if name not in self.schema.identifiers]
+        if len(names) == len(self._held.columns):
+            return self._held  # with what was counted of it
         return self._held.select(names)
 
     @cached_property
     def risk(self) -> Risk:
         """Sizes of the classes and the re-identification risks that follow from them."""
-        return risk(self._held.frame, self.schema.keys, units=self._held.units)
+        held = self._held
+        return risk(held.frame, held.keys, units=held.units, classes=held.classes)
 
     @property
     def exposed(self) -> tuple[Exposed, Exposed] | None:
@@ -351,6 +354,7 @@ class Release:
             evidence.order,
             hierarchies=self.recipe.hierarchies,
             k=self.recipe.required_k,
+            classes=self._held.classes,
         )
 
     def write(

@@ -19,6 +19,7 @@ RECORDS, MANY = 300, 6_500
 """Records of the tables: from 6,000 on other searches are used."""
 
 NUMBERS = ("age", "weight", "days", "cost")
+MODEL = ("--confidential", "diagnosis", "--model", "l-diversity=2")
 MIXED = ("age", "sex", "zip", "nationality", "admitted", "weight")
 
 

@@ -26,7 +26,7 @@ from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.matching import matcher
 from voronym.evaluate.pair import Pair, encode, make_pair
 from voronym.evaluate.regression import regressions
-from voronym.evaluate.risk import risk
+from voronym.evaluate.risk import Risk, risk
 from voronym.evaluate.utility import Utility, compare
 from voronym.evaluate.weighted import weighted_changes
 from voronym.evidence import Evidence
@@ -136,6 +136,14 @@ def public_words(release: Release, records: int) -> Public:
     )
 
 
+def limits_wanted(recipe: Recipe) -> bool:
+    """Whether what randomised rules would reach is a part of the story: convex programmes find it, slowly.
+
+    It is where the rule itself is randomised, and where a model limits what keys tell.
+    """
+    return recipe.method == "channel" or any("mutual-information" in str(one) for one in recipe.models)
+
+
 def story_of(recipe: Recipe) -> str:
     """Return which words a page about a release uses: those of groups, or of a method that makes none."""
     return GROUPS if recipe.makes_groups else recipe.method
@@ -225,7 +233,9 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
     points = (
         None if evidence.X is None or evidence.codec is None or Y is None else (evidence.X, Y, evidence.codec)
     )
-    pair = make_pair(evidence.original, table.frame, release.recipe.schema, release.recipe.trees)
+    pair = make_pair(
+        evidence.original, table.frame, release.recipe.schema, release.recipe.trees, conformed=True
+    )
     moved = compare(
         pair,
         evidence.order,
@@ -241,7 +251,7 @@ def inside_of(release: Release, evidence: Evidence, ctx: Context) -> Inside:
         warnings=tuple(release.warnings),
         figures=dict(release.figures),
         seconds=dict(evidence.seconds),
-        risk=risk(evidence.original, schema.keys, units=evidence.table.units),
+        risk=_before(evidence, schema),
         linkage=attacked,
         losses=_losses(evidence, moved),
         costs=release.costs,
@@ -278,6 +288,13 @@ def _membership(release: Release, evidence: Evidence) -> float | None:
     options = recipe.method_options
     assert isinstance(options, DifferentialOptions)  # noqa: S101 - those of the method
     return membership(evidence.table, recipe.private, options, recipe.k)
+
+
+def _before(evidence: Evidence, schema: Schema) -> Risk:
+    """Count how exposed the original records are by the keys of the release."""
+    table = evidence.table
+    counted = table.classes if set(table.keys) == set(schema.keys) else None
+    return risk(table.frame, schema.keys, units=table.units, classes=counted)
 
 
 def _weighted(release: Release, evidence: Evidence, table: Table) -> dict[str, Any]:
@@ -405,6 +422,7 @@ def _told(release: Release, evidence: Evidence, table: Table, Y: Floats | None, 
         loss,
         ctx,
         clusters=by_cluster,
+        limits=limits_wanted(release.recipe),
         stated=float(release.figures["risk"]) if alone and "risk" in release.figures else None,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from voronym.core.jsonable import plain
@@ -28,6 +29,7 @@ from voronym.evaluate.weighted import WeightedChange
 from voronym.policy.checklist import Checklist
 from voronym.privacy import Finding
 from voronym.privacy.information import Estimate
+from voronym.request.recipe import Recipe
 from voronym.result import Cost, Stratum
 from voronym.steps.effect import Effect, Exposed
 
@@ -320,6 +322,11 @@ class Dossier:
     public: Public
     inside: Inside | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def own_recipe(self) -> Recipe:
+        """The recipe of the release, built once; the public one leaves people out."""
+        return Recipe.from_dict(self.public.recipe if self.inside is None else self.inside.recipe)
 
     def outside(self) -> Dossier:
         """Return what may be published of it."""

@@ -25,6 +25,7 @@ def told_of(
     ctx: Context,
     *,
     clusters: bool = False,
+    limits: bool = True,
     stated: float | None = None,
 ) -> Told | None:
     """Measure what published classes tell; None without a confidential column, or where no key varies.
@@ -39,6 +40,8 @@ def told_of(
         What the published keys of each original record lead to: its class, or its cluster.
     loss : float
         Percent of the keys' variance that is lost as published.
+    limits : bool
+        Whether to look for the least risk that randomised rules reach, by convex programmes.
     """
     schema = original.schema
     if not schema.confidential or not np.ptp(X, axis=0).any():
@@ -48,7 +51,7 @@ def told_of(
         ctx.tell(0.0, whole=True)
         columns.append(ToldColumn(one.column, told(one, labels), told(one, original.classes.labels)))
     worst = max(columns, key=lambda one: (one.now.excess, one.now.plug_in))  # not what chance shows
-    found = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0))
+    found = plane(original, X, column=worst.name, ctx=ctx.part(0.1, 1.0), rules=limits)
     found = found.and_also([(loss / 100, worst.now.plug_in)])
     return Told(
         worst.name,

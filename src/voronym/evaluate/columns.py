@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from voronym.core.jsonable import Plain
-from voronym.evaluate.pair import codes, numbers, scaled
+from voronym.evaluate.pair import Codes, codes, numbers, scaled
 from voronym.table.schema import Column
 from voronym.table.sets import ValueSets
 
@@ -75,11 +75,16 @@ class ColumnChange(Plain):
 
 
 def compare_column(
-    before: pl.Series, after: pl.Series, column: Column, sets: ValueSets | None = None
+    before: pl.Series,
+    after: pl.Series,
+    column: Column,
+    sets: ValueSets | None = None,
+    coded: Callable[[], Codes] | None = None,
 ) -> ColumnChange:
     """Compare one column of two tables; rows need not correspond.
 
-    ``sets`` are the values that published texts stand for, where some stand for several.
+    ``sets`` are the values that published texts stand for, where some stand for several. ``coded`` gives the
+    codes of both columns.
     """
     base: dict[str, Any] = {
         "name": column.name,
@@ -94,7 +99,7 @@ def compare_column(
             return ColumnChange(**base, **_as_numbers(x[~np.isnan(x)], y[~np.isnan(y)]))
     if sets is not None:
         return ColumnChange(**base, **_as_sets(before.cast(pl.String), after, sets))
-    return ColumnChange(**base, **_as_categories(before, after))
+    return ColumnChange(**base, **_as_categories(codes(before, after) if coded is None else coded()))
 
 
 def _as_numbers(x: Floats, y: Floats) -> dict[str, Any]:
@@ -127,8 +132,8 @@ def wasserstein(x: Floats, y: Floats) -> float:
     return float((np.abs(below_x - below_y) * np.diff(both)).sum())
 
 
-def _as_categories(before: pl.Series, after: pl.Series) -> dict[str, Any]:
-    a, b, missing, n = codes(before, after)
+def _as_categories(coded: Codes) -> dict[str, Any]:
+    a, b, missing, n = coded
     in_a, in_b = np.bincount(a, minlength=n), np.bincount(b, minlength=n)
     p, q = in_a / len(a), in_b / len(b)
     real = np.arange(n) != (-1 if missing is None else missing)

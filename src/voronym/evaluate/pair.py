@@ -47,6 +47,10 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
+Codes = tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]
+"""See `codes`."""
+
+
 @dataclass(frozen=True)
 class Pair:
     """The columns that both tables have, as Polars frames of the same types, and a schema that fits them."""
@@ -59,26 +63,61 @@ class Pair:
     """Columns of the released table that are published as ranges, as they are."""
     sets: Mapping[str, ValueSets] = field(default_factory=dict)
     """Columns that are published as ranges, codes with stars and the like: the values of each text."""
+    coded: dict[str, Codes] = field(default_factory=dict)
+    """Codes of columns that were looked at before."""
 
     @property
     def published(self) -> pl.DataFrame:
         """The released table with ranges as they are published."""
         return self.released.with_columns(self.texts.values())
 
+    def codes(self, name: str) -> Codes:
+        """Return the values of a column of both tables as numbers, found once: see `codes`.
+
+        Originals are taken as they would be published, where published texts are sets of values.
+        """
+        if name not in self.coded:
+            before, sets = self.original[name], self.sets.get(name)
+            self.coded[name] = codes(before if sets is None else _recoded(before, sets), self.released[name])
+        return self.coded[name]
+
+
+def _recoded(before: pl.Series, sets: ValueSets) -> pl.Series:
+    """Return the originals as they would be published: the smallest set that holds each value.
+
+    Otherwise a model tells the two tables apart by the way in which codes are written.
+    """
+    wide = np.where(sets.member, sets.member.sum(axis=1)[:, None], np.iinfo(np.int64).max)
+    held = sets.member.any(axis=0)
+    shown = [
+        sets.texts[row] if some else str(value)
+        for value, row, some in zip(sets.values, wide.argmin(axis=0), held, strict=True)
+    ]
+    return before.cast(pl.String).replace_strict(
+        [str(value) for value in sets.values], shown, default=None, return_dtype=pl.String
+    )
+
 
 def make_pair(
-    original: Any, released: Any, schema: Schema, hierarchies: Mapping[str, Any] | None = None
+    original: Any,
+    released: Any,
+    schema: Schema,
+    hierarchies: Mapping[str, Any] | None = None,
+    *,
+    conformed: bool = False,
 ) -> Pair:
     """Bring the released columns of both tables to common types.
 
     Parameters
     ----------
     original, released : DataFrame
-        The two tables.
+        pandas, Polars, PyArrow or narwhals.
     schema : Schema
         Roles and kinds of the original's columns.
     hierarchies : mapping, optional
         By column, what `voronym.table.Hierarchy.of` takes: its names stand for the values below them.
+    conformed : bool
+        Whether the kinds of the schema are in both tables already: those of a run are.
 
     Raises
     ------
@@ -97,7 +136,8 @@ def make_pair(
         if len(table) == 0:
             raise InputError(f"the {what} has no rows, so there is nothing to compare")
     files = {"original": source_of(before), "released": source_of(after)}
-    before, after = conform(before, schema), conform(after, schema)
+    if not conformed:
+        before, after = conform(before, schema), conform(after, schema)
     names = [n for n in after.columns if n in schema and schema[n].role != "identifier"]
     left, right, odd, ranged = [], [], [], {}
     for name in names:
@@ -218,7 +258,7 @@ def scaled(*columns: Floats) -> tuple[list[Floats], int]:
     return [np.ldexp(column, -exponent) for column in columns], exponent
 
 
-def codes(a: pl.Series, b: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64], int | None, int]:
+def codes(a: pl.Series, b: pl.Series) -> Codes:
     """Give the values of two columns of one type the same numbers.
 
     Returns

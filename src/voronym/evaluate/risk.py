@@ -13,7 +13,7 @@ import numpy as np
 from voronym.core.jsonable import Plain
 from voronym.errors import InputError
 from voronym.table.alike import population_sizes
-from voronym.table.classes import equivalence_classes
+from voronym.table.classes import Classes, equivalence_classes
 from voronym.table.frame import as_frame
 from voronym.table.units import Units
 
@@ -127,6 +127,7 @@ def risk(
     threshold: float = THRESHOLD,
     population: Any = None,
     units: Units | None = None,
+    classes: Classes | None = None,
 ) -> Risk:
     """Count how exposed the records of a table are.
 
@@ -142,6 +143,8 @@ def risk(
         A table of the whole population with the same key columns. Adds the journalist risk.
     units : Units, optional
         Who is behind the rows. Then sizes of classes are numbers of people, or of households.
+    classes : Classes, optional
+        The records that share all these keys, where they were counted before.
 
     Returns
     -------
@@ -160,7 +163,8 @@ def risk(
     table = as_frame(frame)
     if not 0.0 <= threshold <= 1.0:
         raise InputError(f"threshold is a probability from 0 to 1, not {threshold!r}")
-    classes = equivalence_classes(table, keys)
+    if classes is None:
+        classes = equivalence_classes(table, keys)
     sizes = classes.sizes if units is None else units.heads(classes.labels, len(classes.sizes))
     journalist = None if population is None else _journalist(table, population, keys, threshold)
     return replace(Risk.of_sizes(Counter(sizes.tolist()), threshold), journalist=journalist)

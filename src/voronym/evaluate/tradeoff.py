@@ -143,6 +143,7 @@ def plane(
     *,
     column: str | None = None,
     ctx: Context | None = None,
+    rules: bool = True,
 ) -> Plane:
     """Measure what unchanged keys tell about a confidential column, and find the limits.
 
@@ -156,6 +157,8 @@ def plane(
         The confidential column; needed where there are several.
     ctx : Context, optional
         Hears how far the work is and may stop it.
+    rules : bool
+        Whether to look for randomised rules, by convex programmes: "reached".
 
     Returns
     -------
@@ -182,8 +185,9 @@ def plane(
     unchanged = told(levels, table.classes.labels)
     ctx.tell(0.05, whole=True)
     curves = [Curve("floor", Floor(X, levels.codes))]
-    rules = reached(X, levels.codes, unchanged.plug_in, ctx=ctx.part(0.1, 0.95))
-    curves.append(Curve("reached", rules))
+    if rules:
+        found = reached(X, levels.codes, unchanged.plug_in, ctx=ctx.part(0.1, 0.95))
+        curves.append(Curve("reached", found))
     notes: list[str] = []
     normal = _normal(MutualInformation(column=name, bins="distinct").levels(table)[0], levels, X)
     if isinstance(normal, str):

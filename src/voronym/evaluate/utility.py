@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from voronym.core import numerics
@@ -18,7 +18,6 @@ from voronym.evaluate.moved import KeyChange, pair_changes
 from voronym.evaluate.pair import (
     Floats,
     Pair,
-    codes,
     encode,
     make_pair,
     numbers,
@@ -30,7 +29,6 @@ from voronym.evaluate.pmse import PMSE, features, pmse
 from voronym.evaluate.ways import Way, ways
 from voronym.table.codec import Codec
 from voronym.table.schema import Schema
-from voronym.table.sets import ValueSets
 
 PMSE_ROWS = 25_000
 MAX_COLUMNS = 50
@@ -184,13 +182,13 @@ def compare(
     changes = []
     for i, column in enumerate(pair.schema):
         ctx.tell(0.7 * i / len(pair.schema.columns), whole=True)
-        name = column.name
+        name, once = column.name, partial(pair.codes, column.name)
         sets = None if name in pair.texts else pair.sets.get(name)
-        changes.append(compare_column(before[name], after[name], column, sets))
+        changes.append(compare_column(before[name], after[name], column, sets, once))
     left, right, labels = _gather(pair, notes)
     correlation = correlation_change(left, right)
     ctx.tell(0.8, whole=True)
-    score = _propensity(left, right, labels, ctx.part(0.8, 1.0), notes)
+    score = _propensity(pair, left, right, labels, ctx.part(0.8, 1.0), notes)
     ctx.tell(1.0, whole=True)
     far = () if rows is None else ways(pair, rows)
     kept = () if rows is None else pair_changes(pair, rows)
@@ -210,9 +208,7 @@ def _percent(error: Floats, total: Floats) -> float:
     return 100.0 * lost / there if there > 0.0 else (0.0 if lost == 0.0 else 100.0)
 
 
-def _gather(
-    pair: Pair, notes: list[str]
-) -> tuple[dict[str, Floats], dict[str, Floats], list[tuple[pl.Series, pl.Series]]]:
+def _gather(pair: Pair, notes: list[str]) -> tuple[dict[str, Floats], dict[str, Floats], list[str]]:
     """Return the columns of numbers by name and the columns of categories; keys first, fifty in all."""
     rank = {"key": 0, "confidential": 1, "other": 2}
     columns = sorted((c for c in pair.schema if c.kind != "text"), key=lambda c: rank.get(c.role, 3))
@@ -220,46 +216,30 @@ def _gather(
         notes.append(f"correlations and pMSE: the first {MAX_COLUMNS} of {len(columns)} columns, keys first")
     left: dict[str, Floats] = {}
     right: dict[str, Floats] = {}
-    labels: list[tuple[pl.Series, pl.Series]] = []
+    labels: list[str] = []
     for column in columns[:MAX_COLUMNS]:
         a, b = pair.original[column.name], pair.released[column.name]
         x = y = None
         if column.kind != "nominal":
             x, y = numbers(a, column.categories), numbers(b, column.categories)
         if x is None or y is None:
-            sets = pair.sets.get(column.name)
-            labels.append((a if sets is None else _recoded(a, sets), b))
+            labels.append(column.name)
         else:
             (left[column.name], right[column.name]), _ = scaled(x, y)
     return left, right, labels
 
 
-def _recoded(before: pl.Series, sets: ValueSets) -> pl.Series:
-    """Return the originals as they would be published: the smallest set that holds each value.
-
-    Otherwise a model tells the two tables apart by the way in which codes are written.
-    """
-    wide = np.where(sets.member, sets.member.sum(axis=1)[:, None], np.iinfo(np.int64).max)
-    held = sets.member.any(axis=0)
-    shown = [
-        sets.texts[row] if some else str(value)
-        for value, row, some in zip(sets.values, wide.argmin(axis=0), held, strict=True)
-    ]
-    return before.cast(pl.String).replace_strict(
-        [str(value) for value in sets.values], shown, default=None, return_dtype=pl.String
-    )
-
-
 def _propensity(
+    pair: Pair,
     left: dict[str, Floats],
     right: dict[str, Floats],
-    labels: list[tuple[pl.Series, pl.Series]],
+    labels: list[str],
     ctx: Context,
     notes: list[str],
 ) -> PMSE | None:
     if not left and not labels:
         return None
-    n, m = (len(next(iter(side.values()))) for side in (left, right)) if left else map(len, labels[0])
+    n, m = len(pair.original), len(pair.released)
     some = [
         np.sort(ctx.rng.choice(count, PMSE_ROWS, replace=False)) if count > PMSE_ROWS else np.arange(count)
         for count in (n, m)
@@ -267,7 +247,7 @@ def _propensity(
     if max(n, m) > PMSE_ROWS:
         notes.append(f"pMSE: computed on a random sample of {PMSE_ROWS:,} rows of each longer table")
     nominal = []
-    for a, b in labels:
-        x, y, _, _ = codes(a, b)
+    for name in labels:
+        x, y, _, _ = pair.codes(name)
         nominal.append((x[some[0]], y[some[1]]))
     return pmse(*features([(left[k][some[0]], right[k][some[1]]) for k in left], nominal), ctx=ctx)

@@ -51,6 +51,7 @@ def _figures(release: Release, dossier: Dossier, receipt: WriteReceipt) -> dict[
         "records": receipt.rows,
         "loss": public.information_loss,
         "gap": public.gap,
+        "closeness": public.closeness,
         "risk": 100 * public.risk.prosecutor_max,
         "linked": None if inside is None or inside.linkage is None else 100 * inside.linkage.value,
         "certain": 0.0 if certain is None else 100 * certain.share,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import islice
 
 from voronym.dossier import Dossier, Public
 from voronym.dossier.disclosed import Disclosed
@@ -63,8 +64,8 @@ def intruder(d: Dossier, public: Public) -> Data:
 @section("next", "What to do next", needs=("inside",), audience="internal", place=29, shape="text")
 def following(d: Dossier, _: object) -> Data | None:
     """Give up to three sentences, each with its command."""
-    steps = [step for step in (_vary, _tied, _group, _search, _keys, _remember) if step(d) is not None]
-    said = [step(d) for step in steps[:MOST]]
+    steps = (step(d) for step in (_vary, _tied, _group, _search, _keys, _remember))
+    said = list(islice((step for step in steps if step is not None), MOST))
     return {"steps": said} if said else None
 
 
@@ -175,4 +176,4 @@ def command(
 
 def _recipe(d: Dossier) -> Recipe:
     """Return the recipe of the release; the public one leaves people out."""
-    return Recipe.from_dict(d.public.recipe if d.inside is None else d.inside.recipe)
+    return d.own_recipe
