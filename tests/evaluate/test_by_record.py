@@ -85,8 +85,8 @@ def test_a_proposal_does_what_it_says():
 def test_the_command_line_writes_and_proposes(tmp_path):
     survey().to_csv(tmp_path / "in.csv", index=False)
     out = tmp_path / "risk.csv"
-    words = ["measure", str(tmp_path / "in.csv"), "--key", ",".join(KEYS), "--weights", "weight", "--suda", "3",
-             "--household", "hid", "--records-out", str(out)]  # fmt: skip
+    words = ["measure", str(tmp_path / "in.csv"), "--key", ",".join(KEYS), "--weights", "weight",
+             "--suda", "3", "--household", "hid", "--records-out", str(out)]  # fmt: skip
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert {"row", "class_size", "individual_risk", "household_risk", "suda_score"} <= set(pd.read_csv(out))

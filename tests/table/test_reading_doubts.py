@@ -56,7 +56,7 @@ def test_a_footer_is_skipped_and_named(tmp_path):
 def test_utf_16_without_a_mark_is_named(tmp_path):
     file = tmp_path / "wide.csv"
     file.write_bytes("age,sex\n30,f\n40,m\n".encode("utf-16-le"))
-    with pytest.raises(ReadError, match="looks like UTF-16-LE .* --encoding utf-16-le"):
+    with pytest.raises(ReadError, match=r"looks like UTF-16-LE .* --encoding utf-16-le"):
         vr.read(file)
     assert vr.read(file, encoding="utf-16-le").shape == (2, 2)
 
