@@ -1,6 +1,7 @@
 """A hospital of 5,000 people, released every month for 30 months: kept groups against a ledger that refuses.
 
-Run ``python benchmarks/monthly.py [people] [months]``. Printed for 1 % and 5 % change a month: the least
+Run ``python benchmarks/monthly.py [people] [months] [headroom]``; with a headroom, people of groups that fall
+below k retire, otherwise they rejoin. Printed for 1 % and 5 % change a month: the least
 number of people who share a history, counted from the written files by code of its own; the least share of
 people who are published; the loss against a fresh release of the same month; and what the ledger does
 without ``keep_groups``.
@@ -56,13 +57,14 @@ class Intruder:
         return min(map(len, now.values())), min(map(len, alike.values()))
 
 
-def run(people: int, months: int, change: float, folder: Path) -> None:
+def run(people: int, months: int, headroom: int, change: float, folder: Path) -> None:
     """Release month after month, and print what an intruder and a reader get."""
     rng, moving = np.random.default_rng(0), int(change * people)
     everybody = vr.datasets.hospital(people + months * moving, seed=3)
     everybody = everybody.with_columns(tag=pl.Series([f"t{i}" for i in range(len(everybody))]))
     roles = {"keys": KEYS, "identifiers": ["patient_id"], "other": ["tag"], "drop_undeclared": True, "k": K,
              "kinds": {"zip": "nominal"}}  # fmt: skip
+    policy = {"headroom": headroom, "dissolved": "retire"} if headroom else {"dissolved": "rejoin"}
     ledger, intruder, here, fresh = folder / "ledger", Intruder(), np.arange(people), people
     sizes, shares, ratios = [], [], []
     started = time.perf_counter()
@@ -78,7 +80,7 @@ def run(people: int, months: int, change: float, folder: Path) -> None:
                 print("the ledger refused nothing")
             except vr.GuaranteeError as error:
                 print("without keep_groups:", str(error)[:220])
-        release = vr.anonymize(table, ledger=ledger, keep_groups=True, **roles)
+        release = vr.anonymize(table, ledger=ledger, keep_groups=True, **policy, **roles)
         path = folder / f"{month}.csv"
         rows = release.write(path).rows
         sizes.append(intruder.read(path))
@@ -99,4 +101,4 @@ if __name__ == "__main__":
     numbers = [int(word) for word in sys.argv[1:]]
     for change in (0.01, 0.05):
         with tempfile.TemporaryDirectory() as folder:
-            run(*(numbers + [5000, 30][len(numbers) :]), change, Path(folder))
+            run(*(numbers + [5000, 30, 0][len(numbers) :]), change, Path(folder))

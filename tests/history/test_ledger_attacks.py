@@ -356,3 +356,25 @@ def test_corrected_keys_are_said(tmp_path):
     changed = int((old["age"] != new["age"]).sum())
     assert any(f"{changed} people have other keys now" in note for note in release.warnings)
     assert not any("other keys now" in note for note in vr.anonymize(old, **asked).warnings)
+
+
+@pytest.mark.parametrize("figure", ["centre", "mean weight"])
+def test_without_kept_groups_a_mean_does_not_tell_what_a_leaver_had(tmp_path, figure):
+    """Small strata are a group each: somebody leaves, and the mean of the others tells the rest."""
+    rng = np.random.default_rng(0)
+    n = 140
+    table = workers(n, rng).with_columns(region=pl.Series([f"r{i // 7:02d}" for i in range(n)]))
+    asked = {"identifiers": ["id"], "confidential": ["ill"], "drop_undeclared": True, "k": 5,
+             "ledger": tmp_path / "l"}  # fmt: skip
+    if figure == "centre":
+        value = "income"
+        asked |= {"keys": ["region", "income"], "strata": ["region"], "method": "mdav"}
+    else:
+        value = "weight"
+        asked |= {"keys": ["region"], "method": "lattice", "weights": "weight", "publish_weights": "mean",
+                  "other": ["weight"]}  # fmt: skip
+    assert released(table, tmp_path / "1.csv", **asked)
+    gone = table.row(10, named=True)
+    if released(table.filter(pl.col("id") != gone["id"]), tmp_path / "2.csv", **asked):
+        sums = [sum(float(row[value]) for row in rows_of(tmp_path / f"{m}.csv")) for m in (1, 2)]
+        assert abs(sums[0] - sums[1] - gone[value]) > 1.0
