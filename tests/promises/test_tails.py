@@ -49,7 +49,7 @@ def test_no_limit_is_somebodys_value(column: str, step: str, end: str) -> None:
             beyond = (frame[column] >= limit if step == "top" else frame[column] <= limit).sum()
             before.append(float(share[:-1]) / 100 * len(frame))
             after.append(beyond)
-    assert own <= 1  # a round number that somebody happens to have
+    assert own <= 2  # a round number that somebody happens to have, once or twice by chance
     assert min(after) >= K
     assert all(many >= wanted for many, wanted in zip(after, before, strict=True))
     assert np.mean(after) < 2 * np.mean(before) + 3 * K  # and not much more

@@ -17,6 +17,7 @@ J. Dong, A. Roth, W. J. Su: Gaussian differential privacy, Journal of the Royal 
 (2022).
 """
 
+# promise: doc-budget
 from __future__ import annotations
 
 import numpy as np

@@ -5,6 +5,7 @@ keys tell about the confidential columns, on average over the table and under a 
 a model is measured afterwards.
 """
 
+# promise: doc-limits
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -10,6 +10,7 @@ sets of files the last one is there, whole. A file whose digest was taken when i
 its name only if it has that digest still. The locks are the system's (`flock`): a dead process holds none.
 """
 
+# promise: doc-atomic
 from __future__ import annotations
 
 import contextlib

@@ -5,6 +5,7 @@ system, unless somebody gives a seed; who does is warned. Methods that form grou
 they draw: their seed is for repeating them, and is not meant here.
 """
 
+# promise: doc-chance
 from __future__ import annotations
 
 import warnings

@@ -1,5 +1,6 @@
 """The ledger: what was released before about whom, in one file that holds nobody's values."""
 
+# promise: doc-ledger
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """The door: a table of mixed records in, the table blended and stirred out."""
 
+# promise: doc-records
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """From a table to a release: the one straight line."""
 
+# promise: doc-anonymize
 from __future__ import annotations
 
 import os

@@ -5,6 +5,7 @@ foreign name can be pointed at it; it must come from the page itself or from the
 another site; and it must carry the cookie that the one-time token of the printed address was exchanged for.
 """
 
+# promise: doc-guard
 from __future__ import annotations
 
 import hmac

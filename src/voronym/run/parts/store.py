@@ -5,6 +5,7 @@ values, arrays, columns, and instances of the classes that `stored` names, whose
 else is called.
 """
 
+# promise: doc-store
 from __future__ import annotations
 
 import base64

@@ -1,0 +1,249 @@
+"""Every sentence about privacy that is marked in README, documentation or docstrings, and what attacks it.
+
+A sentence of a page is marked by ``<!-- promise: key -->`` before it, one of a docstring by a comment
+``# promise: key`` in its module and the words here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Who attacks a sentence, by which tests, and what they get.
+
+    Parameters
+    ----------
+    intruder : str
+        What the intruder knows or may do.
+    tests : tuple of str
+        Where the attack is, ``file::function`` under ``tests``.
+    figure : str
+        What the attack gets, as the test asks for it.
+    words : str
+        The sentence, where it is in a docstring.
+    """
+
+    intruder: str
+    tests: tuple[str, ...]
+    figure: str
+    words: str = ""
+
+
+KEYS = "knows the keys of everybody"
+USER = "another user of the machine"
+
+PROMISES: dict[str, Promise] = {
+    "readme-centre": Promise(
+        KEYS,
+        (
+            "table/test_write.py::test_what_is_written_is_k_anonymous",
+            "table/test_write.py::test_a_cell_of_less_than_k_leaves_no_file",
+        ),
+        "no combination below k in any format; a file with one gets no name",
+    ),
+    "readme-refused": Promise(
+        KEYS,
+        ("cli/test_cli.py::test_a_guarantee_that_cannot_be_met_is_exit_code_3_and_no_file",),
+        "exit code 3, and no file",
+    ),
+    "k-anonymity": Promise(
+        KEYS,
+        ("table/test_write.py::test_a_table_is_refused_or_k_anonymous",),
+        "k or more records for every combination",
+    ),
+    "fresh-noise": Promise(
+        "knows the originals' generator and guesses the seed",
+        (
+            "promises/test_seeds.py::test_two_calls_draw_differently_and_say_nothing",
+            "promises/test_seeds.py::test_what_the_seed_of_the_past_undoes",
+        ),
+        "seven functions of seven draw anew; seeds 0 and 1 undo no release",
+    ),
+    "records-crowd": Promise(
+        KEYS + ", and how columns go together",
+        ("attacks/test_records.py::test_columns_that_follow_from_keys_are_measured_and_named",),
+        "what is found beyond 1 in m+1 is measured and named",
+    ),
+    "ledger-file": Promise(
+        USER,
+        ("history/test_ledger.py::test_the_file_holds_nobodys_values_and_is_for_its_owner",),
+        "mode 0600, or refused",
+    ),
+    "ledger-values": Promise(
+        "has the ledger",
+        ("history/test_ledger.py::test_the_file_holds_nobodys_values_and_is_for_its_owner",),
+        "no value of the table in its bytes",
+    ),
+    "kept-groups": Promise(
+        "has two releases",
+        ("history/test_ledger.py::test_a_group_that_lives_publishes_the_same_again",),
+        "the same rows again",
+    ),
+    "page-alone": Promise(
+        "another computer",
+        ("web/test_attacks.py::test_a_request_from_elsewhere",),
+        "403 for each of ten requests",
+    ),
+    "page-process-list": Promise(
+        USER + ", who reads the list of processes",
+        ("promises/test_page_token.py::test_the_token_is_not_in_the_list_of_processes",),
+        "no token; a 0600 file in a 0700 folder, gone once it was used",
+    ),
+    "page-token": Promise(
+        USER,
+        (
+            "web/test_attacks.py::test_tokens_are_good_once_and_not_guessed",
+            "promises/test_page_token.py::test_the_way_from_a_file_needs_the_token",
+        ),
+        "403 for used, wrong and cut tokens",
+    ),
+    "page-host": Promise(
+        "another site in the same browser", ("web/test_attacks.py::test_a_request_from_elsewhere",), "403"
+    ),
+    "households": Promise(
+        "knows a family's keys",
+        (
+            "test_people.py::test_every_group_has_people_of_k_households",
+            "promises/test_ranges.py::test_a_zip_of_one_household_is_not_named",
+        ),
+        "k households in every group; no list names the zip of fewer",
+    ),
+    "mean": Promise(
+        "looks for a firm that stands for 500",
+        ("promises/test_weights.py::test_the_turnover_of_a_firm_that_stands_for_many",),
+        "to 0.1 % no more often than without weights, give or take 5 %",
+    ),
+    "one-in-m": Promise(
+        KEYS,
+        (
+            "attacks/test_records.py::test_a_place_with_one_coordinate_does_not_publish_it",
+            "attacks/test_records.py::test_missing_is_missing_however_it_is_written",
+        ),
+        "no more than 1 in m+1",
+    ),
+    "noisy-counts": Promise(
+        "knows the keys, the matrix, and tries all counts",
+        ("attacks/test_matrix_counts.py::test_the_counts_of_a_ward_do_not_follow_from_the_printed_matrix",),
+        "the true count is not the only one that fits",
+    ),
+    "budget": Promise(
+        "knows all but who of two has which value",
+        (
+            "attacks/test_matrix_counts.py::test_the_best_guess_between_two_neighbours_is_no_better_than_stated",
+        ),
+        "Φ(μ/2) at most",
+    ),
+    "tail-limit": Promise(
+        "reads the published limit",
+        ("promises/test_tails.py::test_no_limit_is_somebodys_value",),
+        "2 of 60 limits at most are also somebody's value, by chance; k people beyond each",
+    ),
+    "range-ends": Promise(
+        "knows one exact value of a person",
+        ("promises/test_ranges.py::test_a_zip_of_one_household_is_not_named",),
+        "every end and name is of k people, or households",
+    ),
+    "own-folder": Promise(
+        USER,
+        (
+            "promises/test_planted.py::test_who_watches_the_folder_sees_no_way_in",
+            "promises/test_planted.py::test_a_folder_that_is_swapped_is_noticed",
+        ),
+        "another random name each time, mode 0700; a folder that is swapped is refused",
+    ),
+    "no-code": Promise(
+        USER,
+        (
+            "promises/test_planted.py::test_nothing_is_unpickled",
+            "promises/test_planted.py::test_an_executors_message_is_no_code",
+        ),
+        "no module reads a pickle",
+    ),
+    "foreign-folder": Promise(
+        USER,
+        (
+            "promises/test_planted.py::test_a_planted_work_folder",
+            "promises/test_planted.py::test_the_old_attack_from_the_command_line",
+        ),
+        "no code ran, nothing was read or written, in 12 ways to plant",
+    ),
+    "two-runs": Promise(
+        "a second run, at any moment",
+        (
+            "promises/test_races.py::test_folders",
+            "promises/test_races.py::test_sets_of_files",
+            "promises/test_races.py::test_a_ledger",
+            "promises/test_races.py::test_resumed_runs",
+            "promises/test_races.py::test_a_dead_run_holds_nothing",
+        ),
+        "one of the two, whole, or refused, with a stop at every step",
+    ),
+    "digests": Promise(
+        "changes files between count and name",
+        ("promises/test_races.py::test_what_was_counted_gets_the_name",),
+        "refused",
+    ),
+    "gaps": Promise(
+        KEYS,
+        ("methods/test_local_suppression.py::test_whoever_does_the_work_again_finds_k_of_each",),
+        "k or more of each kind",
+    ),
+    "doc-anonymize": Promise(
+        KEYS,
+        ("table/test_write.py::test_a_table_is_refused_or_k_anonymous",),
+        "k or more records",
+        "so that no combination of keys points to fewer than k of them",
+    ),
+    "doc-ledger": Promise(
+        "has the ledger",
+        ("history/test_ledger.py::test_the_file_holds_nobodys_values_and_is_for_its_owner",),
+        "no value in its bytes",
+        "It holds nobody's values.",
+    ),
+    "doc-budget": Promise(
+        "knows all but who of two has which value",
+        (
+            "attacks/test_matrix_counts.py::test_the_best_guess_between_two_neighbours_is_no_better_than_stated",
+        ),
+        "Φ(μ/2) at most",
+        "whoever knows all else and guesses is right with probability Φ(μ/2) at most",
+    ),
+    "doc-records": Promise(
+        KEYS,
+        ("attacks/test_records.py::test_missing_is_missing_however_it_is_written",),
+        "1 in m+1 at most",
+        "finds the record of a given person with a probability of at most 1/(m+1)",
+    ),
+    "doc-chance": Promise(
+        "guesses the seed",
+        ("promises/test_seeds.py::test_two_calls_draw_differently_and_say_nothing",),
+        "seven of seven draw anew",
+        "everything that masks at random draws from the system, unless somebody gives a seed",
+    ),
+    "doc-store": Promise(
+        USER,
+        ("promises/test_planted.py::test_nothing_is_unpickled",),
+        "no module reads a pickle",
+        "nothing is read that could run",
+    ),
+    "doc-atomic": Promise(
+        "a second run, at any moment",
+        ("promises/test_races.py::test_sets_of_files",),
+        "the last one is there, whole",
+        "of two sets of files the last one is there, whole",
+    ),
+    "doc-guard": Promise(
+        "another site in the same browser",
+        ("web/test_attacks.py::test_a_request_from_elsewhere",),
+        "403",
+        "it must come from the page itself or from the address bar, never from another site",
+    ),
+    "doc-limits": Promise(
+        "reads the ends of a column",
+        ("promises/test_channel.py::test_clipping_publishes_nobodys_end",),
+        "no end of one person in 80 releases",
+        "clipped to round numbers near the ends of its range, each of which stands for several people",
+    ),
+}
