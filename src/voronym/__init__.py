@@ -51,6 +51,7 @@ _HOMES = {
     "BetaLikeness": "voronym.privacy",
     "DeltaDisclosure": "voronym.privacy",
     "DeltaPresence": "voronym.privacy",
+    "DifferentialPrivacy": "voronym.privacy",
     "Finding": "voronym.privacy",
     "KAnonymity": "voronym.privacy",
     "KMap": "voronym.privacy",

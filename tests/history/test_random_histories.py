@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from months import WAYS, history
+from history.months import WAYS, history
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -33,7 +33,6 @@ from voronym.ranges.publish import published_ranges
 from voronym.request.choices import ReleaseChoices
 from voronym.result import Cost, Grouped, Stratum
 from voronym.space.published import PublishedPoints
-from voronym.table.classes import equivalence_classes
 from voronym.table.table import Table
 from voronym.table.units import fresh_names
 from voronym.table.values import first_rows
@@ -117,7 +116,7 @@ def mask_by_groups(
     together = table.schema.pseudonyms and table.schema.household is not None
     grouping, obeying = ctx.part(0.05, 0.75, stage=crowd.stage), ctx.part(0.75, 0.95)
     bound, bare = None, None
-    equal = equivalence_classes(crowd.table.frame, crowd.table.keys).labels
+    equal = crowd.table.classes.labels
     if strata and kept is None:
         if together:
             raise InputError("strata do not go with pseudonyms of households: leave out one of the two")

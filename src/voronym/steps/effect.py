@@ -50,7 +50,8 @@ def class_sizes(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
     """Return with how many records, people or households each record shares its values, itself included."""
     if not table.n or not columns:
         return np.full(table.n, table.n, np.int64)
-    classes = equivalence_classes(table.frame, columns)
+    same = tuple(columns) == tuple(table.keys)
+    classes = table.classes if same else equivalence_classes(table.frame, columns)
     sizes = classes.sizes
     if table.units is not None:
         sizes = table.units.heads(classes.labels, len(sizes))
