@@ -136,7 +136,7 @@ def mask_by_groups(
             *weighed,
             *within(strata, parts),
             *said(table, bare),
-            *against(way, part, k, obeyed),
+            *against(way, part, obeyed),
         ),
         records=crowd.keys.records if plain else None,  # a bound of rows says nothing about people
         partition=rows,
