@@ -157,16 +157,82 @@ def by_keys(n):  # a start that looks at nothing else
     return vr.microaggregate(records(n).X, k=3, method="mdav")
 
 
-def test_blind_groups_are_those_of_one_size_made_by_keys():
-    """Whatever the values, what is published is one of few partitions, which the keys alone decide."""
-    seen = set()
+def test_blind_groups_are_unions_of_groups_that_the_keys_alone_made():
+    """Whatever the values, no base group is torn apart, and partners are the same."""
+    base, seen = by_keys(120), []
     for seed in range(12):
         done = enforce(
-            Problem(records(120), 3, [judged(120, seed)]), by_keys(120), Context(seed=seed), method="blind"
+            Problem(records(120), 3, [judged(120, seed)]), base, Context(seed=seed), method="blind"
         )
-        seen.add(done.partition)
         assert done.method == "blind"
-    assert 1 <= len(seen) <= 3
+        labels = done.partition.labels
+        assert all(len(set(labels[base.labels == group])) == 1 for group in range(base.n_cells))
+        seen.append({frozenset(np.flatnonzero(labels == one).tolist()) for one in range(labels.max() + 1)})
+    # two unions of different tables are apart, or one holds the other: they are nodes of the same trees
+    for one in seen:
+        for other in seen:
+            assert all(not a & b or a <= b or b <= a for a in one for b in other)
+    assert len({frozenset(one) for one in seen}) > 1
+
+
+@pytest.mark.parametrize(("n", "kinds"), [(8, 2), (9, 2), (6, 3)])
+def test_all_worlds_where_partners_were_joined(n, kinds):
+    """In tables in which groups had to be merged, nobody is surer than the counts say, to the last digit."""
+    rng = np.random.default_rng(n)
+    joined = 0
+    for _ in range(2):
+        ages = sorted(rng.choice(60, n, replace=False).tolist())
+        ill = tuple(rng.permutation([f"v{i % kinds}" for i in range(n)]).tolist())
+        made = quick(ages, ill, "p-sensitive=2")
+        if made is None:
+            continue
+        joined += max(Counter(age for age, _ in made).values()) > 3
+        assert worst_excess(ages, ill, "p-sensitive=2", quick) <= 1e-9
+    assert joined
+
+
+def surest(n, k, values, seed, worlds):
+    """Deal values inside published groups, believe worlds that publish the same, and return the surest gain.
+
+    None where no group by keys had a single value, so that nothing had to be done.
+    """
+    rng = np.random.default_rng(seed)
+    X, codes = rng.normal(size=(n, 2)), rng.integers(0, values, n)
+    points = Problem.of(X, k).records
+    base = METHODS_OF["mdav"].partition(Problem(points, k), Context())
+    if all(len(set(codes[base.labels == one])) > 1 for one in range(base.n_cells)):
+        return None
+
+    def made(codes):
+        judge = parse_model("p-sensitive=2").judge(Levels("ill", codes, False, tuple(range(values))))
+        return enforce(Problem(points, k, [judge]), base, Context(), method="blind").partition
+
+    part = made(codes)
+    members = [np.flatnonzero(part.labels == one) for one in range(part.n_cells)]
+    same = []
+    for _ in range(worlds):
+        world = codes.copy()
+        for rows in members:
+            world[rows] = rng.permutation(codes[rows])
+        if made(world) == part:
+            same.append(world)
+    worst = 0.0
+    for rows in members:
+        for value in set(codes[rows].tolist()):
+            sure = np.mean([world[rows] == value for world in same], axis=0)
+            worst = max(worst, float((sure - np.mean(codes[rows] == value)).max()))
+    return worst
+
+
+def test_diagnoses_that_nearly_all_differ(monkeypatch):
+    """Sixty people, k = 2, two hundred values: a pair that is alike was known to whom the method is."""
+    monkeypatch.setattr("voronym.privacy.enforce.blind.WORLDS", 20)
+    found = [surest(60, 2, 200, seed, worlds=WORLDS) for seed in ALIKE]
+    assert None not in found
+    assert max(found) < 0.25  # the largest of many shares, each of some worlds; it was 0.5 and more
+
+
+WORLDS, ALIKE = 300, (4, 21)
 
 
 def test_the_chance_of_a_world_does_not_depend_on_who_has_which_value():

@@ -153,7 +153,7 @@ def mask_by_groups(
             *weighed,
             *within(strata, parts),
             *said(table, bare),
-            *against(way, part, k, obeyed),
+            *against(way, part, obeyed),
         ),
         records=(crowd.keys.records if shown is None else shown) if plain else None,  # no bound is of people
         partition=rows,

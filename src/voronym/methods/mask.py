@@ -27,7 +27,8 @@ from voronym.methods.strata import check_strata, strata_of
 from voronym.methods.weights import publish_weights
 from voronym.partition import Partition
 from voronym.privacy import Model
-from voronym.privacy.enforce.blind import grid
+from voronym.privacy.enforce.blind import SURE, chance, grid
+from voronym.privacy.enforce.rules import Requirements
 from voronym.ranges.publish import published_ranges
 from voronym.request.choices import EVERY, ReleaseChoices
 from voronym.result import Grouped, Masked, Stratum
@@ -173,25 +174,42 @@ def _joined(
 def _blind(
     table: Table, ctx: Context, choices: ReleaseChoices, options: Options, k: int, models: Sequence[Model]
 ) -> Grouped:
-    """Make groups by keys alone, of the least size in a grid at which all models hold.
+    """Make groups by keys alone, of a size that is chosen before confidential values are looked at.
 
-    Confidential values choose this one size, and nothing else: an intruder who knows the method learns no
-    more from the groups than that.
+    It is the first of a grid at which nearly all worlds pass that have the same values in random order. The
+    table passes, too, or nothing is released: an intruder who knows the method learns no more from the groups
+    than their counts.
     """
+    judges = [judge for _, own in demands_of(table, models) for judge in own]
+    asked = Requirements(judges)
     sizes = grid(k, table.n)
     for number, size in enumerate(sizes):
         here = ctx.part(number / len(sizes), (number + 1) / len(sizes))
         made = _released(table, here, choices, options, size, ())
         masked = table.like(made.frame).typed(made.schema)
-        if all(model.measure(masked).holds for model in models if model.required is not None):
-            part = made.partition
-            assert part is not None  # noqa: S101 - these methods make groups
-            return replace(made, log=(*made.log, *against("blind", part, k, True)))
+        if chance(_of_people(masked.classes.labels, table), asked) < SURE:
+            continue
+        failing = [str(model) for model in models if not model.measure(masked).holds]
+        if failing:
+            break
+        part = made.partition
+        assert part is not None  # noqa: S101 - these methods make groups
+        return replace(made, log=(*made.log, *against("blind", part, True)))
     raise GuaranteeError(
-        f"method {choices.method!r} finds no groups, made by keys alone, that keep "
-        f"{', '.join(str(model) for model in models if model.required is not None)}: ask for less, or choose "
-        "the intruder 'keys'"
+        f"groups of method {choices.method!r}, made by keys alone, do not keep "
+        f"{', '.join(str(model) for model in models if model.required is not None)}, and no others may be "
+        "made: an intruder who knows the method would learn why. Ask for a larger k or for less, or choose "
+        "--intruder keys"
     )
+
+
+def _of_people(labels: NDArray[np.int64], table: Table) -> Partition:
+    """Return the classes of rows as those of people, where these have several."""
+    if table.persons is None:
+        return Partition(labels)
+    of_person = np.zeros(int(table.persons.max()) + 1, np.int64)
+    of_person[table.persons] = labels  # all rows of a person are published alike
+    return Partition(of_person)
 
 
 # -- methods that mask record by record -------------------------------------------------------------------

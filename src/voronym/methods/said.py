@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from voronym.partition import Partition
 from voronym.privacy.enforce import WARY
-from voronym.privacy.enforce.blind import grid
 from voronym.result import Stratum
 from voronym.table.table import Table
 
@@ -55,17 +54,15 @@ def said(table: Table, bare: NDArray[np.int64] | None) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def against(way: str, part: Partition, k: int, obeyed: bool) -> tuple[str, ...]:
+def against(way: str, part: Partition, obeyed: bool) -> tuple[str, ...]:
     """Say whom the groups are made against, where they had to obey models."""
     if not obeyed:
         return ()
     if way == "blind":
-        sizes = grid(k, part.n)
-        size = max(one for one in sizes if one <= part.sizes.min())
-        listed = f"{', '.join(map(str, sizes[:3]))}, …, {sizes[-1]}"
         return (
-            "The groups are made against an intruder who knows the method: by keys alone, all of "
-            f"{size} or more records. The confidential values chose this one size of {listed}, nothing else.",
+            "The groups are made against an intruder who knows the method: by keys alone, of "
+            f"{part.sizes.min()} records or more. Confidential values decided only where two groups of one "
+            "size that were partners by their keys became one.",
         )
     random = ", with chance that no recipe repeats, so one who knows the method, too, is less sure"
     return (

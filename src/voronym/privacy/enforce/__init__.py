@@ -4,7 +4,7 @@
 ``merge``   merge cells until every judge accepts them, the cheapest merge first
 ``swap``    repair cells by exchanges with near cells; `polish`, which every method but merging ends with
 ``first``   confidential-first: spread the sorted confidential values over the cells, then look at the keys
-``blind``   groups by keys alone, of one size for all, against an intruder who knows the method
+``blind``   groups and their partners by keys alone, against an intruder who knows the method
 ``chance``  merging and swapping with draws that no recipe holds, which blur what made them act
 ``search``  the local search behind the last two; ``split`` halves cells where both halves are accepted
 ``rules``   judges as the kernels see them

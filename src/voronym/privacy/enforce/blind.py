@@ -1,74 +1,213 @@
-"""Blind: groups that an intruder learns nothing from who knows how they were made."""
+"""Blind: groups that tell nothing about a person, even to an intruder who knows how they were made."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
 from voronym.method import METHODS
 from voronym.partition import Partition
+from voronym.privacy.cells import Judge
 from voronym.privacy.enforce.rules import Requirements
 from voronym.problem import Problem
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 RATIO = 1.5
 """Ratio of one size of the grid to the one before."""
 
-FEWEST = 20
-"""Groups from which on it may be told that one of them, who knows which, was refused."""
-
 WORLDS, SURE = 400, 0.99
-"""Random worlds that are tried where there are fewer groups, and the share of them that must pass."""
+"""Random worlds that are tried before anybody looks, and the share of them that must pass."""
+_FEWER, _RECORDS, _AT_ONCE = 100, 20_000_000, 2_000_000  # worlds of large tables; records of all, and at once
+
+REST = 16
+"""Groups that are joined whatever they hold, about, where there are many."""
+NEARLY = 0.75
+"""Share of the groups that a tree of partners must have, so that halves go before thirds."""
 
 
 def blind(problem: Problem, part: Partition, asked: Requirements, ctx: Context) -> Partition:
-    """Enlarge all groups alike, by keys alone, until every judge accepts them.
+    """Merge groups with partners of the same size that the keys alone gave them.
 
-    The groups of each size of a public grid (`grid`) are a function of the keys. With `FEWEST` groups or
-    more, the first size is published at which all judges accept all groups; where none is, all records are
-    one group. With fewer groups, the size is chosen before the confidential values are looked at: the first
-    at which nearly all worlds pass that have these values in another order. If the table itself does not, it
-    is refused.
+    Groups of one size are made by the keys, and given partners by the keys: each has a near one, the pairs
+    have near pairs, now and then three go together, and so on, up to a few very large groups (`Plan`). Where
+    a judge refuses one of some partners, they are published as one group; where it refuses that, it is joined
+    with its own partners, and so on. A few groups without partners are joined from the start. The size is
+    chosen before the confidential values are looked at: the first of a public grid (`grid`) at which
+    nearly all worlds pass that have these values in random order. If the largest groups do not pass, nothing
+    is released.
 
     Guarantee: every judge accepts every group, and every group has at least k records.
 
-    **Claim.** Let r be what is published, and two worlds be two orders of the confidential values that agree
-    with its counts. With fewer than `FEWEST` groups both give r, or neither does: the size depends on
-    what both share, and whether it passes on the counts in r. So an intruder who knows the method learns what
-    the counts say and nothing else. With more groups r says besides that, one size below, a group was
-    refused. Were all m groups alike and independent, each refused with probability p, the chance of one of
-    them rises from p to p / (1 - (1 - p)^m): by 1/m at most.
+    **Claim.** Let the intruder know everybody's keys, the method and the release, and have no favourites
+    among the orders of the confidential records that agree with it. Then the chance that a person has a
+    value is the share of that value in the person's group, exactly: for every n, and however groups differ.
 
-    Cost: that of MDAV for some ten sizes.
+    *Proof.* Sizes and partners follow from the keys and from the values as a whole, which all orders share.
+    Let G be a published group. If it was a group from the start, the release says nothing about it but its
+    counts. Otherwise it is the union of partners A, B, ..., one of which was refused. Whatever else the
+    release says (that G passed, that it was not joined with its own partners, what happened elsewhere)
+    follows from the counts in published groups. So among the orders within G those are left in which A or B
+    or ... is refused. This set does not change when members of A change places, or those of B, nor when A
+    changes places with B as a whole, since all partners have the same size. These exchanges lead from every
+    member of G to every other: all have the same chances, and the mean of their chances is the share in the
+    group. ∎
+
+    The claim is about each person by themselves. Of two persons together the release does tell more than the
+    counts: that A or B had a single value says that some members are alike, without saying which.
+
+    Where a judge is of a sum over all groups, as that of mutual information is, none are merged: they pass as
+    they are, or nothing is released.
+
+    Cost: that of MDAV for a size or two, and O(n log n).
 
     References
     ----------
     R. Wong, A. Fu, K. Wang and J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007:
     what methods give away that look at confidential values group by group.
     """
-    tried = 0
+    summed = any(judge.additive for judge in asked.judges)
     for size in grid(problem.k, problem.n):
         groups = _by_keys(problem, part, size, ctx)
         if groups.n_cells == 1:
             break
-        if groups.n_cells >= FEWEST:
-            tried += 1
-            if asked.hold(groups.labels):
-                return Partition(groups.labels, k=problem.k)
-        elif tried:
-            break
-        elif chance(groups, asked) >= SURE:
-            if asked.hold(groups.labels):
-                return Partition(groups.labels, k=problem.k)
-            failing = len(asked.failing(groups.labels))
+        plan = Plan.of(groups, size, deep=not summed)
+        place = plan.places(groups.centroids(problem.records.coordinates))
+        largest = Partition(plan.unions(plan.height)[place][groups.labels])
+        if largest.n_cells > 1 and chance(largest, asked) < SURE:
+            continue
+        failing = len(asked.failing(largest.labels))
+        if failing:
             raise GuaranteeError(
-                f"{failing} of {groups.n_cells} groups of {size} or more records do not pass, and no other "
-                "size may be tried: an intruder who knows the method would learn why. Ask for a larger k "
-                "or for less, or choose --intruder keys"
+                f"{failing} of {largest.n_cells} groups of {largest.sizes.min()} or more records do not "
+                "pass, and no others may be made: an intruder who knows the method would learn why. Ask for "
+                "a larger k or for less, or choose --intruder keys"
             )
+        return Partition(_merged(plan, place, groups, asked), k=problem.k)
     return problem.one_group()
+
+
+def _merged(plan: Plan, place: Ints, groups: Partition, asked: Requirements) -> Ints:
+    """Return the labels of groups that are joined with their partners where one of them is refused."""
+    unions = plan.unions(0)
+    joined = np.searchsorted(unions, unions)  # the first place of each union, which tells heights apart
+    for height in range(plan.height):
+        refused = asked.failing(unions[place][groups.labels])
+        above = plan.unions(height + 1)
+        parents = np.isin(above, above[np.isin(unions, refused)])
+        joined = np.where(parents, np.searchsorted(above, above), joined)
+        unions = above
+    return np.unique(joined[place][groups.labels], return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which groups are partners.
+
+    Parameters
+    ----------
+    even, odd : array of int
+        The groups of the one size, and those of another.
+    trees : tuple of tuple of int
+        For each tree of partners how many go together, the smallest first: 2, 2, 3 are twelve groups in six
+        pairs, in three fours, in one. Groups that are in no tree are joined, and so are odd ones.
+    """
+
+    even: Ints
+    odd: Ints
+    trees: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, groups: Partition, size: int, *, deep: bool = True) -> Plan:
+        """Give as many groups as possible partners; without ``deep`` none, and each stays as it is."""
+        if not deep:
+            return cls(np.arange(groups.n_cells), np.empty(0, np.int64), ((),) * groups.n_cells)
+        even, odd = (np.flatnonzero((groups.sizes == size) == side) for side in (True, False))
+        m = len(even)
+        left, trees = m - min(REST, m // 20), list[tuple[int, ...]]()
+        while left > max(3, m // 50) or (left > 1 and not trees):
+            trees.append(_arities(left))
+            left -= math.prod(trees[-1])
+        return cls(even, odd, tuple(trees))
+
+    @property
+    def height(self) -> int:
+        """How often groups may be joined, at most."""
+        return max((len(tree) for tree in self.trees), default=0)
+
+    @property
+    def paired(self) -> int:
+        """How many groups are in trees."""
+        return sum(math.prod(tree) for tree in self.trees)
+
+    def places(self, centres: Floats) -> Ints:
+        """Return the place of each group in an order in which partners are neighbours.
+
+        Groups without partners are the nearest to the centre of all, where joining costs least. A tree takes
+        the two ends of the widest coordinate and leaves the middle to the next one. Its groups are parted
+        along the widest coordinate, again and again.
+        """
+        far = np.square(centres[self.even] - centres[self.even].mean(axis=0)).sum(axis=1)
+        outward = self.even[np.argsort(-far, kind="stable")]
+        left, rest = outward[: self.paired], outward[self.paired :]
+        out: list[Ints] = []
+        for tree in self.trees:
+            many = math.prod(tree)
+            left = _along(left, centres)
+            middle = slice(many // 2, many // 2 + len(left) - many)
+            waiting = [(np.delete(left, middle), len(tree))]
+            left = left[middle]
+            while waiting:
+                some, height = waiting.pop()
+                if height == 0:
+                    out.append(some)
+                    continue
+                parts = np.split(_along(some, centres), tree[height - 1])
+                waiting += [(part, height - 1) for part in parts[::-1]]
+        place = np.empty(len(centres), np.int64)
+        place[np.concatenate([*out, rest, self.odd])] = np.arange(len(centres))
+        return place
+
+    def unions(self, height: int) -> Ints:
+        """Return for each place the number of its union with partners, joined so often, 0, 1, 2, ..."""
+        out: list[Ints] = []
+        number = 0
+        for tree in self.trees:
+            many = math.prod(tree)
+            own = np.arange(many) // math.prod(tree[:height])
+            out.append(number + own)
+            number += int(own[-1]) + 1
+        rest = len(self.even) + len(self.odd) - self.paired
+        return np.concatenate([*out, np.full(rest, number)]).astype(np.int64)
+
+
+def _along(some: Ints, centres: Floats) -> Ints:
+    """Return some groups in the order of the coordinate in which they differ most."""
+    axis = int(np.argmax(centres[some].var(axis=0))) if len(some) else 0
+    return np.asarray(some[np.argsort(centres[some, axis], kind="stable")], np.int64)
+
+
+def _arities(groups: int) -> tuple[int, ...]:
+    """Return twos and threes whose product is at most a number and near it, as many twos as can be.
+
+    Examples
+    --------
+    >>> _arities(600), _arities(5), _arities(1)
+    ((2, 2, 2, 2, 2, 2, 2, 2, 2), (2, 2), ())
+    """
+    best = (-1, 0, 0)
+    for twos in range(groups.bit_length()):
+        threes = int(math.log(groups >> twos, 3) + 1e-9)
+        product = 2**twos * 3**threes
+        if product >= NEARLY * groups or twos == 0:
+            best = max(best, (twos, product, threes))
+    return (2,) * best[0] + (3,) * best[2]
 
 
 def grid(k: int, n: int) -> list[int]:
@@ -86,8 +225,8 @@ def grid(k: int, n: int) -> list[int]:
 
 
 def _by_keys(problem: Problem, part: Partition, size: int, ctx: Context) -> Partition:
-    """Return groups of a size that depend on the keys alone; the smallest are those given."""
-    if size <= problem.k:
+    """Return groups of a size that depend on the keys alone; all but one have it exactly."""
+    if size == problem.k and (part.sizes == size).sum() >= part.n_cells - 1:
         return part
     return METHODS["mdav"].partition(problem.with_k(size), ctx.quiet())
 
@@ -100,16 +239,33 @@ def chance(part: Partition, asked: Requirements) -> float:
     """
     rng = np.random.default_rng(0)
     labels, n = np.sort(part.labels), part.n
-    worlds = np.empty((WORLDS, n), np.int64)
-    for number in range(WORLDS):
-        worlds[number, asked.order] = rng.permutation(labels) + number * part.n_cells
-    passed = np.ones(WORLDS, bool)
-    for judge in asked.judges:  # all worlds at once: a table of copies, whose values are as frequent
-        copies = replace(judge.levels, codes=np.tile(judge.levels.codes, WORLDS))
-        values = replace(judge, levels=copies).values(worlds.reshape(-1), WORLDS * part.n_cells)
-        cells = values.reshape(WORLDS, part.n_cells)
+    many = int(np.clip(_RECORDS // n, min(_FEWER, WORLDS), WORLDS))
+    passed = np.ones(many, bool)
+    step = max(1, _AT_ONCE // n)
+    for start in range(0, many, step):
+        here = slice(start, min(many, start + step))
+        worlds = np.empty((here.stop - start, n), np.int64)
+        for number in range(len(worlds)):
+            worlds[number, asked.order] = rng.permutation(labels) + number * part.n_cells
+        passed[here] = _passing(worlds, part.n_cells, asked)
+    return float(passed.mean())
+
+
+def _passing(worlds: Ints, n_cells: int, asked: Requirements) -> NDArray[np.bool_]:
+    """Return which of some worlds pass; the cells of each have numbers of their own."""
+    many = len(worlds)
+    passed = np.ones(many, bool)
+    for judge in asked.judges:
+        if type(judge) is not Judge:  # it knows more of the records than their codes
+            each = [judge.values(world - number * n_cells, n_cells) for number, world in enumerate(worlds)]
+            passed &= [bool(np.all(judge.holds(values))) for values in each]
+            continue
+        # All at once, as a table of copies, whose values are as frequent.
+        copies = replace(judge.levels, codes=np.tile(judge.levels.codes, many))
+        values = replace(judge, levels=copies).values(worlds.reshape(-1), many * n_cells)
+        cells = values.reshape(many, n_cells)
         if judge.additive:  # shares of all copies' records
-            passed &= [bool(judge.holds(world)) for world in cells * WORLDS]
+            passed &= [bool(judge.holds(world)) for world in cells * many]
         else:
             passed &= np.asarray(judge.holds(cells)).all(axis=1)
-    return float(passed.mean())
+    return passed
