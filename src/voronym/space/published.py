@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -87,6 +88,8 @@ class PublishedPoints(Points):
     def __init__(self, space: Space, X: Array, points: Array | None, shown: Shown) -> None:
         super().__init__(space, X, points)
         self.shown = shown
+        self.truth: Callable[[Partition], float] | None = None
+        """What is lost as published, by publishing: missing values, and codes of many categories, differ."""
 
     def plain(self) -> Points:
         """Return the same points with the cost of their means."""
@@ -122,6 +125,10 @@ class PublishedPoints(Points):
             shown.weights,
             room,
         )
+
+    def best(self, *parts: Partition) -> Partition:
+        """Return the partition that loses least as published; the first of equal ones."""
+        return min(parts, key=self.cost if self.truth is None else self.truth)
 
     def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:  # type: ignore[override]
         """Return the means of groups under change, in all coordinates."""
