@@ -55,6 +55,18 @@ class Shown:
         bounded = np.ascontiguousarray(self.bounded[rows])
         return replace(self, numbers=numbers, codes=codes, bounded=bounded)
 
+    def cost(self) -> float:
+        """Return what a single group of all these records loses."""
+        middle = self.numbers.mean(axis=0)
+        round_ = slice(self.rounded, self.medians)
+        origin, step = self.origin[round_], self.step[round_]
+        middle[round_] = origin + np.floor((middle[round_] - origin) / step + 0.5) * step
+        middle[self.medians :] = np.median(self.numbers[:, self.medians :], axis=0)
+        lost = float(np.square(self.numbers - middle).sum())
+        for codes, weight in zip(self.codes.T, self.weights.tolist(), strict=True):
+            lost += weight * (len(codes) - int(np.unique(codes, return_counts=True)[1].max()))
+        return lost
+
     def scaled(self, factor: float) -> Shown:
         """Return the same with coordinates that are so many times as large."""
         return replace(
