@@ -97,7 +97,7 @@ def test_one_report(calls):
     nominal = 3
     assert calls["equivalence_classes"] <= nominal + 1  # columns of both tables, and the originals once
     assert calls["conformed"] == 0
-    assert calls["fit"] == 0
+    assert calls["fit"] <= 1
     assert calls["as_frame"] <= 6
 
 

@@ -122,3 +122,18 @@ def test_prices_hold_for_groups_of_every_size_with_and_without_cuts():
                 met = [len({*triple} & {*group}) >= 2 for triple in state.master.triples]
                 cost = lost(group) * state.scale + rounded[met].sum()
                 assert state.center[list(group)].sum() <= cost + 1e-9
+
+
+def test_the_optimum_of_few_records_is_that_of_all_partitions():
+    for seed in range(0, 30, 3):
+        columns, n, k = tiny(seed)
+        problem = problem_of(columns, k)
+        if problem is None:
+            continue
+        lost = losses(columns)
+        best = min(sum(map(lost, groups)) for groups in partitions(tuple(range(n)), k))
+        bound = prove(problem, Context())
+        assert bound.optimal
+        assert bound.sse == pytest.approx(best)
+        assert bound.sse <= best * (1.0 + 1e-12)
+        assert problem.cost(bound.partition) == pytest.approx(best)

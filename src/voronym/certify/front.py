@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from voronym.certify.bound import Bound
 from voronym.certify.columns import LARGEST, columns
-from voronym.certify.exact import SUBSETS, exact
+from voronym.certify.exact import PUBLISHED, SUBSETS, exact, published_by_subsets
 from voronym.certify.local import local
 from voronym.certify.neighbours import neighbours
 from voronym.certify.state import Enough
@@ -125,6 +125,8 @@ def prove(
         raise InputError(f"{n} records are more than the {LARGEST} that kind {kind!r} takes; try 'local'")
     means = not isinstance(problem.records, PublishedPoints)  # modes have no such shortcuts
     small = n < 2 * k or (means and (n <= SUBSETS or X.shape[1] == 1))
+    if isinstance(problem.records, PublishedPoints) and 2 * k <= n <= PUBLISHED and kind in ("auto", "exact"):
+        return published_by_subsets(problem, problem.records, ctx)
     if kind == "exact" or (kind == "auto" and small):
         return exact(X, k, ctx, partition=part)
     if kind == "neighbours":

@@ -107,8 +107,8 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _extend(self) -> None:
         """Load what other rooms and plug-ins have, where they may have something for this registry."""
-        _load_rooms()
         if self.noun in plugin.NOUNS:
+            _load_rooms()
             plugin.load()
 
     def entries(self) -> Iterator[tuple[str, T]]:
@@ -130,4 +130,11 @@ def _load_rooms() -> None:
 
 
 REGISTRIES: dict[str, Registry[Any]] = {}
-"""All registries, by what their entries are called."""
+"""All registries that are loaded, by what their entries are called."""
+
+
+def registry_of(noun: str) -> Registry[Any]:
+    """Return a registry by what its entries are called; its room is loaded where it is not."""
+    if noun not in REGISTRIES:
+        _load_rooms()
+    return REGISTRIES[noun]

@@ -115,15 +115,15 @@ def _published(problem: Problem, records: PublishedPoints, ctx: Context) -> tupl
         return _pairs(problem, ctx), None
     if not ctx.timed:
         best = solve(means, ctx.part(0.0, 0.5))[0]
-        return _anneal(problem, best, ctx.part(0.5, 1.0)), None
+        return records.best(best, _anneal(problem, best, ctx.part(0.5, 1.0))), None
     start = METHODS[records.begin or "mdav"].partition(means, ctx.part(0.0, 0.1))
     best, seconds = _first(means, start, ctx.part(0.1, 0.2))
     if seconds is None:
-        return _anneal(problem, best, ctx.part(0.2, 1.0)), None
+        return records.best(best, _anneal(problem, best, ctx.part(0.2, 1.0))), None
     begun = now()
-    best = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried())
-    best = _longer(problem, best, best, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun)
-    return _prove(problem, best, ctx.part(SHOWN, 1.0))
+    found = _anneal(problem, best, ctx.part(0.2, 0.3).unhurried())
+    found = _longer(problem, found, found, ctx.part(0.3, SHOWN, time=SHOWN), now() - begun)
+    return _prove(problem, records.best(best, found), ctx.part(SHOWN, 1.0))
 
 
 def _pairs(problem: Problem, ctx: Context) -> Partition:

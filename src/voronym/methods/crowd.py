@@ -23,7 +23,7 @@ from voronym._kernels import verdict
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.errors import GuaranteeError
-from voronym.keyspaces import KEY_SPACES, Coordinates, Keys, weights_of
+from voronym.keyspaces import KEY_SPACES, Coordinates, Keys, Published, weights_of
 from voronym.partition import Partition
 from voronym.privacy.cells import Judge, Levels, Rule
 from voronym.privacy.p_sensitive import distinct
@@ -134,10 +134,14 @@ class Crowd:
         lost = float(numerics.error(own.points, centres, groups.labels).sum())
         return _percent(lost, float(numerics.spread(own.points).sum()))
 
-    def published_loss(self, part: Partition) -> float:
-        """Return what the rows lose as published, in percent of their variance: the loss of a release."""
+    def published_loss(self, part: Partition, published: Published | None = None) -> float:
+        """Return what the rows lose as published, in percent of their variance: the loss of a release.
+
+        ``published`` is what the groups publish, where it is not what the space says.
+        """
         table = self.table if self.rows is None else self.rows
-        frame = self.keys.publish(part).frame[self.spread(part).labels]
+        shown = self.keys.publish(part) if published is None else published
+        frame = shown.frame[self.spread(part).labels]
         coordinates = Coordinates.of(table)
         return coordinates.percent(coordinates.errors(table.like(frame), table))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -107,6 +108,8 @@ def mask_by_groups(
     shown = None
     if kept is None and chosen.name in PUBLISHED_BY:
         shown = published_points(crowd.table, crowd.keys, choices)
+        if shown is not None:
+            shown.truth = partial(_lost, crowd, choices, k)
     notes = list(crowd.notes)
     if (single := one_group_note(problem.n, k)) is not None:
         notes.append(str(single))
@@ -165,6 +168,11 @@ def mask_by_groups(
         schema=published.schema,
         strata=parts,
     )
+
+
+def _lost(crowd: Crowd, choices: ReleaseChoices, k: int, part: Partition) -> float:
+    """Return what the rows lose when these groups publish, in percent of their variance."""
+    return crowd.published_loss(part, _published(crowd, part, None, choices, k))
 
 
 def _published(

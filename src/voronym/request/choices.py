@@ -32,7 +32,7 @@ from voronym.core.options import (
     whole,
     yes_or_no,
 )
-from voronym.core.registry import REGISTRIES
+from voronym.core.registry import registry_of
 from voronym.errors import InputError
 
 EVERY = "*"
@@ -73,7 +73,7 @@ def by_name(check: Callable[[str, Any], Any]) -> Callable[[str, Any], dict[str, 
 def ways(name: str, value: Any) -> dict[str, str]:
     """Check how keys are published: a word for all of them, or a word by column; "*" are the others."""
     given = {EVERY: value} if isinstance(value, str) else by_column(name, value)
-    known = one_of(*REGISTRIES["way to publish"])
+    known = one_of(*registry_of("way to publish"))
     return {key: known(name if key == EVERY else f"{name} of {key!r}", way) for key, way in given.items()}
 
 

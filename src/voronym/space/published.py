@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -54,6 +55,18 @@ class Shown:
         bounded = np.ascontiguousarray(self.bounded[rows])
         return replace(self, numbers=numbers, codes=codes, bounded=bounded)
 
+    def cost(self) -> float:
+        """Return what a single group of all these records loses."""
+        middle = self.numbers.mean(axis=0)
+        round_ = slice(self.rounded, self.medians)
+        origin, step = self.origin[round_], self.step[round_]
+        middle[round_] = origin + np.floor((middle[round_] - origin) / step + 0.5) * step
+        middle[self.medians :] = np.median(self.numbers[:, self.medians :], axis=0)
+        lost = float(np.square(self.numbers - middle).sum())
+        for codes, weight in zip(self.codes.T, self.weights.tolist(), strict=True):
+            lost += weight * (len(codes) - int(np.unique(codes, return_counts=True)[1].max()))
+        return lost
+
     def scaled(self, factor: float) -> Shown:
         """Return the same with coordinates that are so many times as large."""
         return replace(
@@ -87,6 +100,8 @@ class PublishedPoints(Points):
     def __init__(self, space: Space, X: Array, points: Array | None, shown: Shown) -> None:
         super().__init__(space, X, points)
         self.shown = shown
+        self.truth: Callable[[Partition], float] | None = None
+        """What is lost as published, by publishing: missing values, and codes of many categories, differ."""
 
     def plain(self) -> Points:
         """Return the same points with the cost of their means."""
@@ -122,6 +137,10 @@ class PublishedPoints(Points):
             shown.weights,
             room,
         )
+
+    def best(self, *parts: Partition) -> Partition:
+        """Return the partition that loses least as published; the first of equal ones."""
+        return min(parts, key=self.cost if self.truth is None else self.truth)
 
     def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:  # type: ignore[override]
         """Return the means of groups under change, in all coordinates."""
