@@ -5,14 +5,17 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from voronym.core.clock import now
 from voronym.core.context import Context, Progress, ProgressCallback
 from voronym.core.jsonable import Plain
 from voronym.core.validate import checked
-from voronym.errors import GuaranteeError, InputError
+from voronym.errors import Cancelled, GuaranteeError, InputError
 from voronym.policy.others import RecordsLost
 from voronym.policy.policy import Policy
 from voronym.policy.recognise import recognise
@@ -24,10 +27,14 @@ from voronym.table.read import read
 
 __all__ = ["Advice", "Alternative", "advise"]
 
+Groups = Sequence[tuple[str, tuple[str, ...]]]
+"""What somebody may want in detail: names, and the keys of each."""
 IMPORTANCE = (4, 16, 2, 64)
 """How many times the differences of favoured keys count, in the order in which they are tried."""
 LEFT_OUT = (0.01, 0.02, 0.05)
 """Shares of the records that may be left out, as far as the policy allows."""
+SCREEN = 3_000
+"""Records on which candidates of larger tables are looked at first; the best are then made in full."""
 LARGER = (1.5, 2.0, 3.0)
 """Multiples of k that are tried where the plain run is refused."""
 FAVOURS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -138,6 +145,10 @@ class Advice(Plain):
         return "\n".join(lines)
 
 
+class _Late(Cancelled):
+    """The time for the search is over."""
+
+
 @dataclass(eq=False)
 class _Made:
     """A run that satisfies the policy."""
@@ -219,13 +230,17 @@ class _Search:
     def __post_init__(self) -> None:
         self.ctx = Context(progress=self.progress)
 
-    def attempt(self, more: Mapping[str, Any], share: tuple[float, float], stage: str) -> _Made:
-        """Make a release with further choices; raises where the policy refuses it."""
+    def attempt(
+        self, more: Mapping[str, Any], share: tuple[float, float], stage: str, until: float | None = None
+    ) -> _Made:
+        """Make a release with further choices; raises where the policy refuses it, or time is over."""
         here = self.ctx.part(*share, stage=stage)
         here.tell(0.0, whole=True)
         self.tried += 1
 
         def tell(given: Progress) -> None:
+            if until is not None and now() > until:
+                raise _Late("the time for the search is over")
             here.tell(given.done, whole=True)
 
         with warnings.catch_warnings():
@@ -256,23 +271,60 @@ class _Search:
             return made, f"The plain run was refused: {why} With -k {made.choices['k']} it is not."
         raise why
 
-    def run(self, plain: _Made, groups: Sequence[tuple[str, tuple[str, ...]]]) -> None:
-        """Try candidates while there is time."""
-        begun = now()
-        waiting = list(self.candidates(plain, groups))
+    def run(self, plain: _Made, groups: Groups) -> None:
+        """Try candidates while there is time; those of large tables on a sample first."""
+        begun, waiting = now(), list(self.candidates(plain, groups))
+        if len(as_frame(self.frame)) > SCREEN:
+            waiting = self.screened(plain, groups, waiting, begun + 0.4 * self.seconds)
+        first, end = now(), begun + self.seconds
         for number, more in enumerate(waiting):
-            spent = now() - begun
-            if spent + spent / max(number, 1) > self.seconds and number:  # the next would not be done in time
+            spent = now() - first
+            late = now() + (spent / number if number else 0.0) - begun > self.seconds
+            if number and late:  # the next would not be done in time
                 break
-            share = (0.2 + 0.75 * number / len(waiting), 0.2 + 0.75 * (number + 1) / len(waiting))
+            share = (0.4 + 0.55 * number / len(waiting), 0.4 + 0.55 * (number + 1) / len(waiting))
             try:
-                self.made.append(self.attempt({**plain.choices, **more}, share, "alternatives"))
+                self.made.append(self.attempt({**plain.choices, **more}, share, "alternatives", end))
             except (GuaranteeError, InputError):
                 self.refused += 1
+            except _Late:
+                break
 
-    def candidates(
-        self, plain: _Made, groups: Sequence[tuple[str, tuple[str, ...]]]
-    ) -> Iterator[dict[str, Any]]:
+    def screened(
+        self, plain: _Made, groups: Groups, waiting: list[dict[str, Any]], until: float
+    ) -> list[dict[str, Any]]:
+        """Return the candidates that do best on a sample, one for each wish first."""
+        small = replace(self, frame=self.sample(), made=[])
+        small.ctx = self.ctx
+        for number, more in enumerate(waiting):
+            if number and now() > until:
+                break
+            share = (0.2 + 0.2 * number / len(waiting), 0.2 + 0.2 * (number + 1) / len(waiting))
+            with suppress(GuaranteeError, InputError, _Late):
+                done = small.attempt({**plain.choices, **more}, share, "candidates on a sample", until)
+                small.made.append(done)
+        wishes = [*(members for _, members in groups[:2]), plain.release.recipe.schema.keys]
+        ranked: list[_Made] = []
+        for place in range(2):
+            for keys in wishes:
+                order = sorted(small.made, key=lambda one, keys=keys: one.over(keys))  # type: ignore[misc]
+                ranked += [one for one in order[place : place + 1] if one not in ranked]
+        return [one.choices for one in ranked]
+
+    def sample(self) -> Any:
+        """Return some records, drawn at random; all rows of a person together."""
+        frame = as_frame(self.frame)
+        rng = np.random.default_rng(0)
+        person = self.choices.get("household") or self.choices.get("person")
+        if person is None or person not in frame.columns:
+            rows = np.sort(rng.permutation(len(frame))[:SCREEN])
+        else:
+            _, who = np.unique(np.array(frame[person].to_list(), dtype=str), return_inverse=True)
+            share = SCREEN / len(frame)
+            rows = np.flatnonzero((rng.random(int(who.max()) + 1) < share)[who])
+        return frame[rows].to_native()
+
+    def candidates(self, plain: _Made, groups: Groups) -> Iterator[dict[str, Any]]:
         """Return further choices to try, those first that promise most."""
         least = self._least(plain)
         small = {} if least is None else {"k": least}
@@ -282,7 +334,11 @@ class _Search:
             for _, keys in groups[:2]:
                 yield {**small, "importance": dict.fromkeys(keys, weight)}
             if number == 0:
-                yield small or {"space": "ranges"}
+                yield {**small, "space": "ranges"}
+                for _, keys in groups[:2]:
+                    yield {**small, "space": "ranges", "importance": dict.fromkeys(keys, weight)}
+                if small:
+                    yield small
                 yield {"publish": {"*": "median"}}
             if number < len(left):
                 for _, keys in groups[:2]:
@@ -304,9 +360,7 @@ class _Search:
         least = max(wanted, default=None)
         return least if least is not None and least < plain.release.recipe.required_k else None
 
-    def chosen(
-        self, plain: _Made, groups: Sequence[tuple[str, tuple[str, ...]]]
-    ) -> list[tuple[str, tuple[str, ...], _Made]]:
+    def chosen(self, plain: _Made, groups: Groups) -> list[tuple[str, tuple[str, ...], _Made]]:
         """Return the best run for each wish; different ones where there are."""
         keys = plain.release.recipe.schema.keys
         out: list[tuple[str, tuple[str, ...], _Made]] = []

@@ -120,7 +120,7 @@ _STRAYS = {
     "phone": re.compile(r"(?<![\w])\+\d{1,3}[ /-]?\(?\d{2,4}\)?[ /-]?\d{3,}|\(\d{3}\) ?\d{3}-\d{4}|"
                         r"(?<![\d-])\d{3}-\d{3}-\d{4}(?![\d-])"),
 }  # fmt: skip
-_UNIQUE, _ROWS, _LONG = 0.95, 20, 40
+_UNIQUE, _ROWS, _LONG, _APART = 0.95, 20, 40, 0.3
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,8 @@ def _by_cells(cells: tuple[Held, ...], rows: int) -> tuple[str | None, str]:
     if sum(one.rows for one in shown if one.cell.sort == "date") >= 0.5 * held:
         return "date", "by its cells"
     words = [one.cell for one in shown if one.cell.sort == "text"]
-    if len(words) >= 0.5 * len(shown) and _share(words, lambda cell: len(cell.text) > _LONG) >= 0.5:
+    apart = len(shown) >= _APART * held  # sets of categories are long, too, and shared
+    if apart and len(words) >= 0.5 * len(shown) and _share(words, lambda cell: len(cell.text) > _LONG) >= 0.5:
         return "text", "by its cells"
     distinct = len(shown) >= _UNIQUE * held and held >= _ROWS and held >= 0.5 * rows
     if distinct and len(words) >= 0.9 * len(shown):

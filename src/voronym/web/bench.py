@@ -45,7 +45,7 @@ MANY, SAMPLE = 20_000, 5_000
 SIZES = (5, 10, 3, 20, 2, 7, 15, 4, 12, 6, 8, 9, 11, 13, 14, 16, 17, 18, 19)
 """All k of the picture; those that say most come first."""
 FEW = (5, 10, 3, 20, 15)
-PLACED = ("k", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
+PLACED = ("k", "policy", "models", "intruder", "steps", "publish", "strata", "weights", "suppress", "method",
           "time_limit", "seed", "space", "device")  # fmt: skip
 """Choices that have a place on the page for what is wrong with them; that of all others is "options"."""
 SEARCHED = 6_000
@@ -171,7 +171,7 @@ class Bench:
         """Return what is wrong with settings, by field; nothing is run."""
         chosen = Settings.of_plain(settings)
         errors: dict[str, str] = {}
-        for name in ("models", "steps"):
+        for name in ("models", "steps", "policy"):
             try:
                 refuse_files(Settings({name: chosen.get(name)}))
             except InputError as error:
@@ -188,7 +188,8 @@ class Bench:
                 errors[name if name in PLACED else "options"] = sentence
             else:
                 sound[name] = chosen.get(name)
-        if not errors and chosen.k is None and METHODS[chosen.method].keeps_k:
+        named = chosen.policy is not None  # it says which k
+        if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
         allowed = {name: chosen.get(name) for name in names}

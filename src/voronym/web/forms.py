@@ -111,6 +111,7 @@ def protection_of(fields: Fields, before: Settings) -> Settings:
     return before.having(
         **rules_of(fields, before),
         k=number(fields.get("k", "")),
+        policy=fields.get("policy", before.choices.get("policy")) or None,
         models=models,
         method=method,
         options=before.options if method == before.method else None,

@@ -109,6 +109,7 @@ def _beside(table: Table, errors: dict[str, str]) -> dict[str, str]:
 def protect(table: Table, status: int = 200, errors: dict[str, str] | None = None) -> HTMLResponse:
     """Show the protection, with the picture of risk and loss."""
     from voronym.method import algorithms
+    from voronym.policy.policy import Policy, shipped
 
     chosen = table.settings
     models = dict(model.partition("=")[::2] for model in chosen.models)
@@ -118,6 +119,7 @@ def protect(table: Table, status: int = 200, errors: dict[str, str] | None = Non
         models=models, rest=rest, methods=list(algorithms()), ticket=secrets.token_urlsafe(12),
         confidential=chosen.of("confidential"), kept=kept(chosen), rules=_rules(chosen),
         recipe_only={name: value for name, value in chosen.choices.items() if name in UNSHOWN},
+        policies=[(name, Policy.load(name).title) for name in shipped()],
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from voronym.core.options import read_value
 from voronym.errors import InputError, VoronymError
+from voronym.policy.policy import shipped
 from voronym.request.choices import ColumnChoices, ReleaseChoices
 from voronym.request.command import ROLES, choices_of, reading_words, words_of
 from voronym.request.recipe import Recipe
@@ -113,7 +114,13 @@ def _listed(value: Any) -> Any:
 
 
 def refuse_files(settings: Settings) -> None:
-    """Refuse what would have the page open a file by its name: hierarchies, and tables of a population."""
+    """Refuse what would have the page open a file by its name: hierarchies, populations, own policies."""
+    policy = settings.get("policy")
+    if settings.get("facts") or (policy is not None and str(policy) not in shipped()):
+        raise InputError(
+            "a policy of your own, and tables that a policy needs, are to be taken from files, and the page "
+            "opens no files by their names: use voronym anonymize"
+        )
     metrics, trees = settings.get("metrics"), settings.get("hierarchies")
     named = [str(metric) for metric in metrics.values()] if isinstance(metrics, Mapping) else []
     given = [tree for tree in trees.values() if isinstance(tree, str)] if isinstance(trees, Mapping) else []

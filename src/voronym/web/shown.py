@@ -15,7 +15,17 @@ from voronym.table.write import WriteReceipt
 from voronym.web.words import on_page
 
 ROWS, MEMBERS, WIDE = 6, 12, 32
-PICTURES = ("plane", "loss", "costs", "risk", "risk:linkage", "risk:stirred", "rules", "distributions")
+PICTURES = (
+    "policy",
+    "plane",
+    "loss",
+    "costs",
+    "risk",
+    "risk:linkage",
+    "risk:stirred",
+    "rules",
+    "distributions",
+)
 """Sections of the internal report that have a place on the screen; all of them stand in the report itself."""
 
 

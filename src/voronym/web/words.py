@@ -31,6 +31,7 @@ FIELDS = {
     "skip-rows": "“Lines to skip”",
     "sheet": "“Sheet”",
     "method": "“Method”",
+    "policy": "“Policy”",
     "model": "“Further guarantees”",
     "step": "“Steps, one a line”",
     "publish": "“Groups publish”",

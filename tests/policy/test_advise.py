@@ -1,0 +1,77 @@
+"""Advice: alternatives that satisfy a policy, never worse than the plain run in what they favour."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import voronym as vr
+from voronym.advice import advise
+from voronym.cli import main
+from voronym.errors import InputError
+from voronym.policy import check
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def test_three_alternatives_pass_and_are_not_worse() -> None:
+    table = vr.datasets.hospital(240, seed=1)
+    roles = {"keys": ["age", "zip", "weight"], "confidential": ["diagnosis"], "drop_undeclared": True}
+    seen: list[float] = []
+    found = advise(table, policy="ema-0070", seconds=6.0, progress=lambda one: seen.append(one.done), **roles)
+    assert seen
+    assert max(seen) == 1.0
+    assert [one.title.split(":")[0] for one in found.alternatives] == [
+        "keeps detail in ages", "keeps detail in places", "leaves nobody out and loses least over all keys",
+    ]  # fmt: skip
+    for one in found.alternatives:
+        assert one.favoured <= one.plain
+        assert one.risk <= 0.09
+        words = shlex.split(one.command)
+        assert words[:3] == ["voronym", "anonymize", "FILE"]
+    assert found.alternatives[0].spared > 10.0  # where age counts more, much less of it is lost
+    assert found.alternatives[0].choices != found.alternatives[1].choices
+    again = vr.anonymize(table, policy="ema-0070", **roles, **found.alternatives[0].choices)
+    assert again.checklist.passes
+    assert check(again.table, "ema-0070", keys=["age", "zip", "weight"], confidential=["diagnosis"]).passes
+
+
+def test_time_is_bounded_and_the_plain_run_is_always_there() -> None:
+    table = vr.datasets.hospital(120, seed=1)
+    found = advise(
+        table, policy="internal-research", keys=["age", "sex"], drop_undeclared=True, seconds=0.001
+    )
+    assert found.tried >= 1
+    assert all(one.favoured <= one.plain for one in found.alternatives)
+    with pytest.raises(InputError, match="seconds must be above 0"):
+        advise(table, policy="internal-research", keys=["age"], drop_undeclared=True, seconds=0)
+
+
+def test_the_verb_and_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vr.datasets.hospital(150, seed=2).write_csv(tmp_path / "patients.csv")
+    monkeypatch.chdir(tmp_path)
+    words = ["voronym", "advise", "patients.csv", "--policy", "internal-research", "--key", "age,sex",
+             "--drop-undeclared", "--seconds", "1", "-o", "advice.html", "--json"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as end, warnings.catch_warnings():
+        main()
+    assert not end.value.code
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["alternatives"]) == 3
+    page = (tmp_path / "advice.html").read_text(encoding="utf-8")
+    assert "keeps detail in ages" in page
+    assert "<svg" in page
+    command = shlex.split(found["alternatives"][0]["command"])
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    assert pl.read_csv("release.csv").height
