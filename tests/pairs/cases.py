@@ -122,6 +122,7 @@ EXEMPT = {
     "other": "weights need it",
     "drop_undeclared": "every run has it",
     "options": "they belong to a method",
+    "blocks": "parts name every key: tests/methods/test_blocks.py has them beside the other choices",
     "engine": "where the work is done: the runs over parts try it",
     "leaf": "the runs over parts have it",
     "rounds": "the runs over parts have it",
