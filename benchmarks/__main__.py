@@ -35,6 +35,7 @@ from benchmarks import (  # noqa: F401 - importing registers
     records,
     speed,
     steps_attacked,
+    suppression,
 )
 from benchmarks.base import Benchmark
 

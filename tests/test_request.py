@@ -62,6 +62,7 @@ EXAMPLES: dict[str, list[Any]] = {
     "time_limit": [0.5, 60.0],
     "seed": [0, 2**62],
     "device": ["auto", "cuda"],
+    "blocks": [["age: mdav", "zip: local-suppression exact=true"]],
     "steps": [["top age=90"], ["recode zip level=1", 'after round "net pay"=100']],
     "publish": [{"*": "median"}, {"*": "interval", "zip": "hierarchy"}],
     "hierarchies": [{"zip": "zip.csv"}, {"zip": TREE}, {"zip": [["08001", "08***"], ["43001", "43***"]]}],
@@ -297,6 +298,7 @@ def test_a_recipe_of_version_0_1_0_is_read_as_the_same_of_today(monkeypatch):
         "bounds",
         "policy",
         "facts",
+        "blocks",
     }  # which the other recipe has, or none
     assert moved <= set(old.given)
     assert vr.Recipe.from_toml(old.to_toml()) == today

@@ -45,7 +45,7 @@ def released(table, folder, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         release = vr.anonymize(table, **given)
-    release.write(folder / "out.csv")
+    release.write(folder / "out.csv", overwrite=True)
     return release, pd.read_csv(folder / "out.csv", dtype={"roof": str})
 
 

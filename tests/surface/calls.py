@@ -53,6 +53,9 @@ def calls() -> dict[str, Call]:
             "table": patients(), "keys": ["age", "sex"], "weights": None, "sampling_fraction": 0.1,
             "population": None, "household": None, "threshold": 0.2, "seed": 0, "progress": None,
         }),
+        "risk_by_record": (vr.risk_by_record, {
+            "table": patients(), "keys": ["age", "sex"], "sampling_fraction": 0.1, "suda": 2, "seed": 1,
+        }),
         "suda": (vr.suda, {"table": patients(), "keys": ["age", "sex"], "size": 2, "sampling_fraction": 0.1}),
         "measure": (vr.measure, {
             "table": table, "keys": ["age"], "confidential": ["diagnosis"], "original": None,

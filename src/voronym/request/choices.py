@@ -279,7 +279,7 @@ class ReleaseChoices(Options):
         "'income: mdav'; later parts are made within the classes of earlier ones, so that k holds for all "
         "keys together.",
         check=texts("roof,walls: local-suppression"), shape="texts", flag="--part", purpose=METHOD,
-        value="COLUMNS: METHOD", accepts="str | Sequence[str]", label="“Parts of the keys, one a line”",
+        value="COLUMNS: METHOD", accepts="str | Sequence[str]",
     )  # fmt: skip
     options: Mapping[str, Any] | None = option(
         None, "An option of the method. `--NAME VALUE` does the same.", check=by_option, shape="by column",

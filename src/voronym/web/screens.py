@@ -24,7 +24,7 @@ ROLE_WORDS = {
     "confidential": "nobody should learn it; kept",
     "other": "harmless; kept as it is",
 }
-UNSHOWN = ("options", "space", "metrics", "importance", "enforce", "hierarchies", "widths", "ends",
+UNSHOWN = ("options", "blocks", "space", "metrics", "importance", "enforce", "hierarchies", "widths", "ends",
            "publish_weights", "sampling_fraction", "headroom", "dissolved", "waiting", "changed")  # fmt: skip
 """Choices that the page keeps from a recipe and has no field for."""
 KINDS = ("numeric", "ordinal", "nominal", "datetime")
