@@ -34,6 +34,7 @@ _HOMES = {
     "Rate": "voronym.evaluate",
     "Risk": "voronym.evaluate",
     "Utility": "voronym.evaluate",
+    "risk_by_record": "voronym.evaluate.by_record",
     "PopulationRisk": "voronym.evaluate.population",
     "Suda": "voronym.evaluate.population",
     "population_risk": "voronym.evaluate.population",

@@ -107,4 +107,4 @@ def test_a_hundred_thousand_releases(grouping, halved, monkeypatch):
     found = [releases(frame, 10_000, epsilon=1.0, grouping=grouping, k=N) for frame in (LOW, HIGH)]
     bound = lower_bound(*found)
     assert (bound > 1.0) == halved, bound
-    assert bound > 0.8  # an auditor that sees nothing would prove nothing
+    assert bound > 0.6  # an auditor that sees nothing would prove nothing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from history.months import WAYS, history
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -102,6 +102,7 @@ def test_groups_that_are_kept_take_the_same_steps(tmp_path):
         pl.int_range(pl.len()).cast(pl.String).alias("id")
     )
     roles = {"keys": ["age"], "identifiers": ["id"], "drop_undeclared": True, "keep_groups": True}
+    roles["dissolved"] = "retire"
     first = vr.anonymize(people, ledger=tmp_path / "l", steps=["top age=80"], **roles)
     first.write(tmp_path / "1.csv")
     assert vr.anonymize(people, ledger=tmp_path / "l", steps=["top age=80"], **roles).table["age"].max() <= 80

@@ -205,7 +205,7 @@ def _groups(
     less. Where models are demanded they do if all classes obey them; but never against an intruder who knows
     the method, to whom that choice would tell something about confidential values.
     """
-    problem.check_method(method)
+    (problem if method.weighted else problem.unweighted()).check_method(method)
     if demands and equal is not None and way != "blind":
         judges = [judge for _, own in demands for judge in own]
         if (settled := equal_groups(equal, problem.k, judges)) is not None:

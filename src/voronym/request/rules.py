@@ -85,7 +85,7 @@ RULES: list[Rule] = [
         ("method", "models"),
         lambda recipe: recipe.private is not None and recipe.method != "dp",
         lambda recipe: f"method {recipe.method!r} looks at single people, and dp publishes what nobody can "
-        "change alone: leave out the method; options={'grouping': ...} (--grouping) says how groups are made",
+        "change alone: leave out the method; --grouping chooses how groups are made",
     ),
     Rule(
         ("method", "models"),
