@@ -210,8 +210,9 @@ def test_newcomers_wait_until_there_are_k_of_them(tmp_path):
         vr.anonymize(pl.concat([old, new, people(17, 500, rng)]), **asked)
 
 
+@pytest.mark.parametrize("more", [{}, {"changed": "publish"}], ids=str)
 @pytest.mark.parametrize("move", ["comes", "goes"])
-def test_tail_means_do_not_tell_who_came_or_left(tmp_path, move):
+def test_tail_means_do_not_tell_who_came_or_left(tmp_path, move, more):
     hits = 0
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -228,7 +229,7 @@ def test_tail_means_do_not_tell_who_came_or_left(tmp_path, move):
                  "steps": ["top income=35000 publish=mean"]}  # fmt: skip
         sums = []
         for month, table in enumerate(months):
-            if released(table, tmp_path / f"{month}.csv", **asked):
+            if released(table, tmp_path / f"{month}.csv", **asked, **more):
                 values = [float(row["income"]) for row in rows_of(tmp_path / f"{month}.csv")]
                 many = int((table["income"] > 35_000).sum())
                 sums.append(max(values) * many)
