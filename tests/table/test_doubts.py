@@ -298,7 +298,7 @@ def test_sentinels(values, codes):
 
 def test_sentinels_are_warned_of_with_counts_and_an_option():
     ages = np.where(np.arange(N) % 20 == 0, -999, AGES)
-    with pytest.warns(UserWarning, match=r"10 values of -999.*--missing -999"):
+    with pytest.warns(UserWarning, match=r"10 values of -999.*--missing age=-999"):
         vr.anonymize(pl.DataFrame({"age": ages, "sex": SEXES}), keys=["age", "sex"], k=5, method="mdav")
 
 

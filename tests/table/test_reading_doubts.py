@@ -141,3 +141,20 @@ def test_strange_outputs_are_refused_with_a_sentence(tmp_path):
     made = vr.anonymize(vr.datasets.hospital(60), keys=["age"], drop_undeclared=True, k=5)
     with pytest.raises(WriteError, match="too long"):
         made.write(tmp_path / ("x" * 300 + ".csv"))
+
+
+def test_declared_missing_codes_of_masked_keys_stay(tmp_path):
+    library = pytest.importorskip("pyreadstat")
+    rng = np.random.default_rng(0)
+    ages = np.where(rng.random(200) < 0.1, 999, rng.integers(20, 80, 200)).astype(float)
+    frame = pl.DataFrame({"alter": ages, "ill": rng.integers(0, 2, 200).astype(float)})
+    source, target = tmp_path / "x.sav", tmp_path / "y.sav"
+    about = {"missing_ranges": {"alter": [999]}, "variable_value_labels": {"alter": {999: "keine Angabe"}}}
+    library.write_sav(frame.to_pandas(), str(source), **about)
+    made = vr.anonymize(vr.read(source), keys=["alter"], confidential=["ill"], k=5)
+    made.write(target)
+    back, meta = library.read_sav(str(target), user_missing=True)
+    assert meta.missing_ranges == {"alter": [{"lo": 999.0, "hi": 999.0}]}
+    assert meta.variable_value_labels["alter"] == {999.0: "keine Angabe"}
+    assert (back.alter == 999).sum() == (ages == 999).sum()
+    assert vr.read(target)["alter"].max() < 80

@@ -15,6 +15,8 @@ from voronym.steps.base import ColumnStep, Made, step
 from voronym.table.limits import shared_limit
 from voronym.table.table import Table
 
+MOST = 0.5
+"""Share of the records beyond a limit from where a percentile was meant, in all likelihood."""
 DOMINANCE = 0.1
 """How far off, as a share of what somebody has beyond a limit, others of the tail have to be about it: the
 rule of p percent, as offices have it for sums of turnovers, with p = 10."""
@@ -121,6 +123,17 @@ class Limit(ColumnStep):
         start = float(np.partition(values, most)[most])
         whole = table.form(name) not in ("float", "decimal")
         return self.sign * shared_limit(values, start, least, whole=whole, persons=persons)
+
+    def warns(self, before: Table, after: Table) -> str | None:
+        """Say where a share of the records was meant as a percentile: 99% are nearly all of them."""
+        if not (isinstance(self.limit, str) and self.limit.endswith("%")) or _share(self.limit) <= MOST:
+            return None
+        rest = f"{100 - 100 * _share(self.limit):g}%"
+        return (
+            f"step '{self}': {self.limit} is the share of the records that are {self.beyond} the limit, so "
+            f"nearly all were changed. For the {self.end} {rest} write {self.name} "
+            f"{','.join(self.columns)}={rest}"
+        )
 
     def says(self) -> str:
         """Return what it does."""

@@ -54,6 +54,17 @@ class Labels:
         return replace(self, **parts)
 
 
+def declared_labels(name: str, known: Labels) -> dict[Code, str]:
+    """Return the labels of codes that the file declares missing: they say nothing about a record."""
+    ranges = known.missing.get(name, [])
+    return {
+        code: text
+        for code, text in known.values.get(name, {}).items()
+        if any(isinstance(code, str) == isinstance(one["lo"], str) and one["lo"] <= code <= one["hi"]
+               for one in ranges)
+    }  # fmt: skip
+
+
 _BOOKS: dict[str, Book] = {}
 _ORDERED: dict[str, list[Book]] = {}
 _TABLES: dict[int, Labels] = {}

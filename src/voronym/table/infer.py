@@ -364,7 +364,7 @@ def _is_weight(column: Values) -> bool:
         return False
     if _WEIGHTS.search(name):
         return True
-    return name in ("weight", "gewicht", "peso", "poids") and float(column.numbers.mean()) > _HEAVIEST
+    return name in ("weight", "gewicht", "peso", "poids") and float(np.median(column.numbers)) > _HEAVIEST
 
 
 def _is_measure(column: Values) -> bool:

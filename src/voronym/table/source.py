@@ -98,6 +98,9 @@ class Source:
         """
         raw = {}
         for name, column in self.raw.items():
+            if name in keys and name in after.columns and self.dialect is None:
+                code = _one_code(column, before[name], after[name])
+                raw |= {} if code is None else {name: code}
             if name in keys or name not in after.columns:
                 continue
             same = before[name].to_native().equals(after[name].to_native(), null_equal=True)
@@ -117,6 +120,18 @@ class Source:
                 forms.setdefault(spelling.form.says(), []).append(name)
         parts += [f"{', '.join(names)} as {said}" for said, names in forms.items()]
         return "; ".join([*parts, *self.notes])
+
+
+def _one_code(raw: pl.Series, before: nw.Series[Any], after: nw.Series[Any]) -> pl.Series | None:
+    """Return the code that all gaps of a key had, row by row; None where gaps have several, or new ones came.
+
+    The same for every row, so it tells no record from another.
+    """
+    gone, now = (one.is_null().to_numpy() for one in (before, after))
+    codes = raw.filter(pl.Series(gone)).unique()
+    if len(codes) != 1 or codes.null_count() or (now & ~gone).any():
+        return None
+    return pl.Series(raw.name, [codes[0]] * len(after), dtype=raw.dtype)
 
 
 def read_again(frame: pl.DataFrame, names: Sequence[str], keys: Collection[str]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from voronym.errors import MissingExtraError, ReadError, WriteError
-from voronym.table.codebook import Code, Labels, attach, book_of, dtype_of, make_book
+from voronym.table.codebook import Code, Labels, attach, book_of, declared_labels, dtype_of, make_book
 from voronym.table.dialect import Reading
 from voronym.table.frame import listing
 from voronym.table.source import Source, attach_source
@@ -211,6 +211,8 @@ def write_file(
         if spss and raw and column.name in raw:
             made, own = _with_codes(made, own, raw[column.name], known.values.get(column.name, {}))
         columns.append(made)
+        if spss and _same_sort(made, known.missing.get(column.name, [])):
+            own = {**declared_labels(column.name, known), **own}
         labels |= {column.name: own} if own else {}
         measures |= {column.name: measure} if measure else {}
     plain = pl.DataFrame(columns)

@@ -25,7 +25,7 @@ import polars as pl
 from voronym.core.atomic import digest_of, placed, seal
 from voronym.errors import VoronymError, WriteError
 from voronym.table.clean import tidy
-from voronym.table.codebook import Labels
+from voronym.table.codebook import Labels, declared_labels
 from voronym.table.dialect import Dialect
 from voronym.table.formats import FORMATS, How, by_suffix, suffixes
 from voronym.table.frame import form, listing
@@ -149,7 +149,9 @@ def write(
         means = [name for name in keys if form(table[name]) != "category"]
         kept = [name for name in table.columns if name not in means]
         part = labels.only(kept)
-        labels = replace(labels, values=part.values, missing=part.missing)
+        free = labels.only([name for name in means if _clear_of(table[name], labels.missing.get(name, []))])
+        codes = {name: codes for name in free.missing if (codes := declared_labels(name, free))}
+        labels = replace(labels, values={**part.values, **codes}, missing={**part.missing, **free.missing})
     try:
         return _write(
             table,
@@ -262,6 +264,18 @@ def to_stdout() -> Iterator[Path]:
         sys.stdout.flush()
         sys.stdout.buffer.write(path.read_bytes())
         sys.stdout.buffer.flush()
+
+
+def _clear_of(column: nw.Series[Any], ranges: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether no published number is one of the codes that a file declares missing: then they still are."""
+    values = column.drop_nulls()
+    if not values.dtype.is_numeric():
+        return False
+    return not any(
+        bool(((values >= one["lo"]) & (values <= one["hi"])).any())
+        for one in ranges
+        if not isinstance(one["lo"], str)
+    )
 
 
 LONGEST = 255

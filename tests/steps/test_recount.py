@@ -1,0 +1,50 @@
+"""What a release says of uniques, changes and linkage, counted again for random tables and recipes."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import voronym as vr
+from steps.recount import ROW, fitting, recipe, recount, table
+
+
+def check(seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    frame = table(rng)
+    keys, steps, k, method = recipe(rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = vr.anonymize(
+            frame,
+            keys=keys,
+            other=[ROW],
+            confidential=["ill"],
+            drop_undeclared=True,
+            k=k,
+            method=method,
+            steps=steps,
+            kinds={name: "nominal" for name in ("region", "zip") if name in keys},
+            allow_loss=keys,
+            allow_near_unique=keys,
+        )
+        wrong = recount(frame, made, keys, steps, k)
+        bound = made.table[keys].drop_duplicates().shape[0] / len(frame)
+        mixed = made.table.sample(frac=1.0, random_state=seed)
+        found = vr.measure(mixed, keys=keys, original=frame, hierarchies=made.recipe.trees or None)
+        if abs(found.linkage.bound - bound) > 1e-9:
+            wrong.append(f"bound: said {found.linkage.bound}, counted {bound}")
+        reached = fitting(frame, made.table, keys)
+        if reached > found.linkage.bound + 1e-9:
+            wrong.append(f"at most {found.linkage.bound}, and plain matching reaches {reached}")
+    return [f"seed {seed}, keys {keys}, steps {steps}, k {k}, {method}: {one}" for one in wrong]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_dozen_are_counted_again(seed):
+    assert check(seed) == []
+
+
+@pytest.mark.slow
+def test_three_hundred_are_counted_again():
+    assert [one for seed in range(1000, 1300) for one in check(seed)] == []
