@@ -210,19 +210,19 @@ def _grouped(
     crowd.check(k)
     problem = Problem(crowd.keys.records, k)
     of = classes if crowd.of_row is None else classes[first_rows(crowd.of_row, crowd.table.n)]
-    labels, many = np.empty(problem.n, np.int64), 0
+    labels, many, done = np.empty(problem.n, np.int64), 0, 0
+    whole = not of.any()  # the first block: nothing is divided yet
     for one in range(int(of.max()) + 1):
         who = np.flatnonzero(of == one)
-        here = ctx.part(one / (int(of.max()) + 1), 1.0).quiet()
+        here = ctx.part(done / problem.n, 1.0, time=len(who) / (problem.n - done))
+        here = here if whole else here.quiet()
         some = problem.subset(who)
         part = group(some, METHODS[choices.method], options, here)
-        part = make_obey(some, part, crowd.only(who).demands(k), here)
+        asked = [*crowd.only(who).demands(k), *(demands if whole else ())]
+        part = make_obey(some, part, asked, here)
         labels[who] = part.labels + many
-        many += part.n_cells
-    whole = labels if crowd.of_row is None else labels[crowd.of_row]
-    whole = _unsplit(whole, classes, demands)
-    of_record = whole if crowd.of_row is None else whole[first_rows(crowd.of_row, crowd.table.n)]
-    part = Partition(of_record)
+        many, done = many + part.n_cells, done + len(who)
+    part = Partition(labels if whole else _unsplit(labels, of, demands))
     published = publish_groups(crowd, part, choices, k)
     rows = crowd.spread(part)
     frame = published.frame[rows.labels]
