@@ -115,8 +115,6 @@ class Public:
     information_loss: float | None
     group_loss: float | None
     gap: float | None
-    closeness: str | None
-    by_published: bool
     warnings: tuple[str, ...]
     steps: tuple[str, ...]
     seeded: bool
@@ -134,6 +132,8 @@ class Public:
     """What was looked at in a sample only, where the data are many files."""
     population: Outlook | None = None
     """The risk in the population, where the table is known to be a sample of one."""
+    closeness: str | None = None
+    by_published: bool = False
 
     @property
     def counted(self) -> str:

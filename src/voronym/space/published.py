@@ -142,7 +142,7 @@ class PublishedPoints(Points):
         """Return the partition that loses least as published; the first of equal ones."""
         return min(parts, key=self.cost if self.truth is None else self.truth)
 
-    def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:  # type: ignore[override]
+    def stand_ins(self, model: kernels.Published, cells: states.Cells) -> Array:
         """Return the means of groups under change, in all coordinates."""
         return np.nan_to_num(group_means(self.points, cells.labels, len(model.top)))
 
