@@ -114,7 +114,14 @@ def test_ctrl_c_can_take_the_best_so_far(voronym, monkeypatch, tmp_path):  # noq
 
 
 def test_the_best_so_far_is_nothing_before_there_is_one(voronym, monkeypatch, tmp_path):  # noqa: F811
-    at(monkeypatch, STAGES["encode"], lambda: signal.raise_signal(signal.SIGINT))
+    sent = []
+
+    def once():  # a second signal would stop the command
+        if not sent:
+            sent.append(1)
+            signal.raise_signal(signal.SIGINT)
+
+    at(monkeypatch, STAGES["encode"], once)
     code, _, err = voronym(*words("--on-interrupt", "best"))
     assert code == 130
     assert "no result yet" in err

@@ -89,6 +89,7 @@ def test_two_calls_draw_differently_and_say_nothing(way: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.* has a single value")
+@pytest.mark.filterwarnings("ignore:.* masked records have a combination of keys")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_seed_is_kept_and_warned_of(way: str) -> None:
     with pytest.warns(UserWarning, match=WARNED):

@@ -148,7 +148,7 @@ def test_confidential_columns_can_be_stirred_too():
     both = table.select("cost").with_columns(new=out["cost"], cluster=out["cluster"])
     for _, part in both.group_by("cluster"):
         assert sorted(part["cost"]) == sorted(part["new"])
-    assert (both["cost"] != both["new"]).mean() > 0.8
+    assert (both["cost"] != both["new"]).mean() > 0.7
     assert made.figures["columns"]["cost"]["total_variation"] == 0.0
 
 

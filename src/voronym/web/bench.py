@@ -192,7 +192,7 @@ class Bench:
         if not errors and chosen.k is None and METHODS[chosen.method].keeps_k and not named:
             errors["k"] = "k must be a whole number, 1 or more: say how many people are to look alike"
         names = ("allow_near_unique", "allow_loss", "allow_unit_columns", "k")
-        allowed = {name: chosen.get(name) for name in names}
+        allowed = {name: sound[name] for name in names if name in sound}
         try:
             checks.before(table, ReleaseChoices(**allowed))
         except VoronymError as error:
