@@ -6,15 +6,21 @@
 ``booking``  a release on its way into a ledger; ``check`` looks at all releases together
 ``following``  a table's release on the old groups; ``frozen``: these publish what they published before
 ``epsilon``  what private releases cost their people, and the budget that limits it
+``marks``   whether what a person has changed; ``cells``: figures of columns over people, such as tail means
 ``sets``    how many people share all that was published about a person; `smallest_history`
 
-The promise. A *history* is the list of groups that a person was in since their group was last formed. Nobody
-joins a group that lives; one with fewer than k people left is dissolved before anything is published; its
-people, and new ones, form new groups, with which their histories begin. So all people of a group that is
-published have shared every group since it was formed, and they are k or more, all of them still there.
+The promise. A *history* is the list of groups that a person was in since their group was last formed, and the
+list of releases that they were in: "in none until now" is a history. Nobody joins a group that lives; one
+with fewer than k people left is dissolved before anything is published. New groups are formed of people who
+were in the same releases. So all people of a group that is published have shared every group since it was
+formed, and were in the same releases before; they are k or more, all of them still there.
 
 Why it holds, by induction: a group that was just formed has k people with one and the same history. A group
 that lives only loses people, so the others go on to share all that they shared. Below k it is dissolved.
+
+What is computed over people, such as a centre or a mean weight, is computed when they are first published.
+After that, what their group published stands for what they have: no difference of figures is about fewer
+people than a group had when it was formed, people who left included.
 
 What it does not say. Where the rows of one person can be recognised in two releases, by values that do not
 change, histories do not end with a group: `shared` without ``begun`` counts for that intruder. With the

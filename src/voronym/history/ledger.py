@@ -120,9 +120,10 @@ class Ledger:
 
     It holds, for each release, keyed fingerprints of its people (HMAC-SHA256; the key is in the ledger and
     nowhere else), the number of the group of each, k, the names of keys and columns, the time, and what the
-    groups published, which is in the release anyway. It holds nobody's values. Whoever has the ledger *and* a
-    list of people can tell who is in it: it is made for its owner alone (mode 0600), and belongs where the
-    original table belongs.
+    groups published, which is in the release anyway; and keyed marks of 16 bits for what each person has in a
+    column, by which a change is seen. It holds nobody's values. Whoever has the ledger *and* a list of people
+    can tell who is in it, and can test a guess of a value: it is made for its owner alone (mode 0600), and
+    belongs where the original table belongs.
 
     Parameters
     ----------
