@@ -158,3 +158,36 @@ def test_too_many_people_are_not_rerun():
     found = attack(release, attacks=["minimality"])
     assert "too many" in found.skipped["minimality"]
     assert rerun_of(release.recipe)(release._evidence.table)["age"].to_list()[:2] == [0, 0]
+
+
+def test_where_nothing_can_be_learned_a_walk_shows_nothing():
+    """Groups by keys alone: the counts are all there is, and walks that are too short do not exceed them."""
+    rng = np.random.default_rng(3)
+    excess, covered = [], 0
+
+    def blind(table: Table) -> pl.DataFrame:
+        return table.frame.to_native().with_columns(age=pl.col("age") // 6)
+
+    tables = 16
+    for seed in range(tables):
+        table = table_of(list(range(24)), rng.choice(["a", "b", "c"], 24).tolist())
+        found = posteriors(table, blind, most=80, ctx=Context(seed=seed))[0]
+        assert not found.exhaustive
+        excess.append(found.success - found.control)
+        covered += abs(excess[-1]) <= 2.26 * found.error
+    assert abs(np.mean(excess)) < 0.02
+    assert covered >= tables - 4
+    assert found.fair
+
+
+def test_a_walk_that_has_to_begin_at_the_truth_says_so():
+    table = table_of(list(range(12)), ["a", "b", "c", "d"] * 3)
+    truth = table.frame.to_native()["ill"].to_list()
+
+    def only_the_truth(there: Table) -> pl.DataFrame:
+        same = there.frame.to_native()["ill"].to_list() == truth
+        return there.frame.to_native().with_columns(age=pl.lit(1 if same else 2))
+
+    found = posteriors(table, only_the_truth, most=120, ctx=Context(seed=1))[0]
+    assert not found.fair
+    assert found.success == 1.0

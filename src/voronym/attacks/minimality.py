@@ -59,10 +59,11 @@ def _said(found: Posteriors, confidence: float) -> Found:
         told = f"surer about {found.column!r} than the groups' counts say, by up to {found.worst:.0%}"
     else:
         told = f"no surer about {found.column!r} than the groups' counts say"
+    begun = "" if found.fair else "; walks began at the true one, which makes it look likelier"
     tried = "all" if found.exhaustive else "drawn:"
     says = (
         f"Who has the program is {told} ({found.consistent:,} of {tried} {found.worlds:,} worlds give this "
-        "release)."
+        f"release{begun})."
     )
     return Found(
         found.success,
@@ -79,5 +80,6 @@ def _said(found: Posteriors, confidence: float) -> Found:
             "worlds": found.worlds,
             "consistent": found.consistent,
             "exhaustive": found.exhaustive,
+            "fair_start": found.fair,
         },
     )

@@ -36,7 +36,7 @@ EXHAUSTIVE = 6_000
 _STEPS = 10  # of a walk, for each world that may be tried: a world that was tried is remembered
 
 BATCHES = 10
-"""Stretches of a walk; how much they differ says how sure it is."""
+"""Walks; how much they differ says how sure they are together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,8 @@ class Posteriors:
         Whether all worlds were tried.
     error : float
         Standard error of `success`, where worlds were drawn.
+    fair : bool
+        Whether no walk had to begin at the true world, which makes it look likelier than it is.
     """
 
     column: str
@@ -71,6 +73,7 @@ class Posteriors:
     consistent: int
     exhaustive: bool
     error: float = 0.0
+    fair: bool = True
 
     @property
     def worst(self) -> float:
@@ -119,8 +122,8 @@ def posteriors(
         What was published, row i of person i; by default what the tool makes of the table. To be given where
         the tool draws at random.
     most : int
-        Worlds tried at most. Up to so many are enumerated; otherwise a random walk through the worlds that
-        give the same release, by exchanging the confidential records of a few people, tries as many.
+        Worlds tried at most. Up to so many are enumerated; otherwise random walks through the worlds that
+        give the same release, by exchanging the confidential records of a few people, try as many.
     draws : int
         How often the tool is run on a world, where it draws at random.
     ctx : Context, optional
@@ -157,8 +160,8 @@ def posteriors(
     given = rerun(table) if released is None else released
     seen = fingerprint(given)
     count = _permutations(tool.world)
-    weights = _enumerate(tool, seen, count, ctx) if count <= most else _walk(tool, seen, most, ctx)
     groups = equivalence_classes(as_frame(given), list(table.keys)).labels
+    weights = _enumerate(tool, seen, count, ctx) if count <= most else _walk(tool, seen, most, groups, ctx)
     return tuple(_column(tool, name, weights, groups, count <= most) for name in table.confidential)
 
 
@@ -209,6 +212,7 @@ class _Weights:
     sums: Floats  # batches x n x records
     tried: int
     consistent: int
+    fair: bool = True
 
 
 def _enumerate(tool: _Tool, seen: object, count: int, ctx: Context) -> _Weights:
@@ -226,38 +230,63 @@ def _enumerate(tool: _Tool, seen: object, count: int, ctx: Context) -> _Weights:
     return _Weights(sums, count, consistent)
 
 
-def _walk(tool: _Tool, seen: object, most: int, ctx: Context) -> _Weights:
-    """Walk through the worlds that give the same release, from the true one, by exchanges of a few records.
+def _walk(tool: _Tool, seen: object, most: int, groups: Ints, ctx: Context) -> _Weights:
+    """Walk through the worlds that give the same release, several times, by exchanges of a few records.
 
     Exchanges are drawn alike in both directions, and one that leads to another release is not made: all
     worlds that can be reached are visited equally often (Metropolis). Where the tool draws at random, a world
     is left in proportion to how often it gives the release.
+
+    A walk from the true world stays near it for a while and finds it likelier than it is. So each begins
+    where records were dealt at random within the published groups: if nothing but the counts can be learned,
+    that is a fair draw already. Where no such world gives the release, the walk has to begin at the true one.
     """
-    world, rng = list(tool.world), ctx.rng
-    n = len(world)
-    here = tool.weight(tuple(world), seen)
-    if here == 0:
+    n = len(tool.world)
+    if tool.weight(tool.world, seen) == 0:
         raise Inapplicable("the tool does not make this release from this table; is it the right recipe?")
-    path, different, steps = [world], {tuple(world)}, _STEPS * most
-    while len(path) < steps and len(tool.known) < most:
-        # Mostly two people, now and then more: there may be no world between two that differ in several.
-        some = rng.choice(n, min(n, 1 + rng.geometric(0.35)), replace=False)
-        dealt = rng.permutation(some)
-        proposal = list(world)
-        for giver, taker in zip(some, dealt, strict=True):
-            proposal[taker] = world[giver]
-        if proposal != world:
-            there = tool.weight(tuple(proposal), seen)
-            if rng.random() * here < there:
-                world, here = proposal, there
-                different.add(tuple(world))
-        path.append(world)
-        ctx.tell(max(len(path) / steps, len(tool.known) / most), whole=True)
-    visited = np.array(path[len(path) // 10 :])  # without where the walk began
-    sums = np.zeros((BATCHES, n, visited.max() + 1))
-    for batch, part in zip(sums, np.array_split(visited, BATCHES), strict=True):
-        np.add.at(batch, (np.arange(n)[None, :].repeat(len(part), axis=0), part), 1.0)
-    return _Weights(sums, len(tool.known), len(different))
+    sums = np.zeros((BATCHES, n, max(tool.world) + 1))
+    different: set[World] = set()
+    dealt, last = 0, len(tool.known)
+    for number, batch in enumerate(sums):
+        allowed = last + (most - last) * (number + 1) // BATCHES
+        world, fair = _dealt(tool, seen, groups, allowed, ctx)
+        dealt += fair
+        here = tool.weight(tuple(world), seen)
+        path, steps = [world], max(2, _STEPS * most // BATCHES)
+        while len(path) < steps and len(tool.known) < allowed:
+            # Mostly two people, now and then more: there may be no world between two that differ in several.
+            some = ctx.rng.choice(n, min(n, 1 + ctx.rng.geometric(0.35)), replace=False)
+            proposal = list(world)
+            for giver, taker in zip(some, ctx.rng.permutation(some), strict=True):
+                proposal[taker] = world[giver]
+            if proposal != world:
+                there = tool.weight(tuple(proposal), seen)
+                if ctx.rng.random() * here < there:
+                    world, here = proposal, there
+            path.append(world)
+            ctx.tell((number + len(path) / steps) / BATCHES, whole=True)
+        different.update(map(tuple, path))
+        kept = np.array(path if fair else path[len(path) // 2 :])  # without where the walk began
+        np.add.at(batch, (np.arange(n)[None, :].repeat(len(kept), axis=0), kept), 1.0 / len(kept))
+    return _Weights(sums, len(tool.known), len(different), dealt == BATCHES)
+
+
+_DEALS = 20
+
+
+def _dealt(tool: _Tool, seen: object, groups: Ints, most: int, ctx: Context) -> tuple[list[int], bool]:
+    """Deal the records of each group to its members until the release is the same; else the true world."""
+    records = np.array(tool.world)
+    for _ in range(_DEALS):
+        if len(tool.known) >= most:
+            break
+        world = np.empty_like(records)
+        for group in range(int(groups.max()) + 1):
+            rows = np.flatnonzero(groups == group)
+            world[rows] = ctx.rng.permutation(records[rows])
+        if tool.weight(tuple(world.tolist()), seen) > 0:
+            return world.tolist(), True
+    return list(tool.world), False
 
 
 def distinct(world: World) -> Iterator[World]:
@@ -305,8 +334,8 @@ def _column(tool: _Tool, name: str, weights: _Weights, groups: Ints, exhaustive:
     counts = (table / table.sum(axis=1, keepdims=True))[groups]
     error = 0.0
     if not exhaustive:
-        # Stretches one after the other are alike where the walk is slow: longer ones may tell more of it.
-        right = np.array([_of(one / one.sum(axis=1, keepdims=True), codes) for one in batches])
-        longer = right.reshape(BATCHES // 2, 2).mean(axis=1)
-        error = max(float(one.std(ddof=1) / math.sqrt(len(one))) for one in (right, longer))
-    return Posteriors(name, posterior, counts, codes, weights.tried, weights.consistent, exhaustive, error)
+        right = np.array([_of(walk / walk.sum(axis=1, keepdims=True), codes) for walk in batches])
+        error = float(right.std(ddof=1) / math.sqrt(len(right)))
+    return Posteriors(
+        name, posterior, counts, codes, weights.tried, weights.consistent, exhaustive, error, weights.fair
+    )
