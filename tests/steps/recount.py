@@ -86,7 +86,8 @@ def holds(text: Any, value: Any) -> bool:
     """Whether a published value may stand for an original one."""
     if pd.isna(text):
         return True
-    text, value = str(text), str(value)
+    text = str(int(text)) if isinstance(text, float) and text == int(text) else str(text)
+    value = str(value)
     if text == value or set(text) == {"*"}:
         return True
     if found := re.fullmatch(r"(\d+)–(\d+)", text):
@@ -127,7 +128,8 @@ def recount(frame: pd.DataFrame, made: Any, keys: list[str], steps: list[str], k
     both = released.merge(frame, on=ROW, suffixes=("", "_was"))
     for change in made.changes:
         new, old = both[change.key], both[f"{change.key}_was"]
-        kept = (new.astype(str) == old.astype(str)) | (new.isna() & old.isna())
+        equal = new == old if pd.api.types.is_numeric_dtype(new) else new.astype(str) == old.astype(str)
+        kept = equal | (new.isna() & old.isna())  # gaps make floats of whole numbers: 60.0 is 60
         same(f"kept {change.key}", change.kept, int(kept.sum()))
         same(f"gone {change.key}", change.gone, int((new.isna() & old.notna()).sum()))
         if change.moved:
@@ -146,13 +148,13 @@ def fitting(frame: pd.DataFrame, released: pd.DataFrame, keys: list[str]) -> flo
     """Return the share of people named rightly by claiming a record whose published keys hold theirs."""
     own = pd.Series(joined(released, keys), index=released[ROW])
     groups = released[keys].drop_duplicates()
-    labels = joined(groups, keys)
+    labels, published = joined(groups, keys), groups.to_dict("records")
     sizes = own.value_counts()
     right = 0.0
     for at in range(len(frame)):
         fits = [
             label
-            for label, (_, group) in zip(labels, groups.iterrows(), strict=True)
+            for label, group in zip(labels, published, strict=True)
             if all(holds(group[key], frame[key].iloc[at]) for key in keys)
         ]
         if own[frame[ROW].iloc[at]] in fits:
