@@ -134,7 +134,8 @@ class Noise:
             )
         noisy = self.X.copy()
         noisy[:, self.at] = channel.apply(self.X[:, self.at], seed=ctx.rng)
-        self._clip(noisy)
+        if channel.share > 0.0:  # else all values are published as they are
+            self._clip(noisy)
         decoded = self.codec.decode(noisy)
         again = self.codec.encode(decoded)
         lost = float(np.square(self.X[:, self.at] - again[:, self.at]).sum() / len(again))
