@@ -35,6 +35,7 @@ from voronym.table.typeset import read_ranges
 from voronym.table.write import WriteReceipt, dialect_for, reading_back, write
 
 if TYPE_CHECKING:
+    from voronym.attacks import Exposure
     from voronym.dossier import Dossier
     from voronym.report.plot import Plot
 
@@ -142,6 +143,8 @@ class Release:
     """What the method did, a sentence each."""
     effects: tuple[Effect, ...]
     """What each step on columns changed, and what it bought; for the data holder."""
+    exposure: Exposure | None
+    """What intruders got out of it in the attacks that were made; for the data holder."""
     _table: Table | None
     _evidence: Evidence | None
     _dossier: Dossier | None
@@ -180,7 +183,7 @@ class Release:
     ) -> None:
         self.recipe, self.schema = recipe, schema
         self.warnings, self.public_warnings = tuple(notes), tuple(public_notes)
-        self.folder = self.booking = None
+        self.folder = self.booking = self.exposure = None
         self._table = self._evidence = self._dossier = None
         self.findings, self.costs, self.log, self.effects = (), (), (), ()
         self.information_loss = self.group_loss = None
@@ -432,6 +435,9 @@ class Release:
             self._dossier = dossier(self, made)
             if ctx is None:
                 made.done()
+        inside = self._dossier.inside
+        if inside is not None and self.exposure is not None and inside.exposure is not self.exposure:
+            self._dossier = replace(self._dossier, inside=replace(inside, exposure=self.exposure))
         return self._dossier
 
     def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
@@ -475,7 +481,7 @@ class Release:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
         self.risk  # noqa: B018 - counted while it is known which rows belong together
-        left = ("_evidence", "_dossier", "utility", "penalty", "booking")
+        left = ("_evidence", "_dossier", "utility", "penalty", "booking", "exposure")
         kept = {name: value for name, value in vars(self).items() if name not in left}
         table = self._table
         if table is None:
@@ -483,7 +489,7 @@ class Release:
         return {**kept, "_table": Table(table.frame, table.schema, table.labels, source=table.source)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _evidence=None, _dossier=None, booking=None)
+        vars(self).update(state, _evidence=None, _dossier=None, booking=None, exposure=None)
         if self._table is not None:
             self._mark = mark(self._table.frame)
 

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.attacks.linkage import linked
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.rate import Rate
@@ -21,7 +22,6 @@ from voronym.dossier.parts import KEPT, Cloud, Column, Dossier, GroupMap, Inside
 from voronym.dossier.population import in_population, outlook
 from voronym.dossier.told import told_of
 from voronym.errors import VoronymError
-from voronym.evaluate.attacks import record_linkage
 from voronym.evaluate.pair import make_pair
 from voronym.evaluate.regression import regressions
 from voronym.evaluate.risk import risk
@@ -304,7 +304,7 @@ def _linkage(evidence: Evidence, Y: Floats | None, classes: Classes, ctx: Contex
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
     owner = np.empty(len(evidence.order), np.int64)
     owner[evidence.order] = np.arange(len(owner))
-    return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
+    return linked(evidence.X, Y, owner, ctx, classes=classes)
 
 
 def _people_linkage(
@@ -315,7 +315,7 @@ def _people_linkage(
     after = np.empty(alone.n_cells, np.int64)
     after[alone.labels[order]] = np.arange(len(order))  # all rows of a person are published alike
     whom = np.arange(alone.n_cells)
-    return record_linkage(alone.centroids(X), Y[after], truth=whom, ctx=ctx).rate
+    return linked(alone.centroids(X), Y[after], whom, ctx)
 
 
 def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:
