@@ -48,7 +48,7 @@ def attack(
 
     The release may come from any tool. Every attack says how often the intruder is right, how often somebody
     is who has not seen the release, and the difference with an interval. Attacks that need more than is given
-    are named with what they need.
+    are named with what they need. A `Release` remembers the outcomes, and its internal report shows them.
 
     Parameters
     ----------
@@ -119,6 +119,8 @@ def attack(
         scene = _theirs(_open(release), keys, confidential, original, aligned, cook, columns, beside)
     found = assault(scene, attacks, ctx, seed=seed)
     ctx.done()
+    if isinstance(release, Release) and original is None:  # its report shows what was found
+        release.exposure = found.having(release.exposure)
     return found
 
 

@@ -39,6 +39,7 @@ from voronym.table.typeset import read_ranges
 from voronym.table.write import WriteReceipt, dialect_for, reading_back, write
 
 if TYPE_CHECKING:
+    from voronym.attacks import Exposure
     from voronym.dossier import Dossier
     from voronym.report.plot import Plot
 
@@ -144,6 +145,8 @@ class Release:
     changes: tuple[KeyChange, ...]
     """For each key, how many records kept their value and how far the others moved; for the data holder. Over
     several leaves of many files, of keys that no step changed."""
+    exposure: Exposure | None
+    """What intruders got out of it in the attacks that were made; for the data holder."""
     _table: Table | None
     _evidence: Evidence | None
     _dossier: Dossier | None
@@ -183,7 +186,7 @@ class Release:
     ) -> None:
         self.recipe, self.schema = recipe, schema
         self.warnings, self.public_warnings = tuple(notes), tuple(public_notes)
-        self.folder = self.booking = self.checklist = None
+        self.folder = self.booking = self.checklist = self.exposure = None
         self._table = self._evidence = self._dossier = None
         self.findings, self.costs, self.log, self.effects, self.changes = (), (), (), (), ()
         self.information_loss = self.group_loss = None
@@ -480,6 +483,9 @@ class Release:
             self._dossier = dossier(self, made)
             if ctx is None:
                 made.done()
+        inside = self._dossier.inside
+        if inside is not None and self.exposure is not None and inside.exposure is not self.exposure:
+            self._dossier = replace(self._dossier, inside=replace(inside, exposure=self.exposure))
         return self._dossier
 
     def report(self, path: str | Path, *, audience: Literal["internal", "public"] = "internal") -> Path:
@@ -524,7 +530,7 @@ class Release:
         """Leave the originals behind: a pickled release holds no more than the table and its figures."""
         self.gap  # noqa: B018 - found while the originals are here
         self.risk  # noqa: B018 - counted while it is known which rows belong together
-        left = ("_evidence", "_dossier", "utility", "penalty", "booking")
+        left = ("_evidence", "_dossier", "utility", "penalty", "booking", "exposure")
         kept = {name: value for name, value in vars(self).items() if name not in left}
         table = self._table
         if table is None:
@@ -532,7 +538,7 @@ class Release:
         return {**kept, "_table": Table(table.frame, table.schema, table.labels, source=table.source)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _evidence=None, _dossier=None, booking=None)
+        vars(self).update(state, _evidence=None, _dossier=None, booking=None, exposure=None)
         if self._table is not None:
             self._mark = mark(self._table.frame)
 

@@ -51,22 +51,83 @@ def columns(scene: Scene, ctx: Context) -> Found:
     told = Told.learn(scene, X, Y, half)
     own = scene.links[targets]
     credit, near, classes = link(told.whitened(X[targets]), told.whitened(told.predicted), own, ctx)
+    right, ceiling, by = credit * near, 1.0 / int(classes.sizes.min()), "prediction"
+    ranks = Ranks.learn(scene, X, half)
+    if ranks is not None and ranks.right > _tried(told, X, scene.links, half, ctx):
+        rest = order[len(order) // 2 :]
+        matched = ranks.match(scene, X, rest)
+        place = {int(person): at for at, person in enumerate(rest)}
+        right, ceiling, by = matched[[place[int(one)] for one in targets]], 1.0, f"order of {ranks.column!r}"
     bare, near_bare, _ = link(told.by_keys(X[targets]), told.by_keys(told.from_keys), own, ctx)
     names = list(told.tells)
     return judge(
-        credit * near,
+        right,
         1.0 / len(Y),
         lambda s, c: _said(s, c, float((bare * near_bare).mean()), told),
         clusters=scene.classes.labels[own],
         confidence=scene.confidence,
-        ceiling=1.0 / int(classes.sizes.min()),
+        ceiling=ceiling,
         details={
+            "by": by,
             "columns": names,
             "explains": told.tells,
             "by_keys_alone": float((bare * near_bare).mean()),
             "learned_on": len(half),
         },
     )
+
+
+def _tried(told: Told, X: Floats, links: Ints, half: Ints, ctx: Context) -> float:
+    """Return how many of the people learned from the prediction finds among their own rows."""
+    rows = links[half]
+    mine = np.arange(len(half))
+    credit, near, _ = link(told.whitened(X[half]), told.whitened(told.predicted[rows]), mine, ctx)
+    return float((credit * near).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """People and rows laid side by side in the order of a key and of a column that goes with it.
+
+    An invoice number in order of dates need not be predicted: the hundredth number is of the hundredth date.
+    """
+
+    column: str
+    key: int
+    sign: float
+    right: float
+
+    @classmethod
+    def learn(cls, scene: Scene, X: Floats, half: Ints) -> Ranks | None:
+        """Return the column and the key whose orders match most of the people learned from; None if few."""
+        rows, best = scene.links[half], None
+        for name in scene.beside:
+            values, ordered = _values(scene.released[name])
+            if not ordered:
+                continue
+            for key in range(X.shape[1]):
+                for sign in (1.0, -1.0):
+                    right = float(_side_by_side(sign * X[half, key], values[rows]).mean())
+                    if right > (2.0 / len(half) if best is None else best.right):
+                        best = cls(name, key, sign, right)
+        return best
+
+    def match(self, scene: Scene, X: Floats, people: Ints) -> Floats:
+        """Return how right it is about some people whose rows are the ones that are left."""
+        values, _ = _values(scene.released[self.column])
+        return _side_by_side(self.sign * X[people, self.key], values[scene.links[people]])
+
+
+def _side_by_side(keys: Floats, values: Floats) -> Floats:
+    """Return the chance of each person to be given the own value, both in ascending order.
+
+    Person i has key and value i. People with equal keys, and rows with equal values, are taken at random.
+    """
+    order, levels = np.sort(keys), np.sort(values)
+    first, last = np.searchsorted(order, keys, "left"), np.searchsorted(order, keys, "right")
+    low, high = np.searchsorted(levels, values, "left"), np.searchsorted(levels, values, "right")
+    both = np.maximum(0, np.minimum(last, high) - np.maximum(first, low))
+    return np.asarray(both / ((last - first) * (high - low)), np.float64)
 
 
 def _said(success: float, control: float, alone: float, told: Told) -> str:

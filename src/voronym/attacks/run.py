@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import wrap
 
 from voronym.attacks.base import ATTACKS, KNOWLEDGE, Attack, Inapplicable, Outcome, attacks
@@ -41,6 +41,13 @@ class Exposure(Plain):
                 return one
         ATTACKS[name]  # says which there are, where this is none
         raise KeyError(f"{name} was not made: {self.skipped.get(name, 'it was not asked for')}")
+
+    def having(self, earlier: Exposure | None) -> Exposure:
+        """Return this together with the outcomes of earlier attacks that were not made again."""
+        made = {one.attack for one in self.outcomes}
+        kept = () if earlier is None else tuple(one for one in earlier.outcomes if one.attack not in made)
+        both = sorted((*self.outcomes, *kept), key=lambda one: (one.level, one.attack))
+        return replace(self, outcomes=tuple(both))
 
     @property
     def worst(self) -> Outcome | None:

@@ -41,6 +41,8 @@ class Rate(Plain):
     population: int
     confidence: float = 0.95
     ceiling: float = 1.0
+    method: str = "Chernoff-Hoeffding"
+    """How the interval was found."""
 
     @property
     def exact(self) -> bool:
@@ -49,7 +51,8 @@ class Rate(Plain):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rate as plain, JSON-able types."""
-        return {**super().to_dict(), "exact": self.exact, "interval": "Chernoff-Hoeffding"}
+        plain = super().to_dict()
+        return {**plain, "exact": self.exact, "interval": plain.pop("method")}
 
     def __str__(self) -> str:
         basis = f"all {self.n:,} records" if self.exact else f"{self.n:,} of {self.population:,} records"

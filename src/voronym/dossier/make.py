@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from voronym.attacks.linkage import linked
 from voronym.core import numerics
 from voronym.core.context import Context
 from voronym.core.rate import Rate
@@ -368,7 +369,7 @@ def _linkage(
         return record_linkage(before, after, truth=owner, matcher=match, ctx=ctx).rate
     if evidence.table.persons is not None and alike:
         return _people_linkage(evidence.X, Y, evidence.table.persons, np.asarray(evidence.order), ctx)
-    return record_linkage(evidence.X, Y, truth=owner, classes=classes, ctx=ctx).rate
+    return linked(evidence.X, Y, owner, ctx, classes=classes)
 
 
 def _people_linkage(
@@ -379,7 +380,7 @@ def _people_linkage(
     after = np.empty(alone.n_cells, np.int64)
     after[alone.labels[order]] = np.arange(len(order))  # all rows of a person are published alike
     whom = np.arange(alone.n_cells)
-    return record_linkage(alone.centroids(X), Y[after], truth=whom, ctx=ctx).rate
+    return linked(alone.centroids(X), Y[after], whom, ctx)
 
 
 def _losses(evidence: Evidence, moved: Utility) -> tuple[Loss, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from voronym.attacks import Exposure
 from voronym.core.jsonable import plain
 from voronym.core.rate import Rate
 from voronym.dossier.counts import Distribution
@@ -307,6 +308,8 @@ class Inside:
     """The risk in the population before and after, where the table is known to be a sample of one."""
     sampled: tuple[str, ...] = ()
     """What was looked at in a sample only, or not at all, where the data are many files."""
+    exposure: Exposure | None = None
+    """What intruders got out of the release, in the attacks that were made on it."""
     ledger: bool = False
     """Whether the release was checked against a ledger."""
     membership: float | None = None

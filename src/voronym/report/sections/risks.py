@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from voronym.attacks import KNOWLEDGE, Exposure
 from voronym.core.rate import Rate
 from voronym.dossier import Dossier
 from voronym.dossier.masks import Stirred
@@ -99,3 +100,25 @@ def stirred(d: Dossier, made: Stirred, now: Rate) -> Data:
     else:
         table = Table.of(("attack", "before", "after"), rows)
     return {"figure": drawn, "table": table, "made": made, "now": now, "before": before}
+
+
+@section(
+    "attacks", "What intruders got", needs=("inside.exposure",), audience="internal", place=31, shape="text"
+)
+def attacks(_: Dossier, exposure: Exposure) -> Data | None:
+    """Show the attacks that were made on the release, those first whose intruder knows least."""
+    if not exposure.outcomes:
+        return None
+    rows = [
+        (
+            one.attack,
+            KNOWLEDGE[one.level],
+            share(one.success),
+            share(one.control),
+            f"{share(one.interval[0])} to {share(one.interval[1])}",
+            one.people,
+        )
+        for one in exposure.outcomes
+    ]
+    head = ("attack", "the intruder knows", "right", "control", "interval", "people")
+    return {"exposure": exposure, "table": Table.of(head, rows)}
