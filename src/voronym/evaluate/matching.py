@@ -85,7 +85,7 @@ class Matcher:
     @property
     def work(self) -> int:
         """Keys of classes that are looked at for one target."""
-        return len(self.classes.sizes) * (len(self.own) + self.X.shape[1] + 1)
+        return len(self.classes.sizes) * (len(self.own) + int(self.X.shape[1]) + 1)
 
     def affordable(self, targets: int) -> int:
         """Return how many targets to attack."""

@@ -43,7 +43,8 @@ class Exposed:
     def of(cls, table: Table, columns: Sequence[str], k: int) -> Exposed:
         """Count the records of a table."""
         size = class_sizes(table, columns)
-        return cls(*(int((size < least).sum()) for least in (2, 3, k)), k)
+        unique, below_3, below_k = (int((size < least).sum()) for least in (2, 3, k))
+        return cls(unique, below_3, below_k, k)
 
 
 def class_sizes(table: Table, columns: Sequence[str]) -> NDArray[np.int64]:
