@@ -206,7 +206,7 @@ def write_by_record(table: pl.DataFrame, path: str | Path, *, overwrite: bool = 
     try:
         with placed(target) as temporary:
             table.write_csv(temporary)
-            temporary.chmod(0o600)
+        target.chmod(0o600)
     except OSError as error:
         raise WriteError(f"cannot write {target}: {error.strerror}") from None
 
