@@ -354,6 +354,7 @@ def test_the_verb_prints_json_and_a_table(people, release, tmp_path):
     )
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_invoice_number_in_order_of_dates_is_a_date():
     """Rank matching by hand: nearly everybody is found where numbers follow the dates."""
     rng = np.random.default_rng(7)
