@@ -127,7 +127,7 @@ def test_codes_for_missing_values_are_told(voronym, tmp_path):
     code, said = voronym("anonymize", "ages.csv", "-o", "out.csv", "--key", "age,sex")
     assert code == 0
     assert "5 values of -999" in said
-    assert "--missing -999" in said
+    assert "--missing age=-999" in said
     code, said = voronym("anonymize", "ages.csv", "-o", "right.csv", "--key", "age,sex", "--missing", "-999")
     assert code == 0, said
     assert "values of -999" not in said
