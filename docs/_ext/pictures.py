@@ -39,7 +39,8 @@ MODELS: dict[str, tuple[float, ...]] = {
 OPTIONS: dict[str, dict[str, Any]] = {"channel": {"max_distortion": 0.3}, "records": {"despite_loss": True}}
 
 MORE: dict[str, dict[str, Any]] = {
-    "dp": {"models": ["dp=10"], "bounds": {"age": (0, 120), "weight": (0, 150)}, "k": 5}
+    "blocks": {"blocks": ["age: mdav", "weight: mdav"]},
+    "dp": {"models": ["dp=10"], "bounds": {"age": (0, 120), "weight": (0, 150)}, "k": 5},
 }
 """What else a method cannot do without."""
 
@@ -186,6 +187,8 @@ def method_picture(name: str) -> tuple[str, str]:
         alike = _map(people().select(KEYS).to_numpy().astype(float), labels)
         words = f"{alike.groups} groups, published as ranges"
         return standalone(draw(alike, title=f"Groups of {name}")), words
+    if not hasattr(found, "before"):
+        return standalone(draw(found, title=f"Groups of {name}")), f"{found.groups} groups"
     return standalone(_ways(found, name)), f"{release.information_loss:.1f} % lost; no groups"
 
 

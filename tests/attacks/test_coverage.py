@@ -121,8 +121,8 @@ def walked(seed: int, most: int = 400) -> tuple[float, Found]:
 
     table = Table.build(people, keys=["age"], confidential=["ill"])
     made = worlds._Tool(table, tool, 1)
-    weights = worlds._walk(made, worlds.fingerprint(tool(table)), most, Context(seed=seed))
     groups = np.array(merging(ill))
+    weights = worlds._walk(made, worlds.fingerprint(tool(table)), most, groups, Context(seed=seed))
     return exact(ill), _said(worlds._column(made, "ill", weights, groups, False), 0.95)
 
 

@@ -93,5 +93,5 @@ def test_the_command_line_writes_and_proposes(tmp_path, capsys):
     said = capsys.readouterr()
     assert not ended.value.code, said.err
     assert {"row", "class_size", "individual_risk", "household_risk", "suda_score"} <= set(pd.read_csv(out))
-    assert "--step 'recode job values=" in said.out.replace("\n", " ")
+    assert "--step 'recode job values=" in " ".join(said.out.split())
     assert "never for publication" in said.err.replace("\n", " ")

@@ -25,6 +25,7 @@ ON_NUMBERS = [
     "round {}=7 how=down",
     "noise {}=0.5",
     "rank-swap {}=30",
+    "microaggregate {}=3",
 ]
 ON_TIMES = ["top {}=20%", "bottom {}=20%", "round {}=30", "noise {}=0.5", "rank-swap {}=30"]
 ON_ANY = [

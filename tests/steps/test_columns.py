@@ -302,7 +302,8 @@ def test_rows_of_one_person_are_not_drawn_one_by_one():
     )
     roles = {"keys": ["age"], "confidential": ["pay"], "person": "who", "k": 2, "method": "mdav"}
     frame = frame.with_columns(pl.Series("tag", range(60)))
-    drawn = vr.anonymize(frame, steps=["noise pay=0.1"], other=["tag"], **roles).table.join(frame, on="tag")
+    kept = {"other": ["tag"], "allow_unit_columns": ["pay", "tag"]}
+    drawn = vr.anonymize(frame, steps=["noise pay=0.1"], **kept, **roles).table.join(frame, on="tag")
     by_value = drawn.group_by("who", "pay_right").agg(pl.col("pay").n_unique().alias("draws"))
     assert by_value["draws"].max() == 1  # one draw for each person and value
     frame = frame.drop("tag")

@@ -7,19 +7,23 @@ for a person with several rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import judge
 from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.table.doubts.unit_columns import MANY, Joined, joining
 from voronym.table.frame import as_frame
 from voronym.table.units import distinct
 from voronym.table.values import Columns
+
+linear_sum_assignment = later.called("scipy.optimize", "linear_sum_assignment")
+spatial = later.module("scipy.spatial")
+cdist = later.called("scipy.spatial.distance", "cdist")
 
 NEAREST = 40
 """Sets of joined rows that are compared member by member: those nearest by their middle and number."""
@@ -133,15 +137,15 @@ class _Sets:
         return self.order[self.starts[number] : self.starts[number + 1]]
 
 
-def _tree(Y: Floats, rows: _Sets) -> tuple[cKDTree, Floats]:
+def _tree(Y: Floats, rows: _Sets) -> tuple[Any, Floats]:
     """Return a tree over sets of rows, by their middle and how many there are."""
     sizes = np.diff(rows.starts)
     sums = np.add.reduceat(Y[rows.order], rows.starts[:-1], axis=0)
     middles = np.column_stack([sums / sizes[:, None], np.sqrt(_MISSING) * sizes])
-    return cKDTree(middles), middles
+    return spatial.cKDTree(middles), middles
 
 
-def _nearest(tree: cKDTree, middles: Floats, family: Floats) -> Ints:
+def _nearest(tree: Any, middles: Floats, family: Floats) -> Ints:
     at = np.append(family.mean(axis=0), np.sqrt(_MISSING) * len(family))
     return np.atleast_1d(np.asarray(tree.query(at, k=min(NEAREST, len(middles)))[1], np.int64))
 
@@ -155,4 +159,4 @@ def _apart(family: Floats, rows: Floats) -> float:
 
 def _nearest_groups(X: Floats, Y: Floats) -> Ints:
     """Return a released row that is nearest to each original."""
-    return np.asarray(cKDTree(Y).query(X)[1], np.int64)
+    return np.asarray(spatial.cKDTree(Y).query(X)[1], np.int64)

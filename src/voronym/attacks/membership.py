@@ -17,15 +17,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy import special
-from scipy.spatial.distance import cdist
 
 from voronym.attacks.base import Found, Inapplicable, attack
 from voronym.attacks.interval import Share, share
 from voronym.attacks.scene import Floats, Ints, Scene
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.errors import VoronymError
 from voronym.evaluate.pair import codes, common, numbers, plain
 from voronym.table.frame import as_frame
+
+cdist = later.called("scipy.spatial.distance", "cdist")
 
 PAIRS = 5
 """Times that the people are halved; a release is made of each half."""

@@ -79,7 +79,7 @@ def at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def placed(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
+def placed(target: Path, *, overwrite: bool = True, private: bool = False) -> Iterator[Path]:
     """Give the path of a file to be made, which becomes ``target`` when it and all beside it are whole.
 
     Parameters
@@ -88,12 +88,14 @@ def placed(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
         Its place. The folder is there.
     overwrite : bool
         Whether a file that is there may be replaced.
+    private : bool
+        Whether nobody but its owner may read it.
     """
     with together():
         stage = _stage()
         temporary = stage.make(target)
         yield temporary
-        stage.waiting.append(_File(temporary, target, overwrite, stage.sealed.get(temporary)))
+        stage.waiting.append(_File(temporary, target, overwrite, stage.sealed.get(temporary), private))
 
 
 def place_folder(made: Path, target: Path, *, overwrite: bool, sealed: Mapping[str, str]) -> None:
@@ -211,6 +213,8 @@ class _File:
     overwrite: bool
     digest: str | None = None
     """What it was when it was counted."""
+    private: bool = False
+    """Whether nobody but its owner may read it."""
     before: Path | None = None
     """What was there, by another name."""
     moved: tuple[int, int] | None = None
@@ -222,7 +226,7 @@ class _File:
         if self.digest not in (None, now):
             raise WriteError(CHANGED.format(self.target.name))
         self.digest = now
-        self.temporary.chmod(0o666 & ~_umask())
+        self.temporary.chmod(0o600 if self.private else 0o666 & ~_umask())
         about = self.temporary.stat()
         if self.overwrite:
             self._keep()

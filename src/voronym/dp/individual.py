@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
+from voronym.core import later
 from voronym.dp.budget import Budget
 from voronym.dp.cells import STEPS, Cells, Floats, Ints, Records, grouping, steps_of, sums_of, whole_counts
 from voronym.dp.noise import noisy
 from voronym.dp.order import by_rank
+
+isotonic_regression = later.called("scipy.optimize", "isotonic_regression")
 
 FINEST = 64
 """Groups by rank of a column, at most."""

@@ -204,9 +204,8 @@ def write_by_record(table: pl.DataFrame, path: str | Path, *, overwrite: bool = 
     if target.exists() and not overwrite:
         raise WriteError(f"{target} exists already: choose another name, or say --overwrite")
     try:
-        with placed(target) as temporary:
+        with placed(target, private=True) as temporary:
             table.write_csv(temporary)
-        target.chmod(0o600)
     except OSError as error:
         raise WriteError(f"cannot write {target}: {error.strerror}") from None
 

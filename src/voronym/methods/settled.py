@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from voronym.certify import Bound
+from voronym.core import later
 from voronym.core.context import Context
 from voronym.partition import Partition
 from voronym.privacy import Judge
 from voronym.problem import Problem
+
+cdist = later.called("scipy.spatial.distance", "cdist")
 
 Ints = NDArray[np.int64]
 Divide = Callable[[Problem, Context], tuple[Partition, Bound | None]]

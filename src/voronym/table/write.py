@@ -235,14 +235,14 @@ def _format(target: Path, given: str | None) -> str:
 
 
 def _restored(table: nw.DataFrame[Any], source: Source | None) -> nw.DataFrame[Any]:
-    """Put codes that were declared missing back into kept columns of a table from no text file."""
+    """Put codes that were declared missing back where values are missing, in a table from no text file."""
     if source is None or source.format == "csv" or not source.raw:
         return table
-    back = [
-        nw.from_native(raw.alias(name), series_only=True)
-        for name, raw in source.raw.items()
-        if name in table.columns and raw.dtype == table[name].to_native().dtype
-    ]
+    back = []
+    for name, raw in source.raw.items():
+        if name in table.columns and raw.dtype == (held := table[name].to_native()).dtype:
+            whole = held.zip_with(held.is_not_null(), raw.alias(held.name))
+            back.append(nw.from_native(whole.alias(name), series_only=True))
     return table.with_columns(*back) if back else table
 
 

@@ -203,7 +203,7 @@ def _probe(table: Table, recipe: Recipe) -> tuple[int, float]:
     some = np.linspace(0, table.n - 1, min(table.n, PROBE)).astype(np.int64)
     keys = Coordinates.of(table.rows(np.unique(some)))
     kinds = [np.arange(one.start, one.stop) for one in keys.codec.blocks if one.kind == "nominal"]
-    problem = Problem(keys.records, recipe.required_k)
+    problem = Problem(keys.records, max(recipe.required_k, 2))
     # What masks the whole table at one place is estimated by the time that MDAV takes for groups of it.
     groups = METHODS[recipe.method].groups
     method, options = (
